@@ -26,7 +26,7 @@ final class Bench {
     private final Interruption interruption;
     private final List<Row> rows = new ArrayList<>();
     private final Map<String, String> servers = new LinkedHashMap<>();
-    private boolean answersChecked;
+    private boolean responsesChecked;
 
     Bench(BenchCommand flags, EmbeddedModels embedded, ProgressLine progress, Interruption interruption) {
         this.flags = flags;
@@ -54,14 +54,14 @@ final class Bench {
                 began,
                 environment(),
                 flags.load.countingPercentile(),
-                answersChecked,
+                responsesChecked,
                 rows);
     }
 
     private void measure(TargetServer endpoint, List<Load> loads, int done, int all) {
         try (OpenTarget open = OpenTarget.open(flags, embedded, endpoint)) {
             open.server().ifPresent(server -> servers.put("server " + endpoint.name(), server));
-            answersChecked |= open.data().checksAnswers();
+            responsesChecked |= open.data().checksResponses();
             if (!flags.data.inSequences()) {
                 requireAnswer(endpoint, open.target());
             }

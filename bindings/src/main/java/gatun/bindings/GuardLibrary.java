@@ -40,9 +40,9 @@ final class GuardLibrary {
     }
 
     static FaultGuard install(LibraryCache cache) {
-        FaultGuard answer = ANSWER.get();
-        if (answer != null) {
-            return answer;
+        FaultGuard response = ANSWER.get();
+        if (response != null) {
+            return response;
         }
         // Two threads may both come here: the C side installs once, and the file is the same.
         FaultGuard made = tryInstall(cache);

@@ -165,9 +165,9 @@ class CudaStandInMemoryTest {
 
     @Test
     void shouldKeepTheCurrentContextForEachThread() throws Exception {
-        var answer = new FutureTask<>(() -> Result.of(cuMemAlloc_v2(device.arena.allocate(C_LONG), 4)));
-        Thread.ofPlatform().start(answer).join();
-        assertThat(answer.get()).isEqualTo("CUDA_ERROR_INVALID_CONTEXT");
+        var response = new FutureTask<>(() -> Result.of(cuMemAlloc_v2(device.arena.allocate(C_LONG), 4)));
+        Thread.ofPlatform().start(response).join();
+        assertThat(response.get()).isEqualTo("CUDA_ERROR_INVALID_CONTEXT");
 
         MemorySegment out = device.arena.allocate(C_POINTER);
         try (StandInDevice other = StandInDevice.open(1)) {

@@ -124,13 +124,13 @@ class HeaderProbeTest {
         assumeThat(tensorFlow)
                 .as("TensorFlow's library, installed by './gatun install tensorflow'")
                 .exists();
-        List<String> answers = new ArrayList<>();
+        List<String> responses = new ArrayList<>();
         for (String line : Files.readAllLines(HEADERS.resolve("tensorflow/jextract.args"), UTF_8)) {
             if (line.startsWith("--include-function ")) {
-                answers.add("function " + line.substring(line.indexOf(' ') + 1) + " 1");
+                responses.add("function " + line.substring(line.indexOf(' ') + 1) + " 1");
             }
         }
-        answers.addAll(List.of(
+        responses.addAll(List.of(
                 "type TF_FLOAT 4",
                 "type TF_DOUBLE 8",
                 "type TF_INT32 4",
@@ -145,11 +145,11 @@ class HeaderProbeTest {
                 "type TF_HALF 2",
                 "type TF_UINT32 4",
                 "type TF_UINT64 8"));
-        List<String> questions = answers.stream()
-                .map(answer -> answer.replaceAll("^function (\\w+) .*", "FUNCTION($1)")
+        List<String> questions = responses.stream()
+                .map(response -> response.replaceAll("^function (\\w+) .*", "FUNCTION($1)")
                         .replaceAll("^type (\\w+) .*", "TYPE($1)"))
                 .toList();
-        answers.add("strings as-we-say 1");
+        responses.add("strings as-we-say 1");
         Path list = Files.write(folder.resolve("probe_list.h"), questions, UTF_8);
         Path program = folder.resolve("probe");
         List<String> compilation = List.of(
@@ -164,7 +164,7 @@ class HeaderProbeTest {
         assertThat(run(compilation)).as("output of the compiler").isEmpty();
         assertThat(run(List.of(program.toString(), tensorFlow.toString())))
                 .filteredOn(line -> line.matches("(function|type|strings) .*"))
-                .containsExactlyElementsOf(answers);
+                .containsExactlyElementsOf(responses);
     }
 
     private static Path cudaHeader(String name) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** A client without a server: a test sets the responses. */
 final class PlayedServer implements GatunClient, ModelControl {
     /** The outputs that responses say lie in regions. */
-    volatile Supplier<List<TensorSpec>> answer = List::of;
+    volatile Supplier<List<TensorSpec>> response = List::of;
     /** The failure of each call about a region. */
     volatile @Nullable ClientException refusal;
     /** The model's metadata. */
@@ -38,7 +38,7 @@ final class PlayedServer implements GatunClient, ModelControl {
     @Override
     public synchronized InferResponse infer(InferRequest request) {
         inferences++;
-        return new InferResponse(request.model(), "1", "", List.of(), answer.get(), Map.of(), () -> {});
+        return new InferResponse(request.model(), "1", "", List.of(), response.get(), Map.of(), () -> {});
     }
 
     @Override

@@ -38,7 +38,7 @@ class SharedTensorsTest {
         SharedTensors tensors = open();
         CountDownLatch running = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
-        server.answer = () -> {
+        server.response = () -> {
             running.countDown();
             Await.opened(go);
             return List.of(OUTPUT);
@@ -64,7 +64,7 @@ class SharedTensorsTest {
     void shouldBeFreeAgainWhenACallWasCancelled() throws Exception {
         SharedTensors tensors = open();
         CountDownLatch running = new CountDownLatch(1);
-        server.answer = () -> {
+        server.response = () -> {
             running.countDown();
             Await.opened(new CountDownLatch(1));
             return List.of(OUTPUT);
@@ -73,7 +73,7 @@ class SharedTensorsTest {
         running.await();
         assertThat(done.cancel(true)).isTrue();
         assertThatExceptionOfType(CancellationException.class).isThrownBy(done::get);
-        server.answer = () -> List.of(OUTPUT);
+        server.response = () -> List.of(OUTPUT);
         tensors.infer();
         tensors.close();
         assertThat(server.registered).isEmpty();
@@ -82,11 +82,11 @@ class SharedTensorsTest {
     @Test
     void shouldBeFreeAgainWhenACallFailed() {
         try (SharedTensors tensors = open()) {
-            server.answer = () -> {
+            server.response = () -> {
                 throw new ServerException(StatusCode.INTERNAL, 500, "no");
             };
             assertThatExceptionOfType(ServerException.class).isThrownBy(tensors::infer);
-            server.answer = () -> List.of(OUTPUT);
+            server.response = () -> List.of(OUTPUT);
             tensors.infer();
             assertThat(tensors.ints("OUT")).hasSize(2);
         }
@@ -95,11 +95,11 @@ class SharedTensorsTest {
     @Test
     void shouldTellWhenTheServerLeftAnOutputOut() {
         try (SharedTensors tensors = open()) {
-            server.answer = List::of;
+            server.response = List::of;
             assertThatExceptionOfType(MalformedResponseException.class)
                     .isThrownBy(tensors::infer)
                     .withMessageContaining("without having written output 'OUT'");
-            server.answer = () -> List.of(new TensorSpec("OUT", Datatype.INT32, Shape.of(3)));
+            server.response = () -> List.of(new TensorSpec("OUT", Datatype.INT32, Shape.of(3)));
             assertThatExceptionOfType(MalformedResponseException.class)
                     .isThrownBy(tensors::infer)
                     .withMessageContaining("has room for 8 bytes");
@@ -110,7 +110,7 @@ class SharedTensorsTest {
     void shouldRegisterOnceMoreAtAServerThatStartedAnew() {
         try (SharedTensors tensors = open()) {
             server.registered.clear();
-            server.answer = () -> {
+            server.response = () -> {
                 if (server.registered.isEmpty()) {
                     throw new ServerException(
                             StatusCode.NOT_FOUND,
@@ -128,7 +128,7 @@ class SharedTensorsTest {
     @Test
     void shouldKeepWhatTheServerSaidWhenItTakesTheRegionNoMore() {
         try (SharedTensors tensors = open()) {
-            server.answer = () -> {
+            server.response = () -> {
                 throw new ServerException(
                         StatusCode.NOT_FOUND, 404, "Unable to find shared memory region: '" + tensors.region() + "'");
             };

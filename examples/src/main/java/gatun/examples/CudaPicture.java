@@ -75,9 +75,9 @@ final class CudaPicture implements PictureMemory {
 
     @Override
     public float[] probabilities() {
-        MemorySegment answer = host.asSlice(OUTPUT_OFFSET, OUTPUT_SIZE);
-        memory.read(OUTPUT_OFFSET, answer);
-        return answer.toArray(FP32);
+        MemorySegment response = host.asSlice(OUTPUT_OFFSET, OUTPUT_SIZE);
+        memory.read(OUTPUT_OFFSET, response);
+        return response.toArray(FP32);
     }
 
     @Override

@@ -48,15 +48,15 @@ final class HttpConnection implements AutoCloseable {
      *
      * @param tensors empty where the response is JSON alone
      */
-    record Answer(JsonNode json, ByteBuffer tensors) {}
+    record Response(JsonNode json, ByteBuffer tensors) {}
 
     /** Posts JSON alone. */
-    Answer post(String path, ObjectNode json) {
+    Response post(String path, ObjectNode json) {
         return send(request(path).POST(BodyPublishers.ofByteArray(bytes(json))).build());
     }
 
     /** Posts JSON with raw tensors behind it. */
-    Answer post(String path, ObjectNode json, byte[] tensors) {
+    Response post(String path, ObjectNode json, byte[] tensors) {
         byte[] header = bytes(json);
         BodyPublisher body =
                 BodyPublishers.concat(BodyPublishers.ofByteArray(header), BodyPublishers.ofByteArray(tensors));
@@ -75,7 +75,7 @@ final class HttpConnection implements AutoCloseable {
         return HttpRequest.newBuilder(server.resolve(path)).timeout(TIMEOUT);
     }
 
-    private Answer send(HttpRequest request) {
+    private Response send(HttpRequest request) {
         HttpResponse<byte[]> response;
         try {
             response = http.send(request, BodyHandlers.ofByteArray());
@@ -93,7 +93,7 @@ final class HttpConnection implements AutoCloseable {
         }
         int jsonLength =
                 Math.toIntExact(response.headers().firstValueAsLong(JSON_LENGTH).orElse(body.length));
-        return new Answer(json(body, jsonLength), ByteBuffer.wrap(body, jsonLength, body.length - jsonLength));
+        return new Response(json(body, jsonLength), ByteBuffer.wrap(body, jsonLength, body.length - jsonLength));
     }
 
     private static byte[] bytes(ObjectNode json) {

@@ -20,8 +20,8 @@ final class HttpJsonClient implements DigitClient {
         for (float pixel : picture.pixels()) {
             data.add(pixel);
         }
-        JsonNode answer = connection.post(InferBody.PATH, body.json()).json();
-        return floats(answer.path("outputs").path(0).path("data"));
+        JsonNode response = connection.post(InferBody.PATH, body.json()).json();
+        return floats(response.path("outputs").path(0).path("data"));
     }
 
     @Override

@@ -32,16 +32,16 @@ class SharedPictureTest {
 
     @Test
     void shouldReadTheAnswerThatAnotherWriterLeft() throws IOException {
-        float[] answer = {0, 0, 0, 0, 0, 0, 0, 0.75f, 0.25f, 0};
+        float[] response = {0, 0, 0, 0, 0, 0, 0, 0.75f, 0.25f, 0};
         try (SharedPicture shared = SharedPicture.create()) {
             byte[] object = Files.readAllBytes(object(shared));
-            byte[] bytes = FloatBytes.of(answer);
+            byte[] bytes = FloatBytes.of(response);
             System.arraycopy(bytes, 0, object, (int) SharedPicture.OUTPUT_OFFSET, bytes.length);
             try (FileChannel channel = FileChannel.open(object(shared), StandardOpenOption.WRITE)) {
                 channel.write(ByteBuffer.wrap(object));
             }
 
-            assertThat(shared.probabilities()).isEqualTo(answer);
+            assertThat(shared.probabilities()).isEqualTo(response);
         }
     }
 

@@ -28,14 +28,14 @@ final class RefusedConnections {
     private final Semaphore lingering = new Semaphore(AT_A_TIME);
 
     /**
-     * Sends {@code answer}, which a socket's buffer has room for, and closes the channel, now or in a moment; waits for
+     * Sends {@code response}, which a socket's buffer has room for, and closes the channel, now or in a moment; waits for
      * nothing.
      */
-    void refuse(SocketChannel channel, byte[] answer) {
+    void refuse(SocketChannel channel, byte[] response) {
         try {
             channel.configureBlocking(false);
-            if (answer.length > 0) {
-                channel.write(ByteBuffer.wrap(answer));
+            if (response.length > 0) {
+                channel.write(ByteBuffer.wrap(response));
                 channel.shutdownOutput();
                 if (lingering.tryAcquire()) {
                     Thread.ofVirtual().name("refused-connection").start(() -> linger(channel));

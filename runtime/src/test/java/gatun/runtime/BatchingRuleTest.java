@@ -124,24 +124,24 @@ class BatchingRuleTest {
     private List<String> together(InferenceRequest... requests) throws Exception {
         Future<String> blocker = clients.submit(() -> answer(floats(Shape.of(1, 1), 99)));
         Await.opened(busy);
-        List<Future<String>> answers = waiting(requests);
+        List<Future<String>> responses = waiting(requests);
         gate.countDown();
         assertThat(blocker.get(30, TimeUnit.SECONDS)).startsWith("[1,1] 99");
         List<String> texts = new ArrayList<>();
-        for (Future<String> answer : answers) {
+        for (Future<String> answer : responses) {
             texts.add(answer.get(30, TimeUnit.SECONDS));
         }
         return texts;
     }
 
     private List<Future<String>> waiting(InferenceRequest... requests) {
-        List<Future<String>> answers = new ArrayList<>();
+        List<Future<String>> responses = new ArrayList<>();
         for (InferenceRequest request : requests) {
             long before = pending();
-            answers.add(clients.submit(() -> answer(request)));
+            responses.add(clients.submit(() -> answer(request)));
             Await.until("a request that does not wait", () -> pending() != before);
         }
-        return answers;
+        return responses;
     }
 
     private long pending() {
@@ -254,7 +254,7 @@ class BatchingRuleTest {
         open(MODEL, new BatchingRule(4, 2, 0, 2, 1, List.of(), false));
         Future<String> blocker = clients.submit(() -> answer(floats(Shape.of(1, 1), 99)));
         Await.opened(busy);
-        List<Future<String>> answers = waiting(floats(Shape.of(2, 1), 1, 2), floats(Shape.of(1, 1), 3));
+        List<Future<String>> responses = waiting(floats(Shape.of(2, 1), 1, 2), floats(Shape.of(1, 1), 3));
         String full =
                 "The batch scheduling queue to which this task was submitted is full; currently 2 batches enqueued"
                         + " and max_enqueued_batches is 2";
@@ -262,8 +262,8 @@ class BatchingRuleTest {
         assertThatThrownBy(() -> answer(floats(Shape.of(3, 1), 4, 5, 6))).hasMessage(full);
         gate.countDown();
         assertThat(blocker.get(30, TimeUnit.SECONDS)).isEqualTo("[1,1] 99");
-        assertThat(answers.get(0).get(30, TimeUnit.SECONDS)).isEqualTo("[2,1] 1 2");
-        assertThat(answers.get(1).get(30, TimeUnit.SECONDS)).isEqualTo("[1,1] 3");
+        assertThat(responses.get(0).get(30, TimeUnit.SECONDS)).isEqualTo("[2,1] 1 2");
+        assertThat(responses.get(1).get(30, TimeUnit.SECONDS)).isEqualTo("[1,1] 3");
         assertThat(answer(floats(Shape.of(3, 1), 4, 5, 6))).isEqualTo("[3,1] 4 5 6");
     }
 

@@ -47,13 +47,13 @@ public record DataPlan(
     private List<Step> steps(ModelDescription model, Arena arena) {
         Optional<DataFile> file = data.map(DataFile::read);
         List<List<List<Tensor>>> sequences = file.isPresent() ? read(file.get(), model, arena) : made(model, arena);
-        Optional<DataFile> answers = expected.isPresent() ? expected.map(DataFile::read) : file;
+        Optional<DataFile> responses = expected.isPresent() ? expected.map(DataFile::read) : file;
         List<ExpectedOutputs> wanted = new ArrayList<>();
-        answers.ifPresent(from -> from.expected()
+        responses.ifPresent(from -> from.expected()
                 .forEach(sequence -> sequence.forEach(step -> wanted.add(expected(from.file(), model, arena, step)))));
         int count = sequences.stream().mapToInt(List::size).sum();
         if (wanted.size() > 1 && wanted.size() != count) {
-            throw new DataException(answers.get().file().name() + " has expected outputs of " + wanted.size()
+            throw new DataException(responses.get().file().name() + " has expected outputs of " + wanted.size()
                     + " requests: expected one for all, or one for each of the " + count + " requests");
         }
         List<Step> steps = new ArrayList<>();

@@ -51,7 +51,7 @@ public final class DataSet implements AutoCloseable {
     }
 
     /** Whether anything is expected of any response. */
-    public boolean checksAnswers() {
+    public boolean checksResponses() {
         return steps.stream().anyMatch(step -> !step.expected().isNothing());
     }
 

@@ -103,9 +103,9 @@ record SharedLayout(
         }
         Map<String, Long> asked = new LinkedHashMap<>();
         for (int i = 0; i < plan.data().size(); i++) {
-            try (InferResponse answer =
+            try (InferResponse response =
                     client.infer(plan.request(plan.data().step(i)).build())) {
-                for (Tensor output : answer.outputs()) {
+                for (Tensor output : response.outputs()) {
                     asked.merge(output.spec().name(), Math.max(1, output.byteSize()), Math::max);
                 }
             }

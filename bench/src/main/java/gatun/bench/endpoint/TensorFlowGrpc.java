@@ -134,14 +134,14 @@ final class TensorFlowGrpc implements TensorFlowServer {
         }
 
         @Override
-        public Answer make() {
+        public Response make() {
             PredictResponse response;
             try {
                 response = stub().predict(request);
             } catch (StatusRuntimeException e) {
                 throw new TargetException(text(e), e);
             }
-            return new GrpcAnswer(response, expected);
+            return new GrpcResponse(response, expected);
         }
     }
 
@@ -151,7 +151,7 @@ final class TensorFlowGrpc implements TensorFlowServer {
      * @param response the message as it came
      * @param expected the outputs that it should have
      */
-    private record GrpcAnswer(PredictResponse response, ExpectedOutputs expected) implements Answer {
+    private record GrpcResponse(PredictResponse response, ExpectedOutputs expected) implements Response {
         @Override
         public String differences() {
             if (expected.isNothing()) {

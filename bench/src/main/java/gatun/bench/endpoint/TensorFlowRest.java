@@ -175,12 +175,12 @@ final class TensorFlowRest implements TensorFlowServer {
         }
 
         @Override
-        public Answer make() {
+        public Response make() {
             HttpResult reply = exchanges.exchange("POST", path + ":predict", JSON, body);
             if (reply.status() != OK) {
                 throw new TargetException(error(reply));
             }
-            return new RestAnswer(reply, this);
+            return new RestResponse(reply, this);
         }
 
         private String differences(HttpResult reply) {
@@ -188,9 +188,9 @@ final class TensorFlowRest implements TensorFlowServer {
                 return "";
             }
             try (Arena arena = Arena.ofConfined()) {
-                JsonFile answer = parse(reply);
-                JsonValue outputs = member(answer.root(), "outputs");
-                TensorReader reader = new TensorReader(answer, false, 1, arena);
+                JsonFile response = parse(reply);
+                JsonValue outputs = member(response.root(), "outputs");
+                TensorReader reader = new TensorReader(response, false, 1, arena);
                 List<Tensor> tensors = new ArrayList<>();
                 for (Tensor wanted : expected.outputs()) {
                     // A single output has no name.
@@ -214,7 +214,7 @@ final class TensorFlowRest implements TensorFlowServer {
      * @param reply the response as it came
      * @param prediction the request
      */
-    private record RestAnswer(HttpResult reply, RestPrediction prediction) implements Answer {
+    private record RestResponse(HttpResult reply, RestPrediction prediction) implements Response {
         @Override
         public String differences() {
             return prediction.differences(reply);

@@ -23,11 +23,11 @@ interface TensorFlowServer extends AutoCloseable {
     /** A request that can be made any number of times. */
     interface Prediction {
         /** Sends the request, and waits for the response. */
-        Answer make();
+        Response make();
     }
 
     /** The response to a request. */
-    interface Answer {
+    interface Response {
         /** The first difference from the expected outputs, as text; empty when there is none. */
         String differences();
 

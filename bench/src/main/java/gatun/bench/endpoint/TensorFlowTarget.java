@@ -94,7 +94,7 @@ public final class TensorFlowTarget implements Target {
     private final class PredictCaller implements Caller {
         private final StepCursor cursor;
         private int index;
-        private TensorFlowServer.@Nullable Answer answer;
+        private TensorFlowServer.@Nullable Response response;
         private long tensorByteSize;
 
         private PredictCaller(int worker) {
@@ -108,16 +108,16 @@ public final class TensorFlowTarget implements Target {
 
         @Override
         public void call() {
-            answer = predictions.get(index).make();
+            response = predictions.get(index).make();
         }
 
         @Override
         public String finish() {
-            TensorFlowServer.Answer came = answer;
+            TensorFlowServer.Response came = response;
             if (came == null) {
                 throw new IllegalStateException("call() comes before finish()");
             }
-            answer = null;
+            response = null;
             cursor.answered();
             tensorByteSize = cursor.step().byteSize() + came.tensorByteSize();
             return came.differences();

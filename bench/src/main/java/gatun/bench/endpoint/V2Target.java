@@ -86,7 +86,7 @@ public final class V2Target implements Target {
                         + "' is decoupled: its answers would lie over each other in shared memory; use"
                         + " --transport=stream");
             }
-            if (stream && data.checksAnswers()) {
+            if (stream && data.checksResponses()) {
                 throw new TargetException("answers on a stream that lie in shared memory are not compared with expected"
                         + " outputs: leave stream or the expected outputs away");
             }

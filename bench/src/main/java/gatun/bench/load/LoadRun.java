@@ -23,7 +23,7 @@ public final class LoadRun {
     private final Clock clock = Clock.SYSTEM;
     private final CostMeter meter = new CostMeter();
     private final TextTally failures = new TextTally();
-    private final TextTally wrongAnswers = new TextTally();
+    private final TextTally wrongResponses = new TextTally();
     private final List<Caller> callers = new ArrayList<>();
     private final List<Worker> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
@@ -64,7 +64,7 @@ public final class LoadRun {
         }
         Pace pace = load.pace(clock.nanoTime(), plan.seed());
         for (Caller caller : callers) {
-            Worker worker = new Worker(caller, pace, clock, failures, wrongAnswers);
+            Worker worker = new Worker(caller, pace, clock, failures, wrongResponses);
             workers.add(worker);
             threads.add(Thread.ofPlatform()
                     .name("bench-worker-" + threads.size())
@@ -91,7 +91,7 @@ public final class LoadRun {
         Window last =
                 windows.isEmpty() ? warmUp : StoppingRule.last(windows).stream().reduce(Window.empty(), Window::plus);
         return new Measurement(
-                load, last, windows.size(), verdict, everything.failures(), everything.wrongAnswers(), overdue);
+                load, last, windows.size(), verdict, everything.failures(), everything.wrongResponses(), overdue);
     }
 
     /** Whether no request was answered: where every one fails, more of them tell nothing new. */
@@ -136,7 +136,7 @@ public final class LoadRun {
                 now - windowStart,
                 latencies,
                 failures.drain(),
-                wrongAnswers.drain(),
+                wrongResponses.drain(),
                 bytes - bytesBefore,
                 lag,
                 cost.since(costBefore),

@@ -11,7 +11,7 @@ import java.util.Map;
  * @param windows how many windows there were in all
  * @param verdict whether the last windows are alike; CONTINUE when it was interrupted
  * @param failures requests that failed from the warm-up on, counted by the text of the failure
- * @param wrongAnswers responses from the warm-up on that were not as expected, counted by what was wrong
+ * @param wrongResponses responses from the warm-up on that were not as expected, counted by what was wrong
  * @param overdue requests that were due at the end, and were not sent
  */
 public record Measurement(
@@ -20,7 +20,7 @@ public record Measurement(
         int windows,
         StoppingRule.Verdict verdict,
         Map<String, Long> failures,
-        Map<String, Long> wrongAnswers,
+        Map<String, Long> wrongResponses,
         long overdue) {
     /** How many requests failed, the warm-up's included. */
     public long failed() {
@@ -29,6 +29,6 @@ public record Measurement(
 
     /** How many responses were not as expected, the warm-up's included. */
     public long wrong() {
-        return wrongAnswers.values().stream().mapToLong(Long::longValue).sum();
+        return wrongResponses.values().stream().mapToLong(Long::longValue).sum();
     }
 }

@@ -12,7 +12,7 @@ import org.HdrHistogram.Histogram;
  * @param nanos how long it was
  * @param latencies of answered requests, in nanoseconds from when they were due; not to be changed
  * @param failures how many requests failed, by the text of the failure
- * @param wrongAnswers how many responses were not as expected, by what was wrong
+ * @param wrongResponses how many responses were not as expected, by what was wrong
  * @param tensorBytes bytes of the tensors of answered requests and of their responses
  * @param longestLagNanos the longest time by which a request was sent later than it was due
  * @param cost what the client spent
@@ -22,7 +22,7 @@ public record Window(
         long nanos,
         Histogram latencies,
         Map<String, Long> failures,
-        Map<String, Long> wrongAnswers,
+        Map<String, Long> wrongResponses,
         long tensorBytes,
         long longestLagNanos,
         ClientCost cost,
@@ -53,7 +53,7 @@ public record Window(
                 nanos + other.nanos,
                 both,
                 sum(failures, other.failures),
-                sum(wrongAnswers, other.wrongAnswers),
+                sum(wrongResponses, other.wrongResponses),
                 tensorBytes + other.tensorBytes,
                 Math.max(longestLagNanos, other.longestLagNanos),
                 cost.plus(other.cost),
@@ -72,7 +72,7 @@ public record Window(
 
     /** How many responses were not as expected. */
     public long wrong() {
-        return total(wrongAnswers);
+        return total(wrongResponses);
     }
 
     /** Answered requests per second. */

@@ -26,18 +26,18 @@ final class Worker implements Runnable {
     private final LongAccumulator longestLag = new LongAccumulator(Math::max, 0);
     private final AtomicLong tensorBytes = new AtomicLong();
     private final TextTally failures;
-    private final TextTally wrongAnswers;
+    private final TextTally wrongResponses;
     // One for all requests, which make no garbage of their own.
     private final BooleanSupplier isStopped = this::isStopped;
     private volatile boolean stopped;
     private Histogram drained = latencies.getIntervalHistogram();
 
-    Worker(Caller caller, Pace pace, Clock clock, TextTally failures, TextTally wrongAnswers) {
+    Worker(Caller caller, Pace pace, Clock clock, TextTally failures, TextTally wrongResponses) {
         this.caller = caller;
         this.pace = pace;
         this.clock = clock;
         this.failures = failures;
-        this.wrongAnswers = wrongAnswers;
+        this.wrongResponses = wrongResponses;
     }
 
     @Override
@@ -66,7 +66,7 @@ final class Worker implements Runnable {
         String wrong = caller.finish();
         tensorBytes.lazySet(tensorBytes.getPlain() + caller.tensorByteSize());
         if (!wrong.isEmpty()) {
-            wrongAnswers.add(wrong);
+            wrongResponses.add(wrong);
         }
     }
 

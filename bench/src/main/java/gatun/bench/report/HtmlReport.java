@@ -149,7 +149,7 @@ public final class HtmlReport {
         html.append("<h2 class=\"bad\">Failures</h2>\n<ul>\n");
         for (Row row : report.rows()) {
             problems(html, row, row.measurement().failures(), " failed: ");
-            problems(html, row, row.measurement().wrongAnswers(), " answered otherwise than expected: ");
+            problems(html, row, row.measurement().wrongResponses(), " answered otherwise than expected: ");
         }
         html.append("</ul>\n");
     }
@@ -163,7 +163,7 @@ public final class HtmlReport {
     private static void facts(StringBuilder html, Report report) {
         html.append("<h2>Where and how</h2>\n<div class=\"scroll\"><table class=\"facts\">\n");
         fact(html, "data", report.data());
-        fact(html, "answers compared", report.answersChecked() ? "yes" : "no");
+        fact(html, "answers compared", report.responsesChecked() ? "yes" : "no");
         report.environment().forEach((name, value) -> fact(html, name, value));
         html.append("</table></div>\n");
     }

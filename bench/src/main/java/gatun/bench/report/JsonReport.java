@@ -41,7 +41,7 @@ public final class JsonReport {
         json.writeStringField("version", report.version());
         json.writeStringField("data", report.data());
         json.writeStringField("began", report.began().toString());
-        json.writeBooleanField("answers_checked", report.answersChecked());
+        json.writeBooleanField("answers_checked", report.responsesChecked());
         if (report.percentile().isPresent()) {
             json.writeNumberField("stability_percentile", report.percentile().getAsDouble());
         }
@@ -82,7 +82,7 @@ public final class JsonReport {
         json.writeNumberField("longest_lag_nanos", window.longestLagNanos());
         json.writeNumberField("overdue", row.measurement().overdue());
         counts("failures", row.measurement().failures(), json);
-        counts("wrong_answers", row.measurement().wrongAnswers(), json);
+        counts("wrong_answers", row.measurement().wrongResponses(), json);
         latency(window, json);
         if (row.server().isPresent()) {
             server(row, row.server().get(), json);

@@ -15,7 +15,7 @@ import java.util.OptionalDouble;
  * @param began when the first load began
  * @param environment where and how it was measured, by name
  * @param percentile the latency that decided about stability; empty for the average
- * @param answersChecked whether responses were compared with expected ones
+ * @param responsesChecked whether responses were compared with expected ones
  * @param rows the loads in their order
  */
 public record Report(
@@ -25,7 +25,7 @@ public record Report(
         Instant began,
         Map<String, String> environment,
         OptionalDouble percentile,
-        boolean answersChecked,
+        boolean responsesChecked,
         List<Row> rows) {
     /** Keeps a copy of the list. */
     public Report {

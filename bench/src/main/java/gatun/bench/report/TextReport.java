@@ -147,9 +147,9 @@ public final class TextReport {
                                 + " this rate.\n");
             }
             counts(notes, row, row.measurement().failures(), " failed: ");
-            counts(notes, row, row.measurement().wrongAnswers(), " answered otherwise than expected: ");
+            counts(notes, row, row.measurement().wrongResponses(), " answered otherwise than expected: ");
         }
-        if (report.answersChecked() && report.wrong() == 0 && report.failed() == 0) {
+        if (report.responsesChecked() && report.wrong() == 0 && report.failed() == 0) {
             notes.append("All answers were as expected.\n");
         }
         return notes.toString();

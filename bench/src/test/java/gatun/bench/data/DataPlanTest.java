@@ -172,7 +172,7 @@ class DataPlanTest {
                 "{\"data\": [{\"IN\": [1, 2]}, {\"IN\": [3, 4]}], \"validation_data\": [{\"OUT\": [1, 2]}, {\"OUT\": [3, 4]}]}");
         try (DataSet data =
                 plan(Map.of(), 1, Optional.of(file), Optional.empty()).open(model)) {
-            assertThat(data.checksAnswers()).isTrue();
+            assertThat(data.checksResponses()).isTrue();
             Tensor right = ArrayTensors.of("OUT", new float[] {3, 4.00001f});
             assertThat(data.step(1).expected().differences(List.of(right))).isEmpty();
             assertThat(data.step(0).expected().differences(List.of(right)))

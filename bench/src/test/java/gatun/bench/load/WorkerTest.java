@@ -15,7 +15,7 @@ class WorkerTest {
 
     private final ManualClock clock = new ManualClock();
     private final TextTally failures = new TextTally();
-    private final TextTally wrongAnswers = new TextTally();
+    private final TextTally wrongResponses = new TextTally();
 
     @Test
     void shouldCountTheDelayOfAllRequestsThatAStallHoldsUp() {
@@ -77,11 +77,11 @@ class WorkerTest {
     void shouldCountWrongAnswersAndTimeThem() {
         ScriptedCaller caller = new ScriptedCaller(10, call -> clock.advance(MILLI));
         caller.wrong = "output 'OUT' has 3 at element 0: expected 4";
-        Worker worker = new Worker(caller, Pace.CLOSED_LOOP, clock, failures, wrongAnswers);
+        Worker worker = new Worker(caller, Pace.CLOSED_LOOP, clock, failures, wrongResponses);
         caller.worker = worker;
         worker.run();
         assertThat(latencies(worker).getTotalCount()).isEqualTo(10);
-        assertThat(wrongAnswers.drain()).containsExactly(Map.entry(caller.wrong, 10L));
+        assertThat(wrongResponses.drain()).containsExactly(Map.entry(caller.wrong, 10L));
     }
 
     @Test
@@ -99,7 +99,7 @@ class WorkerTest {
 
     private Worker worker(Pace pace, int requests, IntConsumer server) {
         ScriptedCaller caller = new ScriptedCaller(requests, server);
-        Worker worker = new Worker(caller, pace, clock, failures, wrongAnswers);
+        Worker worker = new Worker(caller, pace, clock, failures, wrongResponses);
         caller.worker = worker;
         return worker;
     }

@@ -38,10 +38,10 @@ public final class AsyncCall extends CompletableFuture<InferResponse> {
 
     private void run(Supplier<InferResponse> call) {
         try {
-            InferResponse answer = call.get();
+            InferResponse response = call.get();
             ended.countDown();
-            if (!complete(answer)) {
-                answer.close();
+            if (!complete(response)) {
+                response.close();
             }
         } catch (Throwable t) {
             ended.countDown();

@@ -38,13 +38,13 @@ public final class GrpcGatunClient implements GatunClient {
     public InferResponse infer(InferRequest request) {
         InferMessage message = InferMessage.of(request);
         Optional<Duration> deadline = request.deadline().isPresent() ? request.deadline() : options.deadline();
-        try (InferResponseMessage reply = calls.call(
+        try (InferResponseMessage response = calls.call(
                 message.isOfOneThread() ? InferMethods.INFER_WHEN_CONNECTED : InferMethods.INFER,
                 message,
                 deadline,
                 !request.isOfSequence(),
                 () -> "an inference of model '" + request.model() + "'")) {
-            return reply.toResponse(message.head(reply.head(), reply.headSize()), message::wantsInRegion);
+            return response.toResponse(message.head(response.head(), response.headSize()), message::wantsInRegion);
         }
     }
 

@@ -12,7 +12,7 @@ final class InferMethods {
     /** One inference. */
     static final MethodDescriptor<InferMessage, InferResponseMessage> INFER =
             GRPCInferenceServiceGrpc.getModelInferMethod().toBuilder(
-                            new Requests(), new Replies(InferResponseMessage::parse))
+                            new Requests(), new Responses(InferResponseMessage::parse))
                     .build();
 
     /**
@@ -26,7 +26,7 @@ final class InferMethods {
     /** A stream of them. */
     static final MethodDescriptor<InferMessage, InferResponseMessage> STREAM =
             GRPCInferenceServiceGrpc.getModelStreamInferMethod().toBuilder(
-                            new Requests(), new Replies(InferResponseMessage::parseStreamed))
+                            new Requests(), new Responses(InferResponseMessage::parseStreamed))
                     .build();
 
     private InferMethods() {}
@@ -44,10 +44,10 @@ final class InferMethods {
     }
 
     /** @param parse reads a response */
-    private record Replies(Function<InputStream, InferResponseMessage> parse)
+    private record Responses(Function<InputStream, InferResponseMessage> parse)
             implements Marshaller<InferResponseMessage> {
         @Override
-        public InputStream stream(InferResponseMessage reply) {
+        public InputStream stream(InferResponseMessage response) {
             throw new UnsupportedOperationException("a client writes no answers");
         }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Executor {
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
-    private @Nullable A answer;
+    private @Nullable A response;
     private @Nullable Status status;
     private Metadata trailers = new Metadata();
     private boolean headers;
@@ -55,7 +55,7 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
     /** The response, or the failure. */
     A answer(Deadline deadline, Supplier<String> what, String address) {
         Status end = status;
-        A received = answer;
+        A received = response;
         if (end != null && end.isOk() && received != null && !surplus && !interrupted) {
             return received;
         }
@@ -84,8 +84,8 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
 
     @Override
     public void onMessage(A message) {
-        if (answer == null) {
-            answer = message;
+        if (response == null) {
+            response = message;
             return;
         }
         surplus = true;

@@ -90,7 +90,7 @@ final class ControlCalls {
      */
     private static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
         if (!connection.head().isSuccess()) {
-            throw ErrorReplies.read(connection);
+            throw ErrorResponses.read(connection);
         }
         try (WholeBody body = WholeBody.read(connection, LIMIT)) {
             return read(body.bytes(), reader);

@@ -32,7 +32,7 @@ record InferResponseReader(InferRequest request) implements ResponseReader<Infer
     public InferResponse read(HttpConnection connection) throws IOException {
         ResponseHead head = connection.head();
         if (!head.isSuccess()) {
-            throw ErrorReplies.read(connection);
+            throw ErrorResponses.read(connection);
         }
         if (head.encoding() != ResponseHead.Encoding.IDENTITY || head.contentLength() == ResponseHead.NONE) {
             return readWhole(connection);

@@ -49,7 +49,7 @@ final class PlayedGrpcServer implements AutoCloseable {
     PlayedGrpcServer(BiConsumer<ModelInferRequest, ServerCallStreamObserver<byte[]>> infer) throws IOException {
         MethodDescriptor<byte[], byte[]> method =
                 InferMethods.INFER.toBuilder(BYTES, BYTES).build();
-        ServerCalls.UnaryMethod<byte[], byte[]> answer = (request, observer) -> {
+        ServerCalls.UnaryMethod<byte[], byte[]> response = (request, observer) -> {
             try {
                 infer.accept(ModelInferRequest.parseFrom(request), (ServerCallStreamObserver<byte[]>) observer);
             } catch (InvalidProtocolBufferException e) {
@@ -59,7 +59,7 @@ final class PlayedGrpcServer implements AutoCloseable {
         server = Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
                 .intercept(new Noting())
                 .addService(ServerServiceDefinition.builder(method.getServiceName())
-                        .addMethod(method, ServerCalls.asyncUnaryCall(answer))
+                        .addMethod(method, ServerCalls.asyncUnaryCall(response))
                         .build())
                 .build()
                 .start();

@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class OtherServersTest {
     /** Answers by path, and with the errors of web frameworks for others. */
-    private static ScriptedServer server(Map<String, String> answers) {
+    private static ScriptedServer server(Map<String, String> responses) {
         return ScriptedServer.start(conversation -> {
             for (var request = conversation.read(); request.isPresent(); request = conversation.read()) {
-                String answer = answers.get(request.get().requestLine().replace(" HTTP/1.1", ""));
+                String response = responses.get(request.get().requestLine().replace(" HTTP/1.1", ""));
                 conversation.say(
-                        answer == null
+                        response == null
                                 ? ScriptedServer.answer("404 Not Found", "{\"detail\":\"Not Found\"}")
-                                : ScriptedServer.ok(answer));
+                                : ScriptedServer.ok(response));
             }
         });
     }

@@ -65,19 +65,19 @@ final class ScriptedServer implements AutoCloseable {
     }
 
     /** Says the same to each request, and keeps connections open. */
-    static ScriptedServer saying(String answer) {
+    static ScriptedServer saying(String response) {
         return start(conversation -> {
             while (conversation.read().isPresent()) {
-                conversation.say(answer);
+                conversation.say(response);
             }
         });
     }
 
     /** Says this to the first request of each connection, and closes it. */
-    static ScriptedServer sayingOnce(byte[] answer) {
+    static ScriptedServer sayingOnce(byte[] response) {
         return start(conversation -> {
             conversation.read();
-            conversation.say(answer);
+            conversation.say(response);
         });
     }
 

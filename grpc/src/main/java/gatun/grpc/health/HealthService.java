@@ -68,13 +68,14 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
 
     /** Answers for the server whatever the name of the service, as clients of Triton are used to. */
     @Override
-    public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
-        answer.onNext(HealthCheckResponse.newBuilder().setStatus(status(SERVER)).build());
-        answer.onCompleted();
+    public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> response) {
+        response.onNext(
+                HealthCheckResponse.newBuilder().setStatus(status(SERVER)).build());
+        response.onCompleted();
     }
 
     @Override
-    public void watch(HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
-        HealthWatch.begin(this, request.getService(), (ServerCallStreamObserver<HealthCheckResponse>) answer);
+    public void watch(HealthCheckRequest request, StreamObserver<HealthCheckResponse> response) {
+        HealthWatch.begin(this, request.getService(), (ServerCallStreamObserver<HealthCheckResponse>) response);
     }
 }

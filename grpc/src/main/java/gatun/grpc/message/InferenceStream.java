@@ -73,13 +73,13 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
     private final InferenceServer server;
     private final Exchange<M> exchange;
-    private final StreamResponses answers;
+    private final StreamResponses responses;
     private final SubmissionOrder turns = new SubmissionOrder();
 
     private InferenceStream(ServerCall<M, OutboundMessage> call, InferenceServer server, Exchange<M> exchange) {
         this.server = server;
         this.exchange = exchange;
-        answers = new StreamResponses(call);
+        responses = new StreamResponses(call);
     }
 
     /** Begins a call. */
@@ -92,7 +92,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
     @Override
     public void onMessage(M message) {
-        StreamResponses.Place place = answers.next();
+        StreamResponses.Place place = responses.next();
         if (place == null) {
             message.close();
             return;
@@ -103,12 +103,12 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
     @Override
     public void onHalfClose() {
-        answers.requestsEnded();
+        responses.requestsEnded();
     }
 
     @Override
     public void onCancel() {
-        answers.cancel();
+        responses.cancel();
     }
 
     private void run(M message, StreamResponses.Place place, SubmissionOrder.Turn turn) {
@@ -121,7 +121,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             InferenceRequest request = exchange.request(message);
             trace = request.trace();
             executed = true;
-            answers.begin(place, request);
+            responses.begin(place, request);
             turn.await();
             request.onSubmitted(() -> {
                 submitted.set(true);
@@ -156,7 +156,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             Optional<RequestTrace> trace) {
         try {
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
-            answers.finish(place, answer, end);
+            responses.finish(place, answer, end);
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
         } finally {
             trace.ifPresent(RequestTrace::end);
@@ -183,7 +183,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
                 request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             }
             ended.set(last);
-            answers.send(exchange.answer(message, response, last));
+            responses.send(exchange.answer(message, response, last));
         });
         return ended.get() ? Optional.empty() : exchange.end(message, request);
     }

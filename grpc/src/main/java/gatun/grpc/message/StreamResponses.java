@@ -26,11 +26,11 @@ final class StreamResponses {
     /** A request's place among the responses. Its fields are guarded by the lock of the responses. */
     static final class Place {
         private @Nullable InferenceRequest request;
-        private @Nullable OutboundMessage answer;
+        private @Nullable OutboundMessage response;
         private @Nullable Status failure;
 
         private boolean isDone() {
-            return answer != null || failure != null;
+            return response != null || failure != null;
         }
     }
 
@@ -96,13 +96,13 @@ final class StreamResponses {
      *
      * @throws GatunException CANCELLED when the stream is over
      */
-    void send(OutboundMessage answer) {
+    void send(OutboundMessage response) {
         if (!takeTurn()) {
-            answer.close();
+            response.close();
             throw new GatunException(ErrorCode.CANCELLED, "the stream is over");
         }
         try {
-            call.sendMessage(answer);
+            call.sendMessage(response);
         } finally {
             endTurn();
         }
@@ -112,10 +112,10 @@ final class StreamResponses {
     /**
      * Ends the responses to a request.
      *
-     * @param answer the only or last response, owned by this from now on; null where there is none, or no more
+     * @param response the only or last response, owned by this from now on; null where there is none, or no more
      * @param failure ends the stream; null in all other cases
      */
-    void finish(Place place, @Nullable OutboundMessage answer, @Nullable Status failure) {
+    void finish(Place place, @Nullable OutboundMessage response, @Nullable Status failure) {
         boolean waitsForItsTurn;
         boolean late;
         lock.lock();
@@ -124,25 +124,25 @@ final class StreamResponses {
             late = over;
             waitsForItsTurn = !unordered.contains(place);
             if (!late && waitsForItsTurn) {
-                place.answer = answer;
+                place.response = response;
                 place.failure = failure;
             }
         } finally {
             lock.unlock();
         }
         if (late) {
-            discard(answer);
+            discard(response);
             return;
         }
         if (!waitsForItsTurn) {
-            finishUnordered(place, answer, failure);
+            finishUnordered(place, response, failure);
         }
         sendWhatIsDue();
     }
 
-    private void finishUnordered(Place place, @Nullable OutboundMessage answer, @Nullable Status failure) {
+    private void finishUnordered(Place place, @Nullable OutboundMessage response, @Nullable Status failure) {
         if (!takeTurn()) {
-            discard(answer);
+            discard(response);
             return;
         }
         lock.lock();
@@ -155,7 +155,7 @@ final class StreamResponses {
             lock.unlock();
         }
         try {
-            sendLast(answer, failure);
+            sendLast(response, failure);
         } finally {
             endTurn();
         }
@@ -246,7 +246,7 @@ final class StreamResponses {
                 if (due == null) {
                     call.close(Status.OK, new Metadata());
                 } else {
-                    sendLast(due.answer, due.failure);
+                    sendLast(due.response, due.failure);
                 }
             } finally {
                 endTurn();
@@ -255,13 +255,13 @@ final class StreamResponses {
     }
 
     /** Sends the end of the response to a request, and lets the client send one more. */
-    private void sendLast(@Nullable OutboundMessage answer, @Nullable Status failure) {
+    private void sendLast(@Nullable OutboundMessage response, @Nullable Status failure) {
         if (failure != null) {
             call.close(failure, new Metadata());
             return;
         }
-        if (answer != null) {
-            call.sendMessage(answer);
+        if (response != null) {
+            call.sendMessage(response);
         }
         call.request(1);
     }
@@ -271,16 +271,16 @@ final class StreamResponses {
         assert lock.isHeldByCurrentThread();
         over = true;
         for (Place place : inOrder) {
-            discard(place.answer);
+            discard(place.response);
         }
         inOrder.clear();
         unordered.clear();
         idle.signalAll();
     }
 
-    private static void discard(@Nullable OutboundMessage answer) {
-        if (answer != null) {
-            answer.close();
+    private static void discard(@Nullable OutboundMessage response) {
+        if (response != null) {
+            response.close();
         }
     }
 }

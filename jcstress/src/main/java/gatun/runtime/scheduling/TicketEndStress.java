@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 public class TicketEndStress {
     /** A request. */
     private static final class Job extends Ticket {
-        private int answer;
+        private int response;
     }
 
     private final Job job = new Job();
@@ -28,7 +28,7 @@ public class TicketEndStress {
     /** The instance. */
     @Actor
     public void run() {
-        job.answer = 1;
+        job.response = 1;
         job.complete();
     }
 
@@ -36,6 +36,6 @@ public class TicketEndStress {
     @Actor
     public void await(II_Result result) {
         result.r1 = job.state() == Ticket.State.COMPLETED ? 1 : 0;
-        result.r2 = job.answer;
+        result.r2 = job.response;
     }
 }

@@ -24,10 +24,10 @@ final class RequestDigest {
      *
      * @param hash nothing is in it yet
      * @param inputs the inputs, in memory that nobody changes meanwhile
-     * @param answer which outputs are wanted
+     * @param response which outputs are wanted
      */
     static SipHash.Digest of(
-            SipHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse answer) {
+            SipHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse response) {
         hash.add(inputs.size());
         inputs.stream()
                 .sorted(Comparator.comparing(input -> input.spec().name()))
@@ -37,9 +37,9 @@ final class RequestDigest {
             hash.add(name);
             add(hash, value);
         });
-        hash.add(answer.outputCount());
-        IntStream.range(0, answer.outputCount())
-                .mapToObj(answer::outputName)
+        hash.add(response.outputCount());
+        IntStream.range(0, response.outputCount())
+                .mapToObj(response::outputName)
                 .sorted()
                 .forEach(hash::add);
         return hash.digest();

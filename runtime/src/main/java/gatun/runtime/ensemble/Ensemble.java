@@ -174,9 +174,9 @@ public final class Ensemble implements ServedModel {
                 throw new VersionRetiredException();
             }
             try {
-                ComposedResponse answer = requests.answer(request, arrivedNanos);
+                ComposedResponse response = requests.answer(request, arrivedNanos);
                 request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
-                EnsembleRun run = new EnsembleRun(this, request, answer);
+                EnsembleRun run = new EnsembleRun(this, request, response);
                 if (!request.cancellation().arm(run::cancel)) {
                     throw new GatunException(ErrorCode.CANCELLED, "");
                 }
@@ -187,7 +187,7 @@ public final class Ensemble implements ServedModel {
                     request.cancellation().end();
                 }
                 ComputeTimes times = run.times();
-                counters.answered(answer.batchSize(), request.origin(), arrivedNanos, times);
+                counters.answered(response.batchSize(), request.origin(), arrivedNanos, times);
                 request.computed(times.inputNanos(), times.inferNanos(), times.outputNanos());
                 return answered;
             } finally {

@@ -19,14 +19,14 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class EnsembleCounters {
     private final ModelCounters counters = new ModelCounters();
-    private final InstanceCounters answers = counters.lend();
+    private final InstanceCounters responses = counters.lend();
     private final ReentrantLock lock = new ReentrantLock(); // makes writers of answers take turns
 
     /**
      * One response. Its stages stand one after the other before its end, and may thus begin before the request arrived:
      * members that ran side by side worked longer than it took.
      */
-    private record Answer(int batchSize, Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times)
+    private record Response(int batchSize, Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times)
             implements ExecutionTimes {
         @Override
         public int requestCount() {
@@ -80,10 +80,10 @@ final class EnsembleCounters {
      * @param times of its members' runs, all of which are over
      */
     void answered(int batchSize, Origin origin, long arrivedNanos, ComputeTimes times) {
-        Answer answer = new Answer(batchSize, origin, arrivedNanos, System.nanoTime(), times);
+        Response response = new Response(batchSize, origin, arrivedNanos, System.nanoTime(), times);
         lock.lock();
         try {
-            answers.executed(batchSize, answer);
+            responses.executed(batchSize, response);
         } finally {
             lock.unlock();
         }

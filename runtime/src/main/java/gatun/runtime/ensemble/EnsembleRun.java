@@ -34,7 +34,7 @@ final class EnsembleRun {
     private final EnsemblePlan plan;
     private final ResponseStreams streams;
     private final InferenceRequest request;
-    private final ComposedResponse answer;
+    private final ComposedResponse response;
     private final MemberCalls calls = new MemberCalls();
     private final RunThreads threads = new RunThreads();
     private final ComputeTimes times = new ComputeTimes();
@@ -44,18 +44,18 @@ final class EnsembleRun {
     /** Which output of the response each tensor is, or {@link #UNWANTED}. */
     private final int[] wanted;
 
-    /** A run that answers {@code request}, which its caller owns, with {@code answer}. */
-    EnsembleRun(Ensemble ensemble, InferenceRequest request, ComposedResponse answer) {
+    /** A run that answers {@code request}, which its caller owns, with {@code response}. */
+    EnsembleRun(Ensemble ensemble, InferenceRequest request, ComposedResponse response) {
         this.ensemble = ensemble;
         this.plan = ensemble.plan();
         this.streams = ensemble.streams();
         this.request = request;
-        this.answer = answer;
+        this.response = response;
         wanted = new int[plan.tensorCount()];
         Arrays.fill(wanted, UNWANTED);
-        int[] answered = new int[answer.outputCount()];
+        int[] answered = new int[response.outputCount()];
         for (int i = 0; i < answered.length; i++) {
-            answered[i] = plan.tensor(answer.outputName(i));
+            answered[i] = plan.tensor(response.outputName(i));
             wanted[answered[i]] = i;
         }
         needed = request.outputs().isEmpty() ? plan.allSteps() : plan.needed(answered);
@@ -72,10 +72,10 @@ final class EnsembleRun {
             steps.begin(RequestInputs.of(request), true);
             threads.awaitNone();
             calls.check();
-            fill(answer, steps);
-            return answer.response(ensemble.name(), ensemble.versionText());
+            fill(response, steps);
+            return response.response(ensemble.name(), ensemble.versionText());
         } catch (GatunException e) {
-            answer.fail(e);
+            response.fail(e);
             throw e;
         } finally {
             steps.release();
@@ -133,7 +133,7 @@ final class EnsembleRun {
     }
 
     private InferenceResponse part(StepRuns from) {
-        ComposedResponse next = answer.another();
+        ComposedResponse next = response.another();
         try {
             fill(next, from);
             return next.part(ensemble.name(), ensemble.versionText());
@@ -223,7 +223,7 @@ final class EnsembleRun {
         if (!isWanted(tensor) || readers(tensor) > 1 || streams.ofTensor(tensor) != ResponseStreams.NONE) {
             return Optional.empty();
         }
-        RequestedOutput output = answer.wanted(wanted[tensor]);
+        RequestedOutput output = response.wanted(wanted[tensor]);
         return output.classification() > 0 ? Optional.empty() : output.destination();
     }
 

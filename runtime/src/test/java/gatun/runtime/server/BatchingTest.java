@@ -98,10 +98,10 @@ class BatchingTest {
             }
         });
         Await.opened(busy);
-        List<Future<InferenceResponse>> answers = new ArrayList<>();
+        List<Future<InferenceResponse>> responses = new ArrayList<>();
         for (int i = 0; i < requests.length; i++) {
             InferenceRequest request = requests[i];
-            answers.add(clients.submit(() -> {
+            responses.add(clients.submit(() -> {
                 try (request) {
                     return test.server().infer(request);
                 }
@@ -109,7 +109,7 @@ class BatchingTest {
             awaitPending(i + 1);
         }
         gate.countDown();
-        return answers;
+        return responses;
     }
 
     private static void copyInputs(InferenceRequest from, InferenceRequest to) {
@@ -149,13 +149,13 @@ class BatchingTest {
     @Test
     void shouldRunTogetherAndAnswerEachWithItsOwn() throws Exception {
         open(MODEL, ScriptedBackend::copy);
-        List<Future<InferenceResponse>> answers =
+        List<Future<InferenceResponse>> responses =
                 together(floats(1, 1, 2), floats(3, 3, 4, 5, 6, 7, 8), floats(2, 9, 10, 11, 12));
-        assertThat(answer(answers.get(0))).containsExactly(1, 2);
-        try (InferenceResponse second = answers.get(1).get()) {
+        assertThat(answer(responses.get(0))).containsExactly(1, 2);
+        try (InferenceResponse second = responses.get(1).get()) {
             assertThat(second.outputs().getFirst().tensor().spec().shape()).isEqualTo(Shape.of(3, 2));
         }
-        assertThat(answer(answers.get(2))).containsExactly(9, 10, 11, 12);
+        assertThat(answer(responses.get(2))).containsExactly(9, 10, 11, 12);
         assertThat(shapes).containsExactly(Shape.of(6, 2));
         ModelStatistics statistics = test.server().statistics().getFirst();
         assertThat(statistics.successCount()).isEqualTo(4);
@@ -171,10 +171,10 @@ class BatchingTest {
     @Test
     void shouldNotPutDifferentShapesIntoOneBatch() throws Exception {
         open(MODEL, ScriptedBackend::copy);
-        List<Future<InferenceResponse>> answers = together(floats(1, 1, 2), floats(1, 3, 4), floats(1, 5));
-        assertThat(answer(answers.get(0))).containsExactly(1, 2);
-        assertThat(answer(answers.get(1))).containsExactly(3, 4);
-        assertThat(answer(answers.get(2))).containsExactly(5);
+        List<Future<InferenceResponse>> responses = together(floats(1, 1, 2), floats(1, 3, 4), floats(1, 5));
+        assertThat(answer(responses.get(0))).containsExactly(1, 2);
+        assertThat(answer(responses.get(1))).containsExactly(3, 4);
+        assertThat(answer(responses.get(2))).containsExactly(5);
         assertThat(shapes).containsExactly(Shape.of(2, 2), Shape.of(1, 1));
     }
 
@@ -184,11 +184,11 @@ class BatchingTest {
                 "dims: [ -1 ] } ]\noutput",
                 "dims: [ -1 ] }, { name: \"MORE\" data_type: TYPE_FP32 dims: [ -1 ] optional: true } ]\noutput");
         open(optional, ScriptedBackend::copy);
-        List<Future<InferenceResponse>> answers =
+        List<Future<InferenceResponse>> responses =
                 together(floats(1, 1), tensor(floats(1, 2), "MORE", 1, 9), tensor(floats(1, 3), "MORE", 1, 9));
-        assertThat(answer(answers.get(0))).containsExactly(1);
-        assertThat(answer(answers.get(1))).containsExactly(2);
-        assertThat(answer(answers.get(2))).containsExactly(3);
+        assertThat(answer(responses.get(0))).containsExactly(1);
+        assertThat(answer(responses.get(1))).containsExactly(2);
+        assertThat(answer(responses.get(2))).containsExactly(3);
         assertThat(shapes).containsExactly(Shape.of(1, 1), Shape.of(2, 1));
     }
 
@@ -211,8 +211,8 @@ class BatchingTest {
         InferenceRequest second = test.request("m");
         second.addInput(new Tensor(new TensorSpec("IN", Datatype.FP32, Shape.of(2, 1)), in.asSlice(4, 8)));
         window(second, out.asSlice(4, 8));
-        List<Future<InferenceResponse>> answers = together(first, second);
-        for (Future<InferenceResponse> answer : answers) {
+        List<Future<InferenceResponse>> responses = together(first, second);
+        for (Future<InferenceResponse> answer : responses) {
             answer.get(30, TimeUnit.SECONDS).close();
         }
         assertThat(addresses.subList(2, 4)).containsExactly(in.address(), out.address());
@@ -231,18 +231,18 @@ class BatchingTest {
         window(tooSmall, arena.allocate(7));
         InferenceRequest broken = floats(1, 5, 6);
         window(broken, arena.allocate(8, 64)).broken = true;
-        List<Future<InferenceResponse>> answers = together(suited, tooSmall, broken, floats(1, 7, 8));
-        try (InferenceResponse response = answers.get(0).get(30, TimeUnit.SECONDS)) {
+        List<Future<InferenceResponse>> responses = together(suited, tooSmall, broken, floats(1, 7, 8));
+        try (InferenceResponse response = responses.get(0).get(30, TimeUnit.SECONDS)) {
             assertThat(response.outputs().getFirst().inSharedMemory()).isTrue();
             assertThat(target.toArray(ValueLayout.JAVA_FLOAT)).containsExactly(1, 2);
         }
-        assertThatThrownBy(() -> answers.get(1).get(30, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> responses.get(1).get(30, TimeUnit.SECONDS))
                 .hasRootCauseMessage(
                         "shared memory size specified with the request for output 'OUT' (7 bytes) should be"
                                 + " at least 8 bytes to hold the results");
-        assertThatThrownBy(() -> answers.get(2).get(30, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> responses.get(2).get(30, TimeUnit.SECONDS))
                 .hasRootCauseMessage("the region was taken away");
-        assertThat(answer(answers.get(3))).containsExactly(7, 8);
+        assertThat(answer(responses.get(3))).containsExactly(7, 8);
         assertThat(shapes).containsExactly(Shape.of(4, 2));
         ModelStatistics statistics = test.server().statistics().getFirst();
         assertThat(statistics.successCount()).isEqualTo(3);
@@ -261,22 +261,22 @@ class BatchingTest {
         FakeRegions.Lease lease = new FakeRegions.Lease(arena.allocateFrom(ValueLayout.JAVA_FLOAT, 4, 5, 6));
         inRegion.hold(lease);
         inRegion.addInput(new Tensor(new TensorSpec("IN", Datatype.FP32, Shape.of(1, 3)), lease.segment()));
-        List<Future<InferenceResponse>> answers = together(owner, inRegion);
-        try (InferenceResponse response = answers.get(0).get(30, TimeUnit.SECONDS)) {
+        List<Future<InferenceResponse>> responses = together(owner, inRegion);
+        try (InferenceResponse response = responses.get(0).get(30, TimeUnit.SECONDS)) {
             assertThat(response.outputs().getFirst().tensor().bytes().address()).isEqualTo(address);
         }
-        assertThat(answer(answers.get(1))).containsExactly(4, 5, 6);
+        assertThat(answer(responses.get(1))).containsExactly(4, 5, 6);
         assertThat(shapes).containsExactly(Shape.of(3, 3));
     }
 
     @Test
     void shouldCutStringsWhereEachRequestsEnd() throws Exception {
         open(STRINGS, ScriptedBackend::copy);
-        List<Future<InferenceResponse>> answers =
+        List<Future<InferenceResponse>> responses =
                 together(strings(2, "a", "bb", "", "dddd"), strings(1, "e", "a longer one"), strings(1, "", ""));
-        assertThat(texts(answers.get(0))).containsExactly("a", "bb", "", "dddd");
-        assertThat(texts(answers.get(1))).containsExactly("e", "a longer one");
-        assertThat(texts(answers.get(2))).containsExactly("", "");
+        assertThat(texts(responses.get(0))).containsExactly("a", "bb", "", "dddd");
+        assertThat(texts(responses.get(1))).containsExactly("e", "a longer one");
+        assertThat(texts(responses.get(2))).containsExactly("", "");
         assertThat(shapes).containsExactly(Shape.of(4, 2));
     }
 
@@ -321,13 +321,13 @@ class BatchingTest {
         classes.addOutput(new RequestedOutput("OUT", Optional.empty(), 2));
         InferenceRequest other = floats(1, 7, 8, 9);
         other.addOutput(RequestedOutput.of("OTHER"));
-        List<Future<InferenceResponse>> answers = together(classes, other, floats(1, 0, 0, 0));
-        assertThat(texts(answers.get(0))).containsExactly("5.000000:1", "3.000000:2");
-        try (InferenceResponse response = answers.get(1).get(30, TimeUnit.SECONDS)) {
+        List<Future<InferenceResponse>> responses = together(classes, other, floats(1, 0, 0, 0));
+        assertThat(texts(responses.get(0))).containsExactly("5.000000:1", "3.000000:2");
+        try (InferenceResponse response = responses.get(1).get(30, TimeUnit.SECONDS)) {
             assertThat(response.outputs()).hasSize(1);
             assertThat(response.outputs().getFirst().tensor().spec().name()).isEqualTo("OTHER");
         }
-        try (InferenceResponse response = answers.get(2).get(30, TimeUnit.SECONDS)) {
+        try (InferenceResponse response = responses.get(2).get(30, TimeUnit.SECONDS)) {
             assertThat(response.outputs())
                     .extracting(output -> output.tensor().spec().name())
                     .containsExactly("OTHER", "OUT");
@@ -363,9 +363,9 @@ class BatchingTest {
     @Test
     void shouldSendNoMoreThanTheModelTakes() throws Exception {
         open(MODEL, ScriptedBackend::copy);
-        List<Future<InferenceResponse>> answers =
+        List<Future<InferenceResponse>> responses =
                 together(floats(5, 1, 2, 3, 4, 5), floats(4, 1, 2, 3, 4), floats(4, 5, 6, 7, 8));
-        for (Future<InferenceResponse> answer : answers) {
+        for (Future<InferenceResponse> answer : responses) {
             answer(answer);
         }
         assertThat(shapes).containsExactly(Shape.of(5, 1), Shape.of(8, 1));

@@ -33,14 +33,14 @@ class DecoupledEnsembleTest extends EnsembleFixture {
                 step("sum", "A=V B=W", "SUM=OUT"),
                 step("twice", "A=U", "TWICE=V"),
                 step("same", "A=U", "SAME=W"));
-        List<Float> answers = new ArrayList<>();
+        List<Float> responses = new ArrayList<>();
         test.server().infer(test.input(test.request("e"), "IN", 3), (response, last) -> {
             try (response) {
                 assertThat(response.modelName()).isEqualTo("e");
-                answers.add(floats(response, 0)[0]);
+                responses.add(floats(response, 0)[0]);
             }
         });
-        assertThat(answers).as("thrice each element plus one").containsExactly(3F, 6F, 9F);
+        assertThat(responses).as("thrice each element plus one").containsExactly(3F, 6F, 9F);
         assertThat(test.server().model("e", "").decoupled()).isTrue();
         assertThat(test.server().statistics("twice", "").getFirst().successCount())
                 .isEqualTo(3);
@@ -52,13 +52,13 @@ class DecoupledEnsembleTest extends EnsembleFixture {
     @Test
     void shouldShowInEachAnswerWhatIsMadeOncePerRequest() {
         openDecoupled("OUT T IN", step("next", "A=IN", "NEXT=T"), step("each", "A=T", "EACH=OUT"));
-        List<String> answers = new ArrayList<>();
+        List<String> responses = new ArrayList<>();
         test.server().infer(test.input(test.request("e"), "IN", 2), (response, last) -> {
             try (response) {
-                answers.add(floats(response, 0)[0] + " " + floats(response, 1)[1] + " " + floats(response, 2)[1]);
+                responses.add(floats(response, 0)[0] + " " + floats(response, 1)[1] + " " + floats(response, 2)[1]);
             }
         });
-        assertThat(answers).containsExactly("1.0 2.0 1.0", "2.0 2.0 1.0");
+        assertThat(responses).containsExactly("1.0 2.0 1.0", "2.0 2.0 1.0");
     }
 
     @Test
@@ -73,16 +73,16 @@ class DecoupledEnsembleTest extends EnsembleFixture {
         });
         AtomicInteger sent = new AtomicInteger();
         before.put("EACH", sent::incrementAndGet);
-        List<Float> answers = new ArrayList<>();
+        List<Float> responses = new ArrayList<>();
         InferenceRequest request = test.input(test.request("e"), "IN", 1000);
         assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
                     try (response) {
-                        answers.add(floats(response, 0)[0]);
+                        responses.add(floats(response, 0)[0]);
                         Await.opened(failed);
                     }
                 }))
                 .hasMessage("in ensemble 'e', the second is too much");
-        assertThat(answers).as("what came before is answered").containsExactly(1F);
+        assertThat(responses).as("what came before is answered").containsExactly(1F);
         assertThat(sent.get()).as("the member was told to stop").isLessThan(100);
     }
 
@@ -139,12 +139,12 @@ class DecoupledEnsembleTest extends EnsembleFixture {
                 boolean decoupled = !policy.isEmpty();
                 return isReady("outer", decoupled) && isReady("inner", decoupled);
             });
-            AtomicInteger answers = new AtomicInteger();
+            AtomicInteger responses = new AtomicInteger();
             test.server().infer(test.input(test.request("outer"), "IN", 3), (response, last) -> {
                 response.close();
-                answers.incrementAndGet();
+                responses.incrementAndGet();
             });
-            assertThat(answers).hasPositiveValue();
+            assertThat(responses).hasPositiveValue();
         }
     }
 

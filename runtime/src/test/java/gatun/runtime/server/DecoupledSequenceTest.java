@@ -147,11 +147,11 @@ class DecoupledSequenceTest {
     void shouldGiveEachSequenceOfABatchItsOwnResponses(String strategy) throws Exception {
         open(MODEL + SEQUENCES + strategy, DecoupledSequenceTest::sendThree);
 
-        List<Future<List<Got>>> answers = three();
+        List<Future<List<Got>>> responses = three();
 
         for (int i = 0; i < 3; i++) {
             int value = 10 * (i + 1);
-            assertThat(answers.get(i).get(30, TimeUnit.SECONDS))
+            assertThat(responses.get(i).get(30, TimeUnit.SECONDS))
                     .containsExactly(new Got(value, false), new Got(value + 1, false), new Got(value + 2, true));
         }
         assertThat(runs)
@@ -175,11 +175,11 @@ class DecoupledSequenceTest {
             make(execution, 1);
         });
 
-        List<Future<List<Got>>> answers = three();
+        List<Future<List<Got>>> responses = three();
 
-        assertThat(answers.get(0).get(30, TimeUnit.SECONDS)).containsExactly(new Got(11, true));
-        assertThat(answers.get(1).get(30, TimeUnit.SECONDS)).containsExactly(new Got(21, true));
-        assertThat(answers.get(2).get(30, TimeUnit.SECONDS)).containsExactly(new Got(30, false), new Got(31, true));
+        assertThat(responses.get(0).get(30, TimeUnit.SECONDS)).containsExactly(new Got(11, true));
+        assertThat(responses.get(1).get(30, TimeUnit.SECONDS)).containsExactly(new Got(21, true));
+        assertThat(responses.get(2).get(30, TimeUnit.SECONDS)).containsExactly(new Got(30, false), new Got(31, true));
     }
 
     @Test
@@ -230,10 +230,10 @@ class DecoupledSequenceTest {
             }
         });
 
-        List<Future<List<Got>>> answers = three();
+        List<Future<List<Got>>> responses = three();
 
-        assertThat(answers.get(0).get(30, TimeUnit.SECONDS)).containsExactly(new Got(10, false));
-        for (Future<List<Got>> answer : answers.subList(1, 3)) {
+        assertThat(responses.get(0).get(30, TimeUnit.SECONDS)).containsExactly(new Got(10, false));
+        for (Future<List<Got>> answer : responses.subList(1, 3)) {
             assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS)).hasRootCauseMessage("broke half way");
         }
         assertThat(test.server().statistics().getFirst().totals().failures().backend())

@@ -67,20 +67,20 @@ class EnsembleStressTest extends EnsembleFixture {
 
     /** The values that an ensemble must respond with for the elements 0, 1, 2, ... */
     private static List<Float> expected(String ensemble, int elements) {
-        List<Float> answers = new ArrayList<>();
+        List<Float> responses = new ArrayList<>();
         for (int element = 0; element < elements; element++) {
             float diamond = 3 * element + 1;
             switch (ensemble) {
-                case "diamond" -> answers.add(diamond);
-                case "nested", "stream" -> answers.add(diamond + 1);
+                case "diamond" -> responses.add(diamond);
+                case "nested", "stream" -> responses.add(diamond + 1);
                 default -> {
                     for (int i = 0; i < diamond + 1; i++) {
-                        answers.add(2 * (diamond + 1));
+                        responses.add(2 * (diamond + 1));
                     }
                 }
             }
         }
-        return answers;
+        return responses;
     }
 
     private void client(int seed, ExecutorService threads, Arena arena) throws Exception {
@@ -108,24 +108,24 @@ class EnsembleStressTest extends EnsembleFixture {
                     cancellation.cancel();
                 });
             }
-            List<Float> answers = new ArrayList<>();
+            List<Float> responses = new ArrayList<>();
             try {
                 test.server().infer(request, (response, last) -> {
                     try (response) {
                         MemorySegment bytes =
                                 response.outputs().getFirst().tensor().bytes();
                         for (float value : bytes.toArray(ValueLayout.JAVA_FLOAT)) {
-                            answers.add(value);
+                            responses.add(value);
                         }
                     }
                 });
-                assertThat(answers).as(ensemble).isEqualTo(expected(ensemble, elements));
+                assertThat(responses).as(ensemble).isEqualTo(expected(ensemble, elements));
                 answered.incrementAndGet();
             } catch (GatunException e) {
                 assertThat(e.code()).as(ensemble + ": " + e.getMessage()).isEqualTo(ErrorCode.CANCELLED);
                 assertThat(cancelling).as("nobody gave it up").isNotNull();
                 List<Float> whole = expected(ensemble, elements);
-                assertThat(answers).as(ensemble + " until then").isEqualTo(whole.subList(0, answers.size()));
+                assertThat(responses).as(ensemble + " until then").isEqualTo(whole.subList(0, responses.size()));
                 givenUp.incrementAndGet();
             }
             if (cancelling != null) {

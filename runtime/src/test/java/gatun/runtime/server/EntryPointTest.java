@@ -147,7 +147,7 @@ class EntryPointTest {
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<String> blocker = clients.submit(() -> answer(request("", "IN", 8, 2)));
             Await.opened(busy);
-            List<Future<String>> answers = new ArrayList<>();
+            List<Future<String>> responses = new ArrayList<>();
             List<InferenceRequest> requests = List.of(
                     request("rows", "x", 1, 3),
                     request("rows", "x", 2, 3),
@@ -156,13 +156,13 @@ class EntryPointTest {
                     request("alone", "x", 1, 3));
             for (int i = 0; i < requests.size(); i++) {
                 InferenceRequest request = requests.get(i);
-                answers.add(clients.submit(() -> answer(request)));
+                responses.add(clients.submit(() -> answer(request)));
                 awaitPending(i + 1);
             }
             gate.countDown();
             assertThat(blocker.get(30, TimeUnit.SECONDS)).isEqualTo("OUT [8,2]");
             List<String> seen = new ArrayList<>();
-            for (Future<String> answer : answers) {
+            for (Future<String> answer : responses) {
                 seen.add(answer.get(30, TimeUnit.SECONDS));
             }
             assertThat(seen).containsExactly("y [1,3]", "y [2,3]", "OUT [1,2]", "y [1,3]", "y [1,3]");

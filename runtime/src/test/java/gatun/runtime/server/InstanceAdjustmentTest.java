@@ -131,8 +131,8 @@ class InstanceAdjustmentTest {
         });
     }
 
-    private static void finish(Future<?> answer) throws Exception {
-        answer.get(30, TimeUnit.SECONDS);
+    private static void finish(Future<?> response) throws Exception {
+        response.get(30, TimeUnit.SECONDS);
     }
 
     /** Waits until that many instances of the one model are open. */
@@ -159,11 +159,11 @@ class InstanceAdjustmentTest {
         assertThat(test.backend.open).hasValue(1 + 3);
         assertThat(test.server().statistics().getFirst().successCount()).isEqualTo(1);
         gate = new CountDownLatch(1);
-        List<Future<?>> answers = List.of(infer(), infer(), infer());
+        List<Future<?>> responses = List.of(infer(), infer(), infer());
         Await.until("three run side by side", () -> running.get() == 3);
         gate.countDown();
-        for (Future<?> answer : answers) {
-            finish(answer);
+        for (Future<?> response : responses) {
+            finish(response);
         }
         assertThat(test.server().statistics().getFirst().successCount()).isEqualTo(4);
     }
@@ -172,7 +172,7 @@ class InstanceAdjustmentTest {
     void shouldLetTheSurplusFinishWhatItRuns() throws Exception {
         open(MODEL + instances(3));
         gate = new CountDownLatch(1);
-        List<Future<?>> answers = List.of(infer(), infer(), infer());
+        List<Future<?>> responses = List.of(infer(), infer(), infer());
         Await.until("all run", () -> running.get() == 3);
 
         change(MODEL + instances(1));
@@ -180,8 +180,8 @@ class InstanceAdjustmentTest {
         Future<?> later = infer();
         gate.countDown();
 
-        for (Future<?> answer : answers) {
-            finish(answer);
+        for (Future<?> response : responses) {
+            finish(response);
         }
         finish(later);
         awaitInstances(1);
@@ -268,11 +268,11 @@ class InstanceAdjustmentTest {
         change(MODEL + limited(2));
         awaitInstances(2);
         gate = new CountDownLatch(1);
-        List<Future<?>> answers = List.of(infer(), infer());
+        List<Future<?>> responses = List.of(infer(), infer());
         Await.until("one runs", () -> running.get() == 1);
         gate.countDown();
-        for (Future<?> answer : answers) {
-            finish(answer);
+        for (Future<?> response : responses) {
+            finish(response);
         }
         write(MODEL + limited(3));
         assertThatThrownBy(() -> test.server().load("m", ModelOverride.NONE))
@@ -305,11 +305,11 @@ class InstanceAdjustmentTest {
         change(MODEL + SEQUENCES + instances(4));
         awaitInstances(4);
         gate = new CountDownLatch(1);
-        List<Future<?>> answers = List.of(step(4, true, true), step(5, true, true), step(6, true, true));
+        List<Future<?>> responses = List.of(step(4, true, true), step(5, true, true), step(6, true, true));
         Await.until("three run side by side", () -> running.get() == 3);
         gate.countDown();
-        for (Future<?> answer : answers) {
-            finish(answer);
+        for (Future<?> response : responses) {
+            finish(response);
         }
         assertThat(loads).hasValue(0);
     }

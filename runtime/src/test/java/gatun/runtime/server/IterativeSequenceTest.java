@@ -69,7 +69,7 @@ class IterativeSequenceTest {
     private TestServer test;
 
     /** The responses that a client of a decoupled model has got so far. */
-    private static final class Answers {
+    private static final class Responses {
         final List<Integer> numbers = new CopyOnWriteArrayList<>();
         volatile boolean last;
 
@@ -149,19 +149,19 @@ class IterativeSequenceTest {
         return request;
     }
 
-    private Answers ask(InferenceRequest request) {
-        Answers answers = new Answers();
-        ask(request, answers);
-        return answers;
+    private Responses ask(InferenceRequest request) {
+        Responses responses = new Responses();
+        ask(request, responses);
+        return responses;
     }
 
-    private void ask(InferenceRequest request, Answers answers) {
+    private void ask(InferenceRequest request, Responses responses) {
         try (request) {
-            test.server().infer(request, answers::receive);
+            test.server().infer(request, responses::receive);
         }
     }
 
-    private Future<Answers> send(InferenceRequest request) {
+    private Future<Responses> send(InferenceRequest request) {
         return clients.submit(() -> ask(request));
     }
 
@@ -169,10 +169,10 @@ class IterativeSequenceTest {
     void shouldRunARequestAgainUntilTheModelIsDoneWithIt() {
         open(DECOUPLED);
 
-        Answers answers = ask(request(3));
+        Responses responses = ask(request(3));
 
-        assertThat(answers.numbers).containsExactly(0, 1, 2);
-        assertThat(answers.last).isTrue();
+        assertThat(responses.numbers).containsExactly(0, 1, 2);
+        assertThat(responses.last).isTrue();
         assertThat(runs)
                 .containsExactly(
                         List.of(new Row(1, 1, 0, 0)), List.of(new Row(1, 0, 0, 1)), List.of(new Row(1, 0, 0, 2)));
@@ -231,11 +231,11 @@ class IterativeSequenceTest {
         InferenceRequest begin = request(3);
         begin.correlationId(7);
         begin.sequenceStart(true);
-        Future<Answers> first = send(begin);
+        Future<Responses> first = send(begin);
         Await.until("the first run", () -> runs.size() == 1);
         InferenceRequest more = request(5);
         more.correlationId(7);
-        Future<Answers> second = send(more);
+        Future<Responses> second = send(more);
         Await.until("the second request", () -> pending() == 1);
         gate.countDown();
 
@@ -251,11 +251,11 @@ class IterativeSequenceTest {
     void shouldRunTogetherWhatComesWhileOthersAreHalfWay() throws Exception {
         open(DECOUPLED);
         gate = new CountDownLatch(1);
-        Future<Answers> first = send(request(3));
+        Future<Responses> first = send(request(3));
         Await.until("the first run", () -> runs.size() == 1);
-        Future<Answers> second = send(request(1));
+        Future<Responses> second = send(request(1));
         Await.until("the second request", () -> pending() == 1);
-        Future<Answers> third = send(request(2));
+        Future<Responses> third = send(request(2));
         Await.until("the third request", () -> pending() == 2);
         gate.countDown();
 
@@ -285,9 +285,9 @@ class IterativeSequenceTest {
     void shouldEndARequestThatIsGivenUpBetweenItsRuns() {
         open(DECOUPLED.replace("max_candidate_sequences: 8", "max_candidate_sequences: 1"));
         InferenceRequest endless = request(FOR_EVER);
-        Answers answers = new Answers();
-        Future<?> asked = clients.submit(() -> ask(endless, answers));
-        Await.until("some numbers", () -> answers.numbers.size() > 3);
+        Responses responses = new Responses();
+        Future<?> asked = clients.submit(() -> ask(endless, responses));
+        Await.until("some numbers", () -> responses.numbers.size() > 3);
 
         endless.cancellation().cancel();
 
@@ -305,11 +305,11 @@ class IterativeSequenceTest {
     void shouldFailARequestWhoseLaterRunFails() {
         open(DECOUPLED);
         failingCount = 2;
-        Answers answers = new Answers();
+        Responses responses = new Responses();
 
-        assertThatThrownBy(() -> ask(request(5), answers)).hasMessage("the engine failed");
+        assertThatThrownBy(() -> ask(request(5), responses)).hasMessage("the engine failed");
 
-        assertThat(answers.numbers).containsExactly(0, 1);
+        assertThat(responses.numbers).containsExactly(0, 1);
         assertThat(ask(request(2)).numbers).as("the next request").containsExactly(0, 1);
         assertThat(runs.getLast()).containsExactly(new Row(2, 0, 0, 1));
     }
@@ -318,7 +318,7 @@ class IterativeSequenceTest {
     void shouldBringToItsEndWhatWasAcceptedWhenTheServerCloses() throws Exception {
         open(DECOUPLED);
         gate = new CountDownLatch(1);
-        Future<Answers> asked = send(request(50));
+        Future<Responses> asked = send(request(50));
         Await.until("the first run", () -> runs.size() == 1);
         Future<?> closing = clients.submit(() -> test.server().close());
         Await.until(
@@ -332,9 +332,9 @@ class IterativeSequenceTest {
     @Test
     void shouldRefuseToRunAgainWhenTheTimeToCloseIsOver() throws Exception {
         test.model("m", DECOUPLED).open(this::count, options -> options.exitTimeout(Duration.ofMillis(100)));
-        Answers answers = new Answers();
-        Future<?> asked = clients.submit(() -> ask(request(FOR_EVER), answers));
-        Await.until("some numbers", () -> answers.numbers.size() > 3);
+        Responses responses = new Responses();
+        Future<?> asked = clients.submit(() -> ask(request(FOR_EVER), responses));
+        Await.until("some numbers", () -> responses.numbers.size() > 3);
 
         test.server().close();
 

@@ -182,12 +182,12 @@ class MisbehavingBackendTest {
     @MethodSource("faults")
     void shouldFailEachRequestOfABatchAndServeTheNext(String expected, Consumer<Execution> fault) throws Exception {
         script.set(fault);
-        List<Future<?>> answers = new ArrayList<>();
+        List<Future<?>> responses = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             InferenceRequest request = request("batch");
-            answers.add(clients.submit(() -> test.server().infer(request).close()));
+            responses.add(clients.submit(() -> test.server().infer(request).close()));
         }
-        for (Future<?> answer : answers) {
+        for (Future<?> answer : responses) {
             assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
                     .cause()

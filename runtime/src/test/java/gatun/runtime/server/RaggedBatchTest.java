@@ -121,15 +121,15 @@ class RaggedBatchTest {
 
     /** Sends requests one after the other, each when the one before waits. */
     private List<Future<InferenceResponse>> send(InferenceRequest... requests) {
-        List<Future<InferenceResponse>> answers = new ArrayList<>();
+        List<Future<InferenceResponse>> responses = new ArrayList<>();
         for (int i = 0; i < requests.length; i++) {
             InferenceRequest request = requests[i];
-            answers.add(clients.submit(() -> test.server().infer(request)));
+            responses.add(clients.submit(() -> test.server().infer(request)));
             if (i < requests.length - 1) {
                 awaitPending(i + 1);
             }
         }
-        return answers;
+        return responses;
     }
 
     private void awaitPending(int count) {
@@ -162,9 +162,9 @@ class RaggedBatchTest {
     @Test
     void shouldRunRequestsOfDifferentShapesTogetherAsOneRowOfElements() throws Exception {
         open(ROWS, execution -> rowNumbers(execution, 3));
-        List<Future<InferenceResponse>> answers = send(request(1, 1, 2, 1), request(10, 2, 1, 3));
-        assertThat(answer(answers.get(0), 1, 1)).containsExactly(0);
-        assertThat(answer(answers.get(1), 2, 1)).containsExactly(1, 2);
+        List<Future<InferenceResponse>> responses = send(request(1, 1, 2, 1), request(10, 2, 1, 3));
+        assertThat(answer(responses.get(0), 1, 1)).containsExactly(0);
+        assertThat(answer(responses.get(1), 2, 1)).containsExactly(1, 2);
         assertThat(Objects.requireNonNull(specs.get("IN")).shape()).isEqualTo(Shape.of(8));
         assertThat(floats("IN")).containsExactly(1, 2, 10, 11, 12, 13, 14, 15);
         ModelStatistics statistics = test.server().statistics().getFirst();
@@ -191,9 +191,9 @@ class RaggedBatchTest {
     })
     void shouldTellTheModelWhereTheElementsOfEachRequestLie(String kind, String dims, String values) throws Exception {
         open(batchInput(kind, "TYPE_INT32"), execution -> rowNumbers(execution, 3));
-        List<Future<InferenceResponse>> answers = send(request(1, 1, 2, 1), request(10, 2, 1, 3));
-        assertThat(answer(answers.get(0), 1, 1)).containsExactly(0);
-        assertThat(answer(answers.get(1), 2, 1)).containsExactly(1, 2);
+        List<Future<InferenceResponse>> responses = send(request(1, 1, 2, 1), request(10, 2, 1, 3));
+        assertThat(answer(responses.get(0), 1, 1)).containsExactly(0);
+        assertThat(answer(responses.get(1), 2, 1)).containsExactly(1, 2);
         assertThat(specs.get("MADE")).isEqualTo(new TensorSpec("MADE", Datatype.INT32, Shape.of(longs(dims))));
         assertThat(Arrays.stream(ints("MADE")).mapToObj(Integer::toString)).containsExactly(values.split(" "));
     }
@@ -220,9 +220,9 @@ class RaggedBatchTest {
         FakeRegions.Lease lease = new FakeRegions.Lease(window);
         inRegion.addOutput(new RequestedOutput("OUT", Optional.of(lease), 0));
         inRegion.hold(lease);
-        List<Future<InferenceResponse>> answers = send(request(1, 2, 2, 1), inRegion);
-        assertThat(answer(answers.get(0), 2, 2, 1)).containsExactly(1, 2, 3, 4);
-        assertThat(answer(answers.get(1), 1, 2, 3)).containsExactly(10, 11, 12, 13, 14, 15);
+        List<Future<InferenceResponse>> responses = send(request(1, 2, 2, 1), inRegion);
+        assertThat(answer(responses.get(0), 2, 2, 1)).containsExactly(1, 2, 3, 4);
+        assertThat(answer(responses.get(1), 1, 2, 3)).containsExactly(10, 11, 12, 13, 14, 15);
         assertThat(window.toArray(ValueLayout.JAVA_FLOAT)).containsExactly(10, 11, 12, 13, 14, 15);
         assertThat(test.server().statistics().getFirst().executionCount()).isEqualTo(1);
     }
@@ -261,9 +261,9 @@ class RaggedBatchTest {
                 CUT,
                 execution ->
                         execution.outputFromInput(0, 0, execution.inputSpec(0).shape()));
-        List<Future<InferenceResponse>> answers = send(request(1, 2, 2, 1), request(10, 1, 2, 3));
-        assertThat(answer(answers.get(0), 2, 2, 1)).containsExactly(1, 2, 3, 4);
-        assertThat(answer(answers.get(1), 1, 2, 3)).containsExactly(10, 11, 12, 13, 14, 15);
+        List<Future<InferenceResponse>> responses = send(request(1, 2, 2, 1), request(10, 1, 2, 3));
+        assertThat(answer(responses.get(0), 2, 2, 1)).containsExactly(1, 2, 3, 4);
+        assertThat(answer(responses.get(1), 1, 2, 3)).containsExactly(10, 11, 12, 13, 14, 15);
     }
 
     @Test

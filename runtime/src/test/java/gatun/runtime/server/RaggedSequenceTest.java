@@ -155,25 +155,25 @@ class RaggedSequenceTest {
         gate = new CountDownLatch(1);
         Future<List<Float>> blocking = send(blocker);
         Await.until("the model", () -> !runs.isEmpty());
-        List<Future<List<Float>>> answers = new ArrayList<>(List.of(blocking));
+        List<Future<List<Float>>> responses = new ArrayList<>(List.of(blocking));
         for (int i = 0; i < steps.length; i++) {
-            answers.add(send(steps[i]));
+            responses.add(send(steps[i]));
             awaitPending(i + 1);
         }
         gate.countDown();
-        return answers;
+        return responses;
     }
 
     @Test
     void shouldRunTheOldestStepsTogetherThoughTheirShapesDiffer() throws Exception {
         open("oldest { max_candidate_sequences: 8 }");
 
-        List<Future<List<Float>>> answers =
+        List<Future<List<Float>>> responses =
                 together(step(1, 1, "start end"), step(2, 3, "start"), step(3, 2, "start end"));
 
-        assertThat(answers.get(0).get(30, TimeUnit.SECONDS)).containsExactly(0f);
-        assertThat(answers.get(1).get(30, TimeUnit.SECONDS)).containsExactly(0f, 1f, 2f);
-        assertThat(answers.get(2).get(30, TimeUnit.SECONDS)).containsExactly(0f, 1f);
+        assertThat(responses.get(0).get(30, TimeUnit.SECONDS)).containsExactly(0f);
+        assertThat(responses.get(1).get(30, TimeUnit.SECONDS)).containsExactly(0f, 1f, 2f);
+        assertThat(responses.get(2).get(30, TimeUnit.SECONDS)).containsExactly(0f, 1f);
         assertThat(runs)
                 .containsExactly(
                         new Run(Shape.of(1), List.of(1), List.of(1), List.of(0f), List.of("1 starts ends")),
@@ -189,8 +189,8 @@ class RaggedSequenceTest {
     void shouldFillTheGapsBetweenStepsThatKeepTheirPlaces() throws Exception {
         open("direct { }");
 
-        List<Future<List<Float>>> answers = together(step(1, 1, "start"), step(2, 3, "start"), step(3, 2, "start"));
-        for (Future<List<Float>> answer : answers) {
+        List<Future<List<Float>>> responses = together(step(1, 1, "start"), step(2, 3, "start"), step(3, 2, "start"));
+        for (Future<List<Float>> answer : responses) {
             answer.get(30, TimeUnit.SECONDS);
         }
         assertThat(answer(step(3, 2, "end"))).containsExactly(0f, 1f);

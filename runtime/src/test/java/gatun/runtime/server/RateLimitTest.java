@@ -70,13 +70,13 @@ class RateLimitTest {
     @Test
     void shouldRunNoMoreAtATimeThanThereAreResourcesForOverAllModels() throws Exception {
         open(List.of(new ResourceAmount("R", 3, ResourceAmount.EVERY_DEVICE)));
-        List<Future<?>> answers = new ArrayList<>();
+        List<Future<?>> responses = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
             String model = i % 2 == 0 ? "m" : "n";
-            answers.add(clients.submit(() -> infer(test.request(model), "", 2)));
+            responses.add(clients.submit(() -> infer(test.request(model), "", 2)));
         }
-        for (Future<?> answer : answers) {
-            answer.get(30, TimeUnit.SECONDS);
+        for (Future<?> response : responses) {
+            response.get(30, TimeUnit.SECONDS);
         }
         assertThat(mostRunning).hasValue(1);
         assertThat(test.server().statistics())

@@ -50,13 +50,13 @@ class ResponsesSideBySideTest extends EnsembleFixture {
     }
 
     private List<Float> answers(InferenceRequest request) {
-        List<Float> answers = new ArrayList<>();
+        List<Float> responses = new ArrayList<>();
         test.server().infer(request, (response, last) -> {
             try (response) {
-                answers.add(floats(response, 0)[0]);
+                responses.add(floats(response, 0)[0]);
             }
         });
-        return answers;
+        return responses;
     }
 
     private static String eachNext(String more) {
@@ -134,10 +134,10 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         MemorySegment input = request.inputs().getFirst().bytes();
         input.setAtIndex(ValueLayout.JAVA_FLOAT, 0, 49);
         input.setAtIndex(ValueLayout.JAVA_FLOAT, 1, 99);
-        List<Float> answers = answers(request);
-        assertThat(answers).hasSize(150);
-        assertThat(answers.subList(0, 50)).containsOnly(50F);
-        assertThat(answers.subList(50, 150)).containsOnly(100F);
+        List<Float> responses = answers(request);
+        assertThat(responses).hasSize(150);
+        assertThat(responses.subList(0, 50)).containsOnly(50F);
+        assertThat(responses.subList(50, 150)).containsOnly(100F);
     }
 
     @Test
@@ -197,15 +197,15 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         AtomicInteger sent = new AtomicInteger();
         before.put("EACH", sent::incrementAndGet);
         int ahead = 16 + 8 + 1; // on their way, before the steps, and being made
-        AtomicInteger answers = new AtomicInteger();
+        AtomicInteger responses = new AtomicInteger();
         test.server().infer(request(2000), (response, last) -> {
             response.close();
-            if (answers.incrementAndGet() == 1) {
+            if (responses.incrementAndGet() == 1) {
                 Await.until("goes ahead", () -> sent.get() >= ahead);
             }
-            assertThat(sent.get()).isLessThanOrEqualTo(answers.get() + ahead);
+            assertThat(sent.get()).isLessThanOrEqualTo(responses.get() + ahead);
         });
-        assertThat(answers).hasValue(2000);
+        assertThat(responses).hasValue(2000);
     }
 
     @Test
@@ -238,11 +238,11 @@ class ResponsesSideBySideTest extends EnsembleFixture {
                 step("each", "A=V", "EACH=T"),
                 step("next", "A=T", "NEXT=U"),
                 step("sum", "A=U B=V", "SUM=OUT")));
-        List<Long> answers = new ArrayList<>();
+        List<Long> responses = new ArrayList<>();
         List<Long> shared = new ArrayList<>();
         test.server().infer(request(3), (response, last) -> {
             try (response) {
-                answers.add(response.outputs().get(0).tensor().bytes().address());
+                responses.add(response.outputs().get(0).tensor().bytes().address());
                 shared.add(response.outputs().get(1).tensor().bytes().address());
             }
         });
@@ -252,7 +252,7 @@ class ResponsesSideBySideTest extends EnsembleFixture {
         assertThat(addresses.get("SUM<B"))
                 .hasSize(3)
                 .containsOnly(Objects.requireNonNull(addresses.get("TWICE")).getFirst());
-        assertThat(answers).containsExactlyInAnyOrderElementsOf(addresses.get("SUM"));
+        assertThat(responses).containsExactlyInAnyOrderElementsOf(addresses.get("SUM"));
         assertThat(shared).hasSize(3).containsOnly(addresses.get("TWICE").getFirst());
     }
 
@@ -284,15 +284,15 @@ class ResponsesSideBySideTest extends EnsembleFixture {
             }
         });
         beforeElement.put("NEXT", element -> Await.opened(failing));
-        List<Float> answers = new ArrayList<>();
+        List<Float> responses = new ArrayList<>();
         InferenceRequest request = request(5);
         assertThatThrownBy(() -> test.server().infer(request, (response, last) -> {
                     try (response) {
-                        answers.add(floats(response, 0)[0]);
+                        responses.add(floats(response, 0)[0]);
                     }
                 }))
                 .hasMessage("in ensemble 'e', three is a crowd");
-        assertThat(answers).containsExactly(1F, 2F);
+        assertThat(responses).containsExactly(1F, 2F);
     }
 
     @Test
@@ -328,10 +328,10 @@ class ResponsesSideBySideTest extends EnsembleFixture {
                         execution.send();
                     }
                 });
-        List<String> answers = new ArrayList<>();
+        List<String> responses = new ArrayList<>();
         test.server().infer(request(1), (response, last) -> {
             try (response) {
-                answers.add(response.outputs().stream()
+                responses.add(response.outputs().stream()
                                 .map(OutputTensor::tensor)
                                 .map(Tensor::spec)
                                 .map(TensorSpec::name)
@@ -339,6 +339,6 @@ class ResponsesSideBySideTest extends EnsembleFixture {
                         + " " + floats(response, 0)[0]);
             }
         });
-        assertThat(answers).containsExactly("[OUT] 5.0", "[OUT, MORE] 10.0");
+        assertThat(responses).containsExactly("[OUT] 5.0", "[OUT, MORE] 10.0");
     }
 }

@@ -96,27 +96,27 @@ class SequenceBatchingTest extends SequenceRecording {
     void shouldRunTheStepsOfDifferentSequencesTogetherAndThoseOfOneInOrder() throws Exception {
         open(4, FOREVER + NUMBERED);
         gate = new CountDownLatch(1);
-        List<Future<Float>> answers = new ArrayList<>();
-        answers.add(send(step(1, 10, "start")));
+        List<Future<Float>> responses = new ArrayList<>();
+        responses.add(send(step(1, 10, "start")));
         awaitRuns(1);
-        answers.add(send(step(2, 20, "start")));
+        responses.add(send(step(2, 20, "start")));
         awaitPending(1);
-        answers.add(send(step(1, 11, "")));
+        responses.add(send(step(1, 11, "")));
         awaitPending(2);
-        answers.add(send(step(1, 12, "end")));
+        responses.add(send(step(1, 12, "end")));
         awaitPending(3);
         gate.countDown();
 
-        for (Future<Float> answer : answers) {
-            get(answer);
+        for (Future<Float> response : responses) {
+            get(response);
         }
         assertThat(runs)
                 .containsExactly(
                         List.of(Row.first(1, 10)),
                         List.of(Row.middle(1, 11), Row.first(2, 20)),
                         List.of(Row.last(1, 12)));
-        assertThat(answers.get(1).get()).isEqualTo(20);
-        assertThat(answers.get(2).get()).isEqualTo(11);
+        assertThat(responses.get(1).get()).isEqualTo(20);
+        assertThat(responses.get(2).get()).isEqualTo(11);
     }
 
     @Test
@@ -172,19 +172,19 @@ class SequenceBatchingTest extends SequenceRecording {
     void shouldRunOneStepOfEachSequenceWithoutGapsWhereTheOldestComeFirst() throws Exception {
         open(4, FOREVER + NUMBERED + "oldest { max_candidate_sequences: 8 }\n");
         gate = new CountDownLatch(1);
-        List<Future<Float>> answers = new ArrayList<>();
-        answers.add(send(step(1, 10, "start")));
+        List<Future<Float>> responses = new ArrayList<>();
+        responses.add(send(step(1, 10, "start")));
         awaitRuns(1);
         for (int id = 2; id <= 7; id++) {
-            answers.add(send(step(id, 10 * id, "start")));
+            responses.add(send(step(id, 10 * id, "start")));
             awaitPending(id - 1);
         }
-        answers.add(send(step(2, 21, "end")));
+        responses.add(send(step(2, 21, "end")));
         awaitPending(7);
         gate.countDown();
 
-        for (Future<Float> answer : answers) {
-            get(answer);
+        for (Future<Float> response : responses) {
+            get(response);
         }
         assertThat(runs)
                 .containsExactly(

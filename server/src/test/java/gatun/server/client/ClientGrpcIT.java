@@ -176,12 +176,12 @@ class ClientGrpcIT {
 
     @Test
     void shouldMakeInferencesWithoutWaiting() throws Exception {
-        List<CompletableFuture<InferResponse>> answers = IntStream.range(0, 50)
+        List<CompletableFuture<InferResponse>> responses = IntStream.range(0, 50)
                 .mapToObj(i -> client.inferAsync(
                         InferRequest.of("identity_fp32", ArrayTensors.of("INPUT0", new float[] {i, 1}))))
                 .toList();
-        for (int i = 0; i < answers.size(); i++) {
-            try (InferResponse response = answers.get(i).get(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+        for (int i = 0; i < responses.size(); i++) {
+            try (InferResponse response = responses.get(i).get(LIMIT_SECONDS, TimeUnit.SECONDS)) {
                 assertThat(response.floats("OUTPUT0")).containsExactly(i, 1);
             }
         }

@@ -157,13 +157,13 @@ class EmbeddedIT {
 
     @Test
     void shouldStreamTheAnswersOfDecoupledModels() {
-        List<Integer> answers = new CopyOnWriteArrayList<>();
+        List<Integer> responses = new CopyOnWriteArrayList<>();
         List<String> failures = new CopyOnWriteArrayList<>();
         StreamReceiver receiver = new StreamReceiver() {
             @Override
             public void answer(InferResponse response, boolean last) {
                 try (response) {
-                    answers.add(response.ints("OUT")[0]);
+                    responses.add(response.ints("OUT")[0]);
                 }
             }
 
@@ -193,7 +193,7 @@ class EmbeddedIT {
                     .input("IN", values, 4)
                     .build());
             stream.close();
-            assertThat(answers).containsExactly(4, 2, 0, 1);
+            assertThat(responses).containsExactly(4, 2, 0, 1);
             assertThat(failures).containsExactly("wrong: INVALID_ARGUMENT", "finished");
             assertThatThrownBy(() -> stream.send(repeat(values, "late"))).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> client.infer(repeat(values, "single")))

@@ -24,7 +24,7 @@ public final class Bystander implements AutoCloseable {
 
     // Guarded by lock.
     private final List<String> failures = new ArrayList<>();
-    private final int[] answers = new int[2];
+    private final int[] responses = new int[2];
 
     private final AtomicInteger stopped = new AtomicInteger();
 
@@ -49,7 +49,7 @@ public final class Bystander implements AutoCloseable {
                 if (stopped.get() == 0 && !failure.isEmpty()) {
                     failures.add(failure);
                 }
-                answers[protocol]++;
+                responses[protocol]++;
                 served.signalAll();
             } finally {
                 lock.unlock();
@@ -61,15 +61,15 @@ public final class Bystander implements AutoCloseable {
     }
 
     private void overHttp() {
-        HttpResponse<String> answer = http.post("/v2/models/simple/infer", SimpleModel.json());
-        if (answer.statusCode() != 200 || !answer.body().contains(SimpleModel.jsonData(SimpleModel.SUM))) {
-            throw new AssertionError("over HTTP " + answer.statusCode() + ": " + answer.body());
+        HttpResponse<String> response = http.post("/v2/models/simple/infer", SimpleModel.json());
+        if (response.statusCode() != 200 || !response.body().contains(SimpleModel.jsonData(SimpleModel.SUM))) {
+            throw new AssertionError("over HTTP " + response.statusCode() + ": " + response.body());
         }
     }
 
     private void overGrpc() {
-        ModelInferResponse answer = grpc.service().modelInfer(SimpleModel.grpc());
-        int[] sum = SimpleModel.values(answer.getRawOutputContents(0).asReadOnlyByteBuffer());
+        ModelInferResponse response = grpc.service().modelInfer(SimpleModel.grpc());
+        int[] sum = SimpleModel.values(response.getRawOutputContents(0).asReadOnlyByteBuffer());
         if (!Arrays.equals(sum, SimpleModel.SUM)) {
             throw new AssertionError("over gRPC: " + Arrays.toString(sum));
         }
@@ -79,8 +79,9 @@ public final class Bystander implements AutoCloseable {
     public void awaitAnswers(int count) {
         lock.lock();
         try {
-            int[] before = answers.clone();
-            while (server.handle().isAlive() && (answers[0] < before[0] + count || answers[1] < before[1] + count)) {
+            int[] before = responses.clone();
+            while (server.handle().isAlive()
+                    && (responses[0] < before[0] + count || responses[1] < before[1] + count)) {
                 served.awaitUninterruptibly();
             }
         } finally {

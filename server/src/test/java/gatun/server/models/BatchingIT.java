@@ -107,16 +107,16 @@ class BatchingIT {
 
     @Test
     void shouldRunRequestsOfSeveralClientsAndProtocolsAsOneBatch() throws Exception {
-        List<ListenableFuture<ModelInferResponse>> answers = new ArrayList<>();
+        List<ListenableFuture<ModelInferResponse>> responses = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            answers.add(send("patient"));
+            responses.add(send("patient"));
             awaitWaiting("patient", i + 1);
         }
         CompletableFuture<HttpResponse<byte[]>> overHttp = http.sendAsync(
                 SimpleModel.binary(server.http("/v2/models/patient/infer")).build(),
                 HttpResponse.BodyHandlers.ofByteArray());
 
-        for (ListenableFuture<ModelInferResponse> answer : answers) {
+        for (ListenableFuture<ModelInferResponse> answer : responses) {
             ModelInferResponse response = answer.get(20, TimeUnit.SECONDS);
             assertThat(SimpleModel.values(response.getRawOutputContents(0).asReadOnlyByteBuffer()))
                     .isEqualTo(SimpleModel.SUM);

@@ -227,11 +227,11 @@ class EnsembleIT {
         stream.send(request);
         stream.complete();
         assertThat(stream.end().isOk()).isTrue();
-        List<Integer> answers = stream.rest().stream()
+        List<Integer> responses = stream.rest().stream()
                 .flatMap(answer -> answer.getRawOutputContentsList().stream())
                 .map(raw -> ints(raw)[0])
                 .toList();
-        assertThat(answers).containsExactly(4, 5, 6);
+        assertThat(responses).containsExactly(4, 5, 6);
     }
 
     private static ModelInferRequest.InferInputTensor.Builder input(String name, String datatype, long size) {

@@ -332,13 +332,13 @@ class ModelControlIT {
                 HttpApi http = new HttpApi(server);
                 ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             String body = "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"INT32\",\"shape\":[1],\"data\":[5]}]}";
-            List<Future<HttpResponse<String>>> answers = IntStream.range(0, 4)
+            List<Future<HttpResponse<String>>> responses = IntStream.range(0, 4)
                     .mapToObj(i -> clients.submit(() -> http.post("/v2/models/slow/infer", body)))
                     .toList();
             Await.until(
                     "all are accepted", () -> http.metric("nv_inference_pending_request_count{model=\"slow\"") >= 3);
             server.terminate();
-            for (Future<HttpResponse<String>> answer : answers) {
+            for (Future<HttpResponse<String>> answer : responses) {
                 HttpResponse<String> response = answer.get(30, TimeUnit.SECONDS);
                 assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
                 assertThat(response.body()).contains("\"data\":[5]");

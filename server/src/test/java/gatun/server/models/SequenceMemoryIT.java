@@ -103,16 +103,17 @@ class SequenceMemoryIT {
                         .isEqualTo(200);
             }
             for (int step = 1; step <= 3; step++) {
-                List<Future<HttpResponse<String>>> answers = new ArrayList<>();
+                List<Future<HttpResponse<String>>> responses = new ArrayList<>();
                 for (int i = 0; i < CLIENTS; i++) {
                     int client = i;
                     int number = step;
                     objects.get(client).write((long) client * WINDOW, bytes(value(client, step)));
-                    answers.add(threads.submit(() -> step(model, client, "region" + client, client * WINDOW, number)));
+                    responses.add(
+                            threads.submit(() -> step(model, client, "region" + client, client * WINDOW, number)));
                 }
                 for (int i = 0; i < CLIENTS; i++) {
-                    HttpResponse<String> answer = answers.get(i).get(30, TimeUnit.SECONDS);
-                    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+                    HttpResponse<String> response = responses.get(i).get(30, TimeUnit.SECONDS);
+                    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
                     ByteBuffer result = objects.get(i)
                             .read((long) i * WINDOW + Integer.BYTES, Integer.BYTES)
                             .order(ByteOrder.LITTLE_ENDIAN);

@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 
 class SpanBacklogTest {
     private final SpanBacklog backlog = new SpanBacklog(URI.create("http://collector"), 10);
-    private final Answers answers = new Answers();
-    private final SpanExporter sender = backlog.before(answers);
+    private final Responses responses = new Responses();
+    private final SpanExporter sender = backlog.before(responses);
 
     /** A collector that answers when the test says so. */
-    private static final class Answers implements SpanExporter {
+    private static final class Responses implements SpanExporter {
         private final Queue<CompletableResultCode> open = new ArrayDeque<>();
 
         @Override
@@ -51,7 +51,7 @@ class SpanBacklogTest {
         assertThat(backlog.admits(4)).isTrue();
         sender.export(spans(6));
         assertThat(backlog.admits(1)).isFalse();
-        answers.open.remove().succeed();
+        responses.open.remove().succeed();
         assertThat(backlog.admits(6)).isTrue();
         assertThat(backlog.dropped()).isEqualTo(6);
     }
@@ -61,8 +61,8 @@ class SpanBacklogTest {
         assertThat(backlog.admits(10)).isTrue();
         sender.export(spans(7));
         sender.export(spans(3));
-        answers.open.remove().failExceptionally(new IllegalStateException("full"));
-        answers.open.remove().succeed();
+        responses.open.remove().failExceptionally(new IllegalStateException("full"));
+        responses.open.remove().succeed();
         assertThat(backlog.dropped()).isEqualTo(7);
         assertThat(backlog.admits(10)).isTrue();
     }

@@ -102,11 +102,11 @@ class HealthIT {
 
     private static List<CompletableFuture<HttpResponse<Void>>> sendAll(
             HttpClient client, HttpRequest request, int count) {
-        List<CompletableFuture<HttpResponse<Void>>> answers = new ArrayList<>();
+        List<CompletableFuture<HttpResponse<Void>>> responses = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            answers.add(client.sendAsync(request, HttpResponse.BodyHandlers.discarding()));
+            responses.add(client.sendAsync(request, HttpResponse.BodyHandlers.discarding()));
         }
-        return answers;
+        return responses;
     }
 
     /** Waits until the number behind {@code line} in the metrics is at least {@code least}. */
@@ -151,9 +151,9 @@ class HealthIT {
             }
             HttpRequest large = infer("products", LARGE + "," + LARGE, new byte[LARGE * LARGE * Float.BYTES], "")
                     .build();
-            List<CompletableFuture<HttpResponse<Void>>> answers = sendAll(client, large, INSTANCES + WAITING);
+            List<CompletableFuture<HttpResponse<Void>>> responses = sendAll(client, large, INSTANCES + WAITING);
             awaitMetric(http, "nv_inference_pending_request_count{model=\"products\"", WAITING);
-            assertHealthComesFirst(http, grpc, "long runs", answers);
+            assertHealthComesFirst(http, grpc, "long runs", responses);
             client.shutdownNow();
         }
     }
@@ -172,11 +172,11 @@ class HealthIT {
                             ",\"parameters\":{\"binary_data_output\":true}")
                     .header("Accept-Encoding", "gzip")
                     .build();
-            List<CompletableFuture<HttpResponse<Void>>> answers = sendAll(client, binary, INSTANCES);
+            List<CompletableFuture<HttpResponse<Void>>> responses = sendAll(client, binary, INSTANCES);
             awaitMetric(http, "nv_inference_request_success{model=\"floats\"", INSTANCES);
-            assertHealthComesFirst(http, grpc, "the compression of long answers", answers);
-            for (CompletableFuture<HttpResponse<Void>> answer : answers) {
-                assertThat(answer.get(LIMIT.toSeconds(), TimeUnit.SECONDS).statusCode())
+            assertHealthComesFirst(http, grpc, "the compression of long answers", responses);
+            for (CompletableFuture<HttpResponse<Void>> response : responses) {
+                assertThat(response.get(LIMIT.toSeconds(), TimeUnit.SECONDS).statusCode())
                         .isEqualTo(200);
             }
         }

@@ -250,7 +250,7 @@ class SharedMemoryIT {
                     .withMessageContaining("INVALID_ARGUMENT")
                     .withMessageContaining(reason);
             for (V1Client client : List.of(new V1Client.Http(http), new V1Client.Grpc(grpc.channel()))) {
-                V1Client.Answer answer = client.infer(
+                V1Client.Response answer = client.infer(
                         "identity_fp32",
                         V1Client.LATEST,
                         V1Header.batch(1)

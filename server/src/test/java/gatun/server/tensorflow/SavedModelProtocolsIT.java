@@ -108,16 +108,16 @@ class SavedModelProtocolsIT {
                 ByteArrayOutputStream body = new ByteArrayOutputStream();
                 body.writeBytes(header);
                 body.writeBytes(bytes(values));
-                HttpResponse<byte[]> answer = http.send(
+                HttpResponse<byte[]> response = http.send(
                         HttpRequest.newBuilder(server.http("/v2/models/" + model + "/infer"))
                                 .header("Inference-Header-Content-Length", Integer.toString(header.length))
                                 .POST(HttpRequest.BodyPublishers.ofByteArray(body.toByteArray())),
                         HttpResponse.BodyHandlers.ofByteArray());
-                int start = answer.headers()
+                int start = response.headers()
                         .firstValue("Inference-Header-Content-Length")
                         .map(Integer::parseInt)
-                        .orElseThrow(() -> new AssertionError(new String(answer.body(), StandardCharsets.UTF_8)));
-                return floats(ByteBuffer.wrap(answer.body(), start, answer.body().length - start));
+                        .orElseThrow(() -> new AssertionError(new String(response.body(), StandardCharsets.UTF_8)));
+                return floats(ByteBuffer.wrap(response.body(), start, response.body().length - start));
             }
         },
 
@@ -234,8 +234,9 @@ class SavedModelProtocolsIT {
         V1Header header = V1Header.batch(batches ? shape[0] : 1)
                 .input(input, bytes(values), dims)
                 .output(output);
-        V1Client.Answer answer = client.infer(model, V1Client.LATEST, header).succeeded();
-        return floats(ByteBuffer.wrap(answer.raw().getFirst()));
+        V1Client.Response response =
+                client.infer(model, V1Client.LATEST, header).succeeded();
+        return floats(ByteBuffer.wrap(response.raw().getFirst()));
     }
 
     private static byte[] bytes(float... values) {
@@ -325,10 +326,10 @@ class SavedModelProtocolsIT {
                 .setDtype(DataType.DT_STRING)
                 .addStringVal(ByteString.copyFromUtf8("a text that is longer than 22 bytes"));
         text.getTensorShapeBuilder().addDimBuilder().setSize(1);
-        TensorProto answer = prediction()
+        TensorProto response = prediction()
                 .predict(echo.putInputs("text", text.build()).build())
                 .getOutputsOrThrow("text");
-        assertThat(answer.getStringValList()).isEqualTo(text.getStringValList());
+        assertThat(response.getStringValList()).isEqualTo(text.getStringValList());
     }
 
     @Test

@@ -137,16 +137,16 @@ class TensorFlowLimitsIT {
     void shouldAnswerLongRowsOfEightClientsAtOnce() throws Exception {
         byte[] request = ("{\"instances\":[7" + ",7".repeat(NUMBERS - 1) + "]}").getBytes(StandardCharsets.UTF_8);
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<Long>> answers = new ArrayList<>();
+            List<Future<Long>> responses = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {
-                answers.add(clients.submit(() -> {
+                responses.add(clients.submit(() -> {
                     HttpResponse<InputStream> response = post("/v1/models/floats:predict", request);
                     assertThat(response.statusCode()).isEqualTo(200);
                     return count(response, "7.0");
                 }));
             }
             requireServing();
-            for (Future<Long> answer : answers) {
+            for (Future<Long> answer : responses) {
                 assertThat(answer.get()).isEqualTo(NUMBERS);
             }
         }

@@ -43,16 +43,16 @@ public interface V1Client {
     long LATEST = -1;
 
     /** The outcome of an inference. */
-    record Answer(String code, String text, V1Message header, List<byte[]> raw) {
+    record Response(String code, String text, V1Message header, List<byte[]> raw) {
         /** This outcome, which must be a success. */
-        public Answer succeeded() {
+        public Response succeeded() {
             assertThat(code).as(text).isEqualTo("SUCCESS");
             return this;
         }
     }
 
     /** Asks for an inference. */
-    Answer infer(String model, long version, V1Header header);
+    Response infer(String model, long version, V1Header header);
 
     /** Over HTTP, with responses whose trailer is binary. */
     record Http(HttpApi api) implements V1Client {
@@ -61,7 +61,7 @@ public interface V1Client {
         private static final Pattern RAW = Pattern.compile("batch_byte_size: (\\d+)");
 
         @Override
-        public Answer infer(String model, long version, V1Header header) {
+        public Response infer(String model, long version, V1Header header) {
             String path = "/api/infer/" + model + (version == LATEST ? "" : "/" + version) + "?format=binary";
             HttpResponse<byte[]> response = api.send(
                     HttpRequest.newBuilder(api.uri(path))
@@ -88,7 +88,7 @@ public interface V1Client {
                     trailer.number(5, Long.parseUnsignedLong(told.substring("id: ".length())));
                 }
             }
-            return new Answer(first(CODE, status), first(TEXT, status).replace("\\'", "'"), trailer, raw);
+            return new Response(first(CODE, status), first(TEXT, status).replace("\\'", "'"), trailer, raw);
         }
 
         /** The header with the status of a request. */
@@ -107,7 +107,7 @@ public interface V1Client {
         private static final int LIMIT_SECONDS = 20;
 
         @Override
-        public Answer infer(String model, long version, V1Header header) {
+        public Response infer(String model, long version, V1Header header) {
             return answer(call("Infer", request(model, version, header)));
         }
 
@@ -120,9 +120,9 @@ public interface V1Client {
         }
 
         /** The outcome that a response message tells. */
-        static Answer answer(V1Message response) {
+        static Response answer(V1Message response) {
             V1Message status = response.message(1);
-            return new Answer(
+            return new Response(
                     CODES.get((int) status.number(1)), status.text(2), response.message(2), response.allBytes(3));
         }
 

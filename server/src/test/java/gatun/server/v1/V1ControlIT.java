@@ -180,7 +180,7 @@ class V1ControlIT {
         assertThat(http.post("/api/modelcontrol/load/mine", "").statusCode()).isEqualTo(200);
         assertThat(state("mine")).isEqualTo(READY);
         assertThat(outcome(control("mine", 0))).isEqualTo("SUCCESS");
-        V1Client.Answer unloaded = new V1Client.Http(http).infer("mine", V1Client.LATEST, V1Header.batch(1));
+        V1Client.Response unloaded = new V1Client.Http(http).infer("mine", V1Client.LATEST, V1Header.batch(1));
         assertThat(unloaded.code()).isEqualTo("UNAVAILABLE");
         assertThat(unloaded.text()).isEqualTo("Request for unknown model: 'mine' has no available versions");
         assertThat(outcome(control("mine", 1))).isEqualTo("SUCCESS");

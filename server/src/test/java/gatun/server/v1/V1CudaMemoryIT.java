@@ -9,7 +9,7 @@ import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SharedObject;
 import gatun.server.harness.SimpleModel;
-import gatun.server.v1.V1Client.Answer;
+import gatun.server.v1.V1Client.Response;
 import gatun.server.v1.V1Header.Window;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -110,7 +110,7 @@ class V1CudaMemoryIT {
             client.write(0, SimpleModel.bytes(SimpleModel.LEFT));
             client.write(64, SimpleModel.bytes(SimpleModel.RIGHT));
             assertThat(transport.register("g", client.handle(), 256, 0)).startsWith("code: SUCCESS ");
-            Answer answer = transport
+            Response answer = transport
                     .client()
                     .infer(
                             "simple",
@@ -131,7 +131,7 @@ class V1CudaMemoryIT {
                     .isEqualTo(SimpleModel.DIFFERENCE);
 
             assertThat(http.post(PATH + "unregister/g", "").statusCode()).isEqualTo(200);
-            Answer gone = transport
+            Response gone = transport
                     .client()
                     .infer(
                             "simple",

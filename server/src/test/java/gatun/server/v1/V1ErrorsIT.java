@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import gatun.server.harness.LeakCheckedServer;
 import gatun.server.harness.SharedObject;
-import gatun.server.v1.V1Client.Answer;
+import gatun.server.v1.V1Client.Response;
 import gatun.server.v1.V1Header.Window;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -188,7 +188,7 @@ class V1ErrorsIT {
     void shouldTellWhatIsWrongOverBothTransports(
             String model, long version, V1Header header, String code, String text) {
         for (V1Client client : List.of(http(), grpc())) {
-            Answer answer = client.infer(model, version, header.id(42));
+            Response answer = client.infer(model, version, header.id(42));
             assertThat(answer.text()).isEqualTo(text);
             assertThat(answer.code()).isEqualTo(code);
             assertThat(answer.header().number(5)).as("id").isEqualTo(42);
@@ -246,7 +246,7 @@ class V1ErrorsIT {
                             .statusCode())
                     .isEqualTo(200);
             for (V1Client client : List.of(http(), grpc())) {
-                Answer answer = client.infer(
+                Response answer = client.infer(
                         "identity_fp32",
                         1,
                         V1Header.batch(1).input("INPUT0", ROW, 16).output("OUTPUT0", new Window("tight", 0, 60)));
@@ -362,7 +362,7 @@ class V1ErrorsIT {
     @Test
     void shouldRefuseAnyNumberOfInputsBeforeTheClientGivesUp() {
         V1Client.Grpc client = new V1Client.Grpc(SERVER.grpc().channel());
-        Answer answer = V1Client.Grpc.answer(client.call("Infer", requestOfInputs(2000)));
+        Response answer = V1Client.Grpc.answer(client.call("Infer", requestOfInputs(2000)));
         assertThat(answer.text()).isEqualTo("expected 2 inputs but got 2000 inputs for model 'simple'");
 
         assertThatExceptionOfType(StatusRuntimeException.class)

@@ -10,7 +10,7 @@ import gatun.server.harness.ModelRepositoryFolder;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SharedObject;
 import gatun.server.harness.SimpleModel;
-import gatun.server.v1.V1Client.Answer;
+import gatun.server.v1.V1Client.Response;
 import gatun.server.v1.V1Header.Window;
 import gatun.testing.Await;
 import java.nio.ByteBuffer;
@@ -118,7 +118,7 @@ class V1InferenceIT {
         int[] twoLeft = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2
         };
         int[] twoRight = new int[32];
-        Answer answer = transport
+        Response response = transport
                 .client()
                 .infer(
                         "simple",
@@ -130,11 +130,11 @@ class V1InferenceIT {
                                 .output("OUTPUT1")
                                 .output("OUTPUT0"))
                 .succeeded();
-        assertThat(answer.header().number(5)).as("id").isEqualTo(-1);
-        assertThat(answer.header().text(1)).isEqualTo("simple");
-        assertThat(answer.header().number(2)).as("version").isEqualTo(1);
-        assertThat(answer.header().number(3)).as("batch size").isEqualTo(2);
-        List<V1Message> outputs = answer.header().messages(4);
+        assertThat(response.header().number(5)).as("id").isEqualTo(-1);
+        assertThat(response.header().text(1)).isEqualTo("simple");
+        assertThat(response.header().number(2)).as("version").isEqualTo(1);
+        assertThat(response.header().number(3)).as("batch size").isEqualTo(2);
+        List<V1Message> outputs = response.header().messages(4);
         assertThat(outputs).extracting(output -> output.text(1)).containsExactly("OUTPUT1", "OUTPUT0");
         assertThat(outputs).allSatisfy(output -> {
             assertThat(output.message(2).numbers(1))
@@ -142,16 +142,16 @@ class V1InferenceIT {
                     .containsExactly(16L);
             assertThat(output.message(2).number(2)).as("bytes of the batch").isEqualTo(128);
         });
-        assertThat(answer.raw()).containsExactly(ints(twoLeft), ints(twoLeft));
+        assertThat(response.raw()).containsExactly(ints(twoLeft), ints(twoLeft));
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldAnswerNothingWhereNoOutputIsListed(Transport transport) {
-        Answer answer =
+        Response response =
                 transport.client().infer("simple", V1Client.LATEST, simple()).succeeded();
-        assertThat(answer.header().has(4)).isFalse();
-        assertThat(answer.raw()).isEmpty();
+        assertThat(response.header().has(4)).isFalse();
+        assertThat(response.raw()).isEmpty();
     }
 
     @ParameterizedTest
@@ -179,7 +179,7 @@ class V1InferenceIT {
         Arrays.fill(right, "2");
         byte[] leftBytes = V1Client.strings(left);
         byte[] rightBytes = V1Client.strings(right);
-        Answer answer = transport
+        Response response = transport
                 .client()
                 .infer(
                         "simple_string",
@@ -191,36 +191,37 @@ class V1InferenceIT {
                 .succeeded();
         String[] sums = new String[16];
         Arrays.fill(sums, "42");
-        assertThat(answer.raw()).containsExactly(V1Client.strings(sums));
+        assertThat(response.raw()).containsExactly(V1Client.strings(sums));
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldTakeVariableDimensionsOfAModelWithoutBatches(Transport transport) {
         byte[] values = floats(1, 2, 3, 4, 5);
-        Answer answer = transport
+        Response response = transport
                 .client()
                 .infer(
                         "identity_fp32",
                         V1Client.LATEST,
                         V1Header.batch(1).input("INPUT0", values, 5).output("OUTPUT0"))
                 .succeeded();
-        assertThat(answer.header().messages(4).getFirst().message(2).numbers(1)).containsExactly(5L);
-        assertThat(answer.raw()).containsExactly(values);
+        assertThat(response.header().messages(4).getFirst().message(2).numbers(1))
+                .containsExactly(5L);
+        assertThat(response.raw()).containsExactly(values);
     }
 
     @ParameterizedTest
     @EnumSource
     void shouldTellTheBestClassesOfEachItemWithTheirLabels(Transport transport) {
         float[] paper = new float[2 * 28 * 28];
-        Answer answer = transport
+        Response response = transport
                 .client()
                 .infer(
                         "digits",
                         V1Client.LATEST,
                         V1Header.batch(2).input("image", floats(paper)).classes("probabilities", 3))
                 .succeeded();
-        V1Message output = answer.header().messages(4).getFirst();
+        V1Message output = response.header().messages(4).getFirst();
         assertThat(output.has(2)).as("raw").isFalse();
         List<V1Message> items = output.messages(3);
         assertThat(items).hasSize(2);
@@ -242,17 +243,17 @@ class V1InferenceIT {
     @ParameterizedTest
     @EnumSource
     void shouldTellClassesWithoutLabelsAndNoMoreThanThereAre(Transport transport) {
-        Answer answer = transport
+        Response response = transport
                 .client()
                 .infer("simple", V1Client.LATEST, simple().output("OUTPUT1").classes("OUTPUT0", 17))
                 .succeeded();
         List<V1Message> classes =
-                answer.header().messages(4).get(1).messages(3).getFirst().messages(1);
+                response.header().messages(4).get(1).messages(3).getFirst().messages(1);
         assertThat(classes).hasSize(16);
         assertThat(classes.getFirst().number(1)).isEqualTo(15);
         assertThat(classes.getFirst().real(2)).isEqualTo(16 + 116);
         assertThat(classes.getFirst().has(3)).isFalse();
-        assertThat(answer.raw().getFirst()).isEqualTo(ints(SimpleModel.DIFFERENCE));
+        assertThat(response.raw().getFirst()).isEqualTo(ints(SimpleModel.DIFFERENCE));
     }
 
     @ParameterizedTest
@@ -265,7 +266,7 @@ class V1InferenceIT {
             assertThat(http.post("/api/sharedmemorycontrol/register/" + region + "/" + object.key() + "/0/4096", "")
                             .statusCode())
                     .isEqualTo(200);
-            Answer answer = transport
+            Response response = transport
                     .client()
                     .infer(
                             "simple",
@@ -276,8 +277,8 @@ class V1InferenceIT {
                                     .output("OUTPUT0", new Window(region, 1024, 64))
                                     .output("OUTPUT1", new Window(region, 2048, 100)))
                     .succeeded();
-            assertThat(answer.raw()).allSatisfy(raw -> assertThat(raw).isEmpty());
-            assertThat(answer.header().messages(4))
+            assertThat(response.raw()).allSatisfy(raw -> assertThat(raw).isEmpty());
+            assertThat(response.header().messages(4))
                     .allSatisfy(output ->
                             assertThat(output.message(2).number(2)).as("bytes").isEqualTo(64));
             assertThat(object.read(1024, 64).array()).isEqualTo(ints(SimpleModel.SUM));
@@ -297,18 +298,18 @@ class V1InferenceIT {
         for (int step = 1; step <= 4; step++) {
             sum += step;
             int flags = (step == 1 ? 1 : 0) | (step == 4 ? 2 : 0);
-            Answer answer = client.infer(
+            Response response = client.infer(
                             "running_sum",
                             V1Client.LATEST,
                             step(step).sequence(sequence).flags(flags))
                     .succeeded();
-            assertThat(answer.raw()).containsExactly(ints(sum));
+            assertThat(response.raw()).containsExactly(ints(sum));
         }
         assertThat(client.infer("running_sum", V1Client.LATEST, step(1).sequence(sequence))
                         .text())
                 .isEqualTo("inference request for sequence " + sequence
                         + " to model 'running_sum' must specify the START flag on the first request of the sequence");
-        Answer alone = client.infer(
+        Response alone = client.infer(
                 "running_sum", V1Client.LATEST, step(9).sequence(-5).flags(3));
         assertThat(alone.succeeded().raw()).as("first and last").containsExactly(ints(9));
     }
@@ -320,9 +321,9 @@ class V1InferenceIT {
     @ParameterizedTest
     @EnumSource
     void shouldGiveUpWhatWaitsLongerThanItsTimeout(Transport transport) {
-        Answer answer = transport.client().infer("hurried", V1Client.LATEST, simple().timeoutMicros(50_000));
-        assertThat(answer.code()).isEqualTo("UNAVAILABLE");
-        assertThat(answer.text()).isEqualTo("Request timeout expired");
+        Response response = transport.client().infer("hurried", V1Client.LATEST, simple().timeoutMicros(50_000));
+        assertThat(response.code()).isEqualTo("UNAVAILABLE");
+        assertThat(response.text()).isEqualTo("Request timeout expired");
     }
 
     @ParameterizedTest
@@ -334,9 +335,9 @@ class V1InferenceIT {
                 .hasMessageContaining("CANCELLED"));
         waiting.start();
         awaitWaiting("small", 1);
-        Answer answer = transport.client().infer("small", V1Client.LATEST, simple());
-        assertThat(answer.code()).isEqualTo("UNAVAILABLE");
-        assertThat(answer.text()).isEqualTo("Exceeds maximum queue size");
+        Response response = transport.client().infer("small", V1Client.LATEST, simple());
+        assertThat(response.code()).isEqualTo("UNAVAILABLE");
+        assertThat(response.text()).isEqualTo("Exceeds maximum queue size");
         waiting.interrupt();
         awaitWaiting("small", 0);
         assertThat(waiting.join(Duration.ofSeconds(20))).isTrue();
@@ -350,7 +351,7 @@ class V1InferenceIT {
     @ParameterizedTest
     @EnumSource
     void shouldJoinRequestsOfV1AndV2InOneBatch(Transport transport) throws Exception {
-        List<CompletableFuture<Answer>> waiting = new ArrayList<>();
+        List<CompletableFuture<Response>> waiting = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             waiting.add(CompletableFuture.supplyAsync(
                     () -> transport.client().infer("queued", 1, simple().output("OUTPUT0")),
@@ -358,8 +359,8 @@ class V1InferenceIT {
         }
         assertThat(http.post("/v2/models/queued/infer", SimpleModel.json()).statusCode())
                 .isEqualTo(200);
-        for (CompletableFuture<Answer> answer : waiting) {
-            assertThat(answer.get(20, TimeUnit.SECONDS).succeeded().raw()).containsExactly(ints(SimpleModel.SUM));
+        for (CompletableFuture<Response> response : waiting) {
+            assertThat(response.get(20, TimeUnit.SECONDS).succeeded().raw()).containsExactly(ints(SimpleModel.SUM));
         }
     }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.ServerProcess;
-import gatun.server.v1.V1Client.Answer;
+import gatun.server.v1.V1Client.Response;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -31,7 +31,7 @@ class V1StreamIT {
     /** A stream that is open. */
     private static final class Stream extends ClientCall.Listener<byte[]> {
         private final ClientCall<byte[], byte[]> call;
-        private final BlockingQueue<byte[]> answers = new LinkedBlockingQueue<>();
+        private final BlockingQueue<byte[]> responses = new LinkedBlockingQueue<>();
         private final CompletableFuture<Status> end = new CompletableFuture<>();
 
         private Stream() {
@@ -45,21 +45,21 @@ class V1StreamIT {
                     V1Client.Grpc.request(model, V1Client.LATEST, header).toByteArray());
         }
 
-        private Answer next() throws InterruptedException {
-            byte[] answer = answers.poll(20, TimeUnit.SECONDS);
-            assertThat(answer).as("an answer within 20 s").isNotNull();
-            return V1Client.Grpc.answer(V1Message.parse(answer));
+        private Response next() throws InterruptedException {
+            byte[] response = responses.poll(20, TimeUnit.SECONDS);
+            assertThat(response).as("an answer within 20 s").isNotNull();
+            return V1Client.Grpc.answer(V1Message.parse(response));
         }
 
         private void finish() throws Exception {
             call.halfClose();
             assertThat(end.get(20, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.OK);
-            assertThat(answers).isEmpty();
+            assertThat(responses).isEmpty();
         }
 
         @Override
         public void onMessage(byte[] message) {
-            answers.add(message);
+            responses.add(message);
         }
 
         @Override
@@ -88,8 +88,8 @@ class V1StreamIT {
         return V1Header.batch(1).input("INPUT", bytes).output("OUTPUT");
     }
 
-    private static int value(Answer answer) {
-        return ByteBuffer.wrap(answer.raw().getFirst())
+    private static int value(Response response) {
+        return ByteBuffer.wrap(response.raw().getFirst())
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .getInt();
     }
@@ -112,9 +112,9 @@ class V1StreamIT {
             }
         }
         for (int i = 0; i < expected.size(); i++) {
-            Answer answer = stream.next().succeeded();
-            assertThat(answer.header().number(5)).as("id").isEqualTo(i + 1);
-            assertThat(value(answer)).isEqualTo(expected.get(i));
+            Response response = stream.next().succeeded();
+            assertThat(response.header().number(5)).as("id").isEqualTo(i + 1);
+            assertThat(value(response)).isEqualTo(expected.get(i));
         }
         stream.finish();
     }
@@ -127,12 +127,12 @@ class V1StreamIT {
                 "identity_fp32",
                 V1Header.batch(1).id(2).input("INPUT0", new byte[8], 2).output("OUTPUT0"));
         stream.send("running_sum", step(3).id(3));
-        Answer unknown = stream.next();
+        Response unknown = stream.next();
         assertThat(unknown.code()).isEqualTo("UNAVAILABLE");
         assertThat(unknown.text()).isEqualTo("Request for unknown model: 'nosuch' is not found");
         assertThat(unknown.header().number(5)).isEqualTo(1);
         assertThat(stream.next().succeeded().raw()).containsExactly(new byte[8]);
-        Answer lacking = stream.next();
+        Response lacking = stream.next();
         assertThat(lacking.text())
                 .isEqualTo("inference request to model 'running_sum' must specify a non-zero correlation ID");
         assertThat(lacking.header().number(5)).isEqualTo(3);

@@ -160,15 +160,15 @@ class ConcurrentStreamsIT {
                         .withDeadlineAfter(RUN.plus(LIMIT).toSeconds(), TimeUnit.SECONDS)
                         .modelStreamInfer(echo);
             }
-            long answers = 0;
+            long responses = 0;
             for (Echo echo : streams) {
                 long remaining = end - System.nanoTime() + LIMIT.toNanos();
                 long own = echo.answered().get(remaining, TimeUnit.NANOSECONDS);
                 assertThat(own).as("answers of one stream").isPositive();
-                answers += own;
+                responses += own;
             }
             assertThat(http.metric("nv_inference_request_success{model=\"identity_fp32\""))
-                    .isEqualTo((double) answers);
+                    .isEqualTo((double) responses);
             assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
         }
     }

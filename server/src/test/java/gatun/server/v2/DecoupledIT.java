@@ -80,7 +80,7 @@ class DecoupledIT {
         server.close();
     }
 
-    private static final class Answers implements StreamObserver<ModelStreamInferResponse> {
+    private static final class Responses implements StreamObserver<ModelStreamInferResponse> {
         private final BlockingQueue<ModelStreamInferResponse> received = new LinkedBlockingQueue<>();
         private final CompletableFuture<Status> end = new CompletableFuture<>();
 
@@ -157,9 +157,9 @@ class DecoupledIT {
 
     @Test
     void shouldStreamAResponseForEachElementAndAnEmptyLastOne() throws Exception {
-        Answers answers = new Answers();
+        Responses responses = new Responses();
         StreamObserver<ModelInferRequest> requests =
-                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(answers);
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(responses);
         requests.onNext(request("r", 1, 40, 50, 60).toBuilder()
                 .putParameters(
                         "triton_enable_empty_final_response",
@@ -168,34 +168,34 @@ class DecoupledIT {
         requests.onCompleted();
 
         for (int i = 0; i < 3; i++) {
-            ModelInferResponse response = answers.next();
+            ModelInferResponse response = responses.next();
             assertThat(response.getId()).isEqualTo("r");
             assertThat(output(response, "OUT")).isEqualTo(40 + 10 * i);
             assertThat(output(response, "IDX")).isEqualTo(i);
             assertThat(response.getParametersOrThrow("triton_final_response").getBoolParam())
                     .isFalse();
         }
-        ModelInferResponse end = answers.next();
+        ModelInferResponse end = responses.next();
         assertThat(end.getOutputsCount()).isZero();
         assertThat(end.getModelVersion()).isEqualTo("1");
         assertThat(end.getParametersOrThrow("triton_final_response").getBoolParam())
                 .isTrue();
-        assertThat(answers.end.get(20, TimeUnit.SECONDS).isOk()).isTrue();
-        assertThat(answers.received).isEmpty();
+        assertThat(responses.end.get(20, TimeUnit.SECONDS).isOk()).isTrue();
+        assertThat(responses.received).isEmpty();
     }
 
     @Test
     void shouldRunSeveralRequestsOfOneStreamEachInItsOrder() throws Exception {
-        Answers answers = new Answers();
+        Responses responses = new Responses();
         StreamObserver<ModelInferRequest> requests =
-                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(answers);
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(responses);
         for (int i = 0; i < 8; i++) {
             requests.onNext(request("r" + i, 0, i, i, i, i, i));
         }
         requests.onCompleted();
-        assertThat(answers.end.get(60, TimeUnit.SECONDS).isOk()).isTrue();
+        assertThat(responses.end.get(60, TimeUnit.SECONDS).isOk()).isTrue();
         List<ModelInferResponse> all = new ArrayList<>();
-        answers.received.forEach(answer -> all.add(answer.getInferResponse()));
+        responses.received.forEach(answer -> all.add(answer.getInferResponse()));
         assertThat(all).hasSize(40);
         for (int i = 0; i < 8; i++) {
             String id = "r" + i;
@@ -210,16 +210,16 @@ class DecoupledIT {
     @Test
     void shouldStopTheRunOfAClientThatCancels() throws Exception {
         long failedBefore = statistics(REPEAT).getInferenceStats().getFail().getCount();
-        Answers answers = new Answers();
+        Responses responses = new Responses();
         StreamObserver<ModelInferRequest> requests =
-                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(answers);
+                GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(responses);
         requests.onNext(request("endless", 0, 1).toBuilder()
                 .setInputs(0, tensor("IN", "INT32", 2))
                 .setInputs(1, tensor("DELAY", "UINT32", 2))
                 .setRawInputContents(0, bytes(1, 2))
                 .setRawInputContents(1, bytes(0, 3_000_000))
                 .build());
-        assertThat(output(answers.next(), "IDX")).isZero();
+        assertThat(output(responses.next(), "IDX")).isZero();
         requests.onError(Status.CANCELLED.asRuntimeException());
         Await.until(
                 "the end of the run",
@@ -229,14 +229,14 @@ class DecoupledIT {
     @Test
     void shouldLetRequestsTakeTurnsAndEndOneThatIsCancelledBetweenItsRuns() throws Exception {
         int[] many = new int[5000];
-        Answers first = new Answers();
+        Responses first = new Responses();
         StreamObserver<ModelInferRequest> endless =
                 GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(first);
         endless.onNext(
                 request("endless", 5, many).toBuilder().setModelName(IN_TURNS).build());
         assertThat(output(first.next(), "IDX")).isZero();
 
-        Answers second = new Answers();
+        Responses second = new Responses();
         StreamObserver<ModelInferRequest> few =
                 GRPCInferenceServiceGrpc.newStub(grpc.channel()).modelStreamInfer(second);
         few.onNext(request("few", 0, 7, 8, 9).toBuilder().setModelName(IN_TURNS).build());

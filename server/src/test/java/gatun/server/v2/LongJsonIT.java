@@ -68,13 +68,14 @@ class LongJsonIT {
         String request = "{\"inputs\":[{\"name\":\"IN\"," + tensor;
         String expected = "{\"model_name\":\"floats\",\"model_version\":\"1\",\"outputs\":[{\"name\":\"OUT\"," + tensor;
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<HttpResponse<String>>> answers = new ArrayList<>();
+            List<Future<HttpResponse<String>>> responses = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {
-                answers.add(clients.submit(() -> post("floats", request.getBytes(StandardCharsets.UTF_8), "identity")));
+                responses.add(
+                        clients.submit(() -> post("floats", request.getBytes(StandardCharsets.UTF_8), "identity")));
             }
-            for (Future<HttpResponse<String>> answer : answers) {
-                assertThat(answer.get().statusCode()).isEqualTo(200);
-                assertThat(answer.get().body().equals(expected))
+            for (Future<HttpResponse<String>> response : responses) {
+                assertThat(response.get().statusCode()).isEqualTo(200);
+                assertThat(response.get().body().equals(expected))
                         .as("the answer")
                         .isTrue();
             }
@@ -102,9 +103,9 @@ class LongJsonIT {
                         HttpRequest.BodyPublishers.ofString(json),
                         HttpRequest.BodyPublishers.ofByteArray(new byte[count])))
                 .build();
-        HttpResponse<String> answer = HTTP.send(bytes, HttpResponse.BodyHandlers.ofString());
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body().endsWith("[" + "0,".repeat(count - 1) + "0]}]}"))
+        HttpResponse<String> response = HTTP.send(bytes, HttpResponse.BodyHandlers.ofString());
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body().endsWith("[" + "0,".repeat(count - 1) + "0]}]}"))
                 .isTrue();
     }
 
@@ -122,9 +123,9 @@ class LongJsonIT {
                 .contains("\"data\":[1.0]");
     }
 
-    private static void assertRefused(HttpResponse<String> answer) {
-        assertThat(answer.statusCode()).isEqualTo(413);
-        assertThat(answer.body()).contains("Unable to parse 'id'").contains("--limit-text-byte-size");
+    private static void assertRefused(HttpResponse<String> response) {
+        assertThat(response.statusCode()).isEqualTo(413);
+        assertThat(response.body()).contains("Unable to parse 'id'").contains("--limit-text-byte-size");
     }
 
     private static byte[] gzip(byte[] plain) throws IOException {

@@ -58,7 +58,7 @@ public final class HttpAttacker implements AutoCloseable {
      *
      * @param pattern counted in the response's body
      */
-    public Answer post(String path, RepeatedBody body, String pattern, String... headers) throws IOException {
+    public Response post(String path, RepeatedBody body, String pattern, String... headers) throws IOException {
         announce(path, body.byteSize(), headers);
         try {
             body.writeTo(out);
@@ -69,11 +69,11 @@ public final class HttpAttacker implements AutoCloseable {
     }
 
     /** Reads a response. */
-    public Answer answer(String pattern) {
+    public Response answer(String pattern) {
         try {
             String status = line();
             if (!status.startsWith("HTTP/1.1 ")) {
-                return new Answer(CLOSED, 0, "");
+                return new Response(CLOSED, 0, "");
             }
             long length = -1;
             boolean chunked = false;
@@ -94,9 +94,9 @@ public final class HttpAttacker implements AutoCloseable {
             } else {
                 readInto(count, length < 0 ? Long.MAX_VALUE : length);
             }
-            return new Answer(status.split(" ", 3)[1], count.matches(), count.begin());
+            return new Response(status.split(" ", 3)[1], count.matches(), count.begin());
         } catch (IOException e) {
-            return new Answer(CLOSED, 0, String.valueOf(e.getMessage()));
+            return new Response(CLOSED, 0, String.valueOf(e.getMessage()));
         }
     }
 
@@ -143,5 +143,5 @@ public final class HttpAttacker implements AutoCloseable {
      * @param matches how often the pattern stood in the body
      * @param begin the beginning of the body
      */
-    public record Answer(String status, long matches, String begin) {}
+    public record Response(String status, long matches, String begin) {}
 }

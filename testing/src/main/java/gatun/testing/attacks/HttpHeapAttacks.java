@@ -225,12 +225,12 @@ public final class HttpHeapAttacks {
             Target target, String path, RepeatedBody body, String pattern, long count, String... headers)
             throws IOException {
         try (HttpAttacker attacker = new HttpAttacker(target.http())) {
-            HttpAttacker.Answer answer = attacker.post(path, body, pattern, headers);
+            HttpAttacker.Response response = attacker.post(path, body, pattern, headers);
             // The text around the data may have the pattern too.
-            boolean right = answer.matches() >= count && answer.matches() <= count + 4;
-            return answer.status().equals("200") && !right
-                    ? WRONG + ": " + answer.matches() + " and not " + count + " times " + pattern
-                    : answer.status();
+            boolean right = response.matches() >= count && response.matches() <= count + 4;
+            return response.status().equals("200") && !right
+                    ? WRONG + ": " + response.matches() + " and not " + count + " times " + pattern
+                    : response.status();
         }
     }
 

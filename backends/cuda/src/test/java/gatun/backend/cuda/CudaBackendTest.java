@@ -233,17 +233,17 @@ class CudaBackendTest {
         CudaStandIn standIn = standIn();
         served.example("simple_gpu").server();
         standIn.delay(Duration.ofMillis(5));
-        List<Future<?>> answers = new ArrayList<>();
+        List<Future<?>> responses = new ArrayList<>();
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 64; i++) {
                 int first = 1000 * i;
-                answers.add(clients.submit(() -> {
+                responses.add(clients.submit(() -> {
                     try (InferenceResponse response = served.server().infer(simple(1, first))) {
                         requireSimple(response, 1, first);
                     }
                 }));
             }
-            for (Future<?> answer : answers) {
+            for (Future<?> answer : responses) {
                 answer.get(30, TimeUnit.SECONDS);
             }
         }
@@ -258,17 +258,17 @@ class CudaBackendTest {
         served.example("simple_gpu", "count: 2 gpus: [ 0, 1 ]").server();
         assertThat(standIn.count(Count.MODULES)).isEqualTo(4);
         standIn.delay(Duration.ofMillis(2));
-        List<Future<?>> answers = new ArrayList<>();
+        List<Future<?>> responses = new ArrayList<>();
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             for (int i = 0; i < 100; i++) {
                 int first = i;
-                answers.add(clients.submit(() -> {
+                responses.add(clients.submit(() -> {
                     try (InferenceResponse response = served.server().infer(simple(8, first))) {
                         requireSimple(response, 8, first);
                     }
                 }));
             }
-            for (Future<?> answer : answers) {
+            for (Future<?> answer : responses) {
                 answer.get(30, TimeUnit.SECONDS);
             }
         }

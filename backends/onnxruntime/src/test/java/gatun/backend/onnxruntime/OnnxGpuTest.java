@@ -236,9 +236,9 @@ class OnnxGpuTest {
             assertThat(standIn.count(Count.COPIES) - before)
                     .as("only the stand-in's own: to the processor and back")
                     .isEqualTo(2);
-            MemorySegment answer = arena.allocate(6 * 4L);
-            y.read(0, answer);
-            assertThat(answer.toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(expected);
+            MemorySegment response = arena.allocate(6 * 4L);
+            y.read(0, response);
+            assertThat(response.toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(expected);
         }
     }
 

@@ -98,16 +98,16 @@ class SequencesTest {
         Files.createDirectories(repository.resolve("m").resolve("1"));
         Files.writeString(repository.resolve("m").resolve("config.pbtxt"), MODEL.replace("STRATEGY", strategy));
         server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
-        List<Future<List<Integer>>> answers = new ArrayList<>();
+        List<Future<List<Integer>>> responses = new ArrayList<>();
         for (int i = 1; i <= 12; i++) {
             long sequence = i;
-            answers.add(clients.submit(() -> sums(sequence)));
+            responses.add(clients.submit(() -> sums(sequence)));
         }
         List<Integer> expected = new ArrayList<>();
         for (int i = 1; i <= 20; i++) {
             expected.add(i * (i + 1) / 2);
         }
-        for (Future<List<Integer>> answer : answers) {
+        for (Future<List<Integer>> answer : responses) {
             assertThat(answer.get(30, TimeUnit.SECONDS)).isEqualTo(expected);
         }
         assertThatThrownBy(() -> step(1, 1, false, false)).hasMessageContaining("must specify the START flag");

@@ -232,14 +232,14 @@ class TensorFlowServerTest {
     @Test
     void shouldAnswerManyClientsAtOnceEachWithItsOwnNumbers() throws Exception {
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-            List<Future<float[]>> answers = new ArrayList<>();
+            List<Future<float[]>> responses = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 float value = i;
-                answers.add(clients.submit(() -> models.answer(
+                responses.add(clients.submit(() -> models.answer(
                         models.floats(models.request("half_plus_two", ""), "x", Shape.of(2, 1), value, -value))));
             }
-            for (int i = 0; i < answers.size(); i++) {
-                assertThat(answers.get(i).get(60, TimeUnit.SECONDS)).containsExactly(i / 2f + 2, 2 - i / 2f);
+            for (int i = 0; i < responses.size(); i++) {
+                assertThat(responses.get(i).get(60, TimeUnit.SECONDS)).containsExactly(i / 2f + 2, 2 - i / 2f);
             }
         }
     }

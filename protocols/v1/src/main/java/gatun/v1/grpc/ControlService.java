@@ -39,7 +39,7 @@ final class ControlService extends GRPCServiceImplBase {
     }
 
     @Override
-    public void status(StatusRequest request, StreamObserver<StatusResponse> answers) {
+    public void status(StatusRequest request, StreamObserver<StatusResponse> responses) {
         StatusResponse.Builder response = StatusResponse.newBuilder();
         String model = request.getModelName();
         try (AllStatuses all = api.serverStatuses().all()) {
@@ -47,21 +47,21 @@ final class ControlService extends GRPCServiceImplBase {
                     Optional.of(ControlCounters.Kind.STATUS),
                     () -> response.setServerStatus(
                             model.isEmpty() ? all.read() : api.serverStatuses().of(model)));
-            answer(answers, response.setRequestStatus(status).build());
+            answer(responses, response.setRequestStatus(status).build());
         }
     }
 
     @Override
-    public void health(HealthRequest request, StreamObserver<HealthResponse> answers) {
+    public void health(HealthRequest request, StreamObserver<HealthResponse> responses) {
         HealthResponse.Builder response = HealthResponse.newBuilder();
         RequestStatus status = run(
                 Optional.of(ControlCounters.Kind.HEALTH),
                 () -> response.setHealth(api.serverStatuses().healthy(request.getMode())));
-        answer(answers, response.setRequestStatus(status).build());
+        answer(responses, response.setRequestStatus(status).build());
     }
 
     @Override
-    public void modelControl(ModelControlRequest request, StreamObserver<ModelControlResponse> answers) {
+    public void modelControl(ModelControlRequest request, StreamObserver<ModelControlResponse> responses) {
         RequestStatus status = run(Optional.of(ControlCounters.Kind.MODEL_CONTROL), () -> {
             switch (request.getType()) {
                 case LOAD -> api.modelControl().load(request.getModelName());
@@ -71,13 +71,13 @@ final class ControlService extends GRPCServiceImplBase {
             }
         });
         answer(
-                answers,
+                responses,
                 ModelControlResponse.newBuilder().setRequestStatus(status).build());
     }
 
     @Override
     public void sharedMemoryControl(
-            SharedMemoryControlRequest request, StreamObserver<SharedMemoryControlResponse> answers) {
+            SharedMemoryControlRequest request, StreamObserver<SharedMemoryControlResponse> responses) {
         SharedMemoryControlResponse.Builder response = SharedMemoryControlResponse.newBuilder();
         SharedMemoryControl regions = api.sharedMemory();
         RequestStatus status = run(Optional.empty(), () -> {
@@ -90,7 +90,7 @@ final class ControlService extends GRPCServiceImplBase {
                     throw new GatunException(ErrorCode.UNKNOWN, "unknown sharedmemorycontrol request type");
             }
         });
-        answer(answers, response.setRequestStatus(status).build());
+        answer(responses, response.setRequestStatus(status).build());
     }
 
     /**
@@ -129,7 +129,7 @@ final class ControlService extends GRPCServiceImplBase {
     }
 
     @Override
-    public void repository(RepositoryRequest request, StreamObserver<RepositoryResponse> answers) {
+    public void repository(RepositoryRequest request, StreamObserver<RepositoryResponse> responses) {
         RepositoryResponse.Builder response = RepositoryResponse.newBuilder();
         RequestStatus status = run(Optional.of(ControlCounters.Kind.REPOSITORY), () -> {
             if (request.getRequestTypeCase() != RepositoryRequest.RequestTypeCase.INDEX) {
@@ -137,7 +137,7 @@ final class ControlService extends GRPCServiceImplBase {
             }
             response.setIndex(api.modelControl().index());
         });
-        answer(answers, response.setRequestStatus(status).build());
+        answer(responses, response.setRequestStatus(status).build());
     }
 
     private RequestStatus run(Optional<ControlCounters.Kind> kind, Runnable work) {
@@ -155,8 +155,8 @@ final class ControlService extends GRPCServiceImplBase {
         return api.statuses().success();
     }
 
-    private static <A> void answer(StreamObserver<A> answers, A answer) {
-        answers.onNext(answer);
-        answers.onCompleted();
+    private static <A> void answer(StreamObserver<A> responses, A answer) {
+        responses.onNext(answer);
+        responses.onCompleted();
     }
 }

@@ -52,8 +52,8 @@ final class MessageBody {
     }
 
     /** Writes the body. */
-    JsonWriter writeTo(JsonWriter answer) {
-        return answer.raw(bytes, bytes.length);
+    JsonWriter writeTo(JsonWriter response) {
+        return response.raw(bytes, bytes.length);
     }
 
     /** Whether the query asks for messages in binary. */

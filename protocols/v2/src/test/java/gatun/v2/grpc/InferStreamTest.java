@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 class InferStreamTest {
     private final FakeServer server = new FakeServer();
     private final TestServer edge = new TestServer(server, TestServerSettings.usual(), V2Protocol::new);
-    private final ReceivedMessages<ModelStreamInferResponse> answers = new ReceivedMessages<>();
+    private final ReceivedMessages<ModelStreamInferResponse> responses = new ReceivedMessages<>();
 
     @AfterEach
     void nothingIsLeft() {
@@ -44,7 +44,7 @@ class InferStreamTest {
     }
 
     private StreamObserver<ModelInferRequest> open() {
-        return GRPCInferenceServiceGrpc.newStub(edge.channel()).modelStreamInfer(answers);
+        return GRPCInferenceServiceGrpc.newStub(edge.channel()).modelStreamInfer(responses);
     }
 
     private static ModelInferRequest request(String id) {
@@ -72,7 +72,7 @@ class InferStreamTest {
         }
 
         for (int i = 0; i < 10; i++) {
-            ModelStreamInferResponse answer = answers.next();
+            ModelStreamInferResponse answer = responses.next();
             assertThat(answer.getErrorMessage()).isEmpty();
             assertThat(answer.getInferResponse().getId()).isEqualTo("wait " + i);
             assertThat(answer.getInferResponse().getRawOutputContents(0).toStringUtf8())
@@ -83,7 +83,7 @@ class InferStreamTest {
                             InferParameter.newBuilder().setBoolParam(true).build());
         }
         requests.onCompleted();
-        assertThat(answers.end().isOk()).isTrue();
+        assertThat(responses.end().isOk()).isTrue();
     }
 
     @Test
@@ -99,14 +99,14 @@ class InferStreamTest {
         server.release("hold 0");
 
         for (int i = 0; i < 12; i++) {
-            answers.next();
+            responses.next();
         }
         assertThat(server.submitted)
                 .containsExactly(
                         "hold 0", "step 1", "step 2", "step 3", "step 4", "step 5", "step 6", "step 7", "step 8",
                         "step 9");
         requests.onCompleted();
-        assertThat(answers.end().isOk()).isTrue();
+        assertThat(responses.end().isOk()).isTrue();
     }
 
     private static ModelInferRequest ofSequence(String id) {
@@ -125,9 +125,9 @@ class InferStreamTest {
         requests.onCompleted();
         server.release("wait a");
 
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("wait a");
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("b");
-        assertThat(answers.end().isOk()).isTrue();
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("wait a");
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("b");
+        assertThat(responses.end().isOk()).isTrue();
     }
 
     @Test
@@ -141,25 +141,25 @@ class InferStreamTest {
         requests.onNext(request("last"));
         server.release("wait first");
 
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("wait first");
-        ModelStreamInferResponse refused = answers.next();
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("wait first");
+        ModelStreamInferResponse refused = responses.next();
         assertThat(refused.getErrorMessage()).isEqualTo("the runtime refused");
         assertThat(refused.getInferResponse().getId()).isEqualTo("refuse this");
         assertThat(refused.getInferResponse().getModelName()).isEmpty();
         assertThat(refused.getInferResponse().getParametersMap()).isEmpty();
-        ModelStreamInferResponse failed = answers.next();
+        ModelStreamInferResponse failed = responses.next();
         assertThat(failed.getErrorMessage()).isEqualTo("the engine failed");
         assertThat(failed.getInferResponse().getModelName()).isEqualTo(FakeServer.MODEL);
         assertThat(failed.getInferResponse().getParametersMap()).containsKey("triton_final_response");
-        ModelStreamInferResponse rejected = answers.next();
+        ModelStreamInferResponse rejected = responses.next();
         assertThat(rejected.getErrorMessage()).isEqualTo("the engine rejected");
         assertThat(rejected.getInferResponse().getId()).isEqualTo("reject this");
         assertThat(rejected.getInferResponse().getModelName()).isEqualTo(FakeServer.MODEL);
         assertThat(rejected.getInferResponse().getParametersMap()).containsKey("triton_final_response");
-        assertThat(answers.next().getErrorMessage()).isEqualTo("Request for unknown model: 'nobody' is not found");
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("last");
+        assertThat(responses.next().getErrorMessage()).isEqualTo("Request for unknown model: 'nobody' is not found");
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("last");
         requests.onCompleted();
-        assertThat(answers.end().isOk()).isTrue();
+        assertThat(responses.end().isOk()).isTrue();
     }
 
     @Test
@@ -168,15 +168,15 @@ class InferStreamTest {
         strict.put(Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER), "true");
         StreamObserver<ModelInferRequest> requests = GRPCInferenceServiceGrpc.newStub(
                         ClientInterceptors.intercept(edge.channel(), MetadataUtils.newAttachHeadersInterceptor(strict)))
-                .modelStreamInfer(answers);
+                .modelStreamInfer(responses);
         requests.onNext(request("good"));
         requests.onNext(request("refuse"));
         requests.onNext(request("too late"));
 
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("good");
-        assertThat(answers.end().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(answers.end().getDescription()).isEqualTo("the runtime refused");
-        assertThat(answers.isEmpty()).as("nothing more came").isTrue();
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("good");
+        assertThat(responses.end().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(responses.end().getDescription()).isEqualTo("the runtime refused");
+        assertThat(responses.isEmpty()).as("nothing more came").isTrue();
     }
 
     @Test
@@ -197,11 +197,11 @@ class InferStreamTest {
         requests.onCompleted();
 
         for (int i = 0; i < count; i++) {
-            ModelStreamInferResponse answer = answers.next();
+            ModelStreamInferResponse answer = responses.next();
             assertThat(answer.getInferResponse().getId()).isEqualTo("r" + i);
             assertThat(answer.getInferResponse().getRawOutputContents(0).size()).isEqualTo(data.size());
         }
-        assertThat(answers.end().isOk()).isTrue();
+        assertThat(responses.end().isOk()).isTrue();
         assertThat(server.mostRunning()).isLessThanOrEqualTo(InferenceStream.MAX_IN_FLIGHT);
     }
 
@@ -214,11 +214,11 @@ class InferStreamTest {
             requests.onNext(request("wait b"));
             requests.onNext(request("c"));
         });
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("a");
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("a");
 
         client.cancel(new IllegalStateException("enough"));
 
-        assertThat(answers.end().getCode()).isEqualTo(Status.Code.CANCELLED);
+        assertThat(responses.end().getCode()).isEqualTo(Status.Code.CANCELLED);
         server.release("wait b");
     }
 
@@ -249,14 +249,14 @@ class InferStreamTest {
         requests.onCompleted();
 
         for (int i = 0; i < 3; i++) {
-            ModelStreamInferResponse answer = answers.next();
+            ModelStreamInferResponse answer = responses.next();
             assertThat(answer.getInferResponse().getId()).isEqualTo("a");
             assertThat(answer.getInferResponse().getModelName()).isEqualTo(FakeServer.DECOUPLED);
             assertThat(answer.getInferResponse().getOutputsCount()).isEqualTo(1);
             assertThat(isFinal(answer)).isFalse();
         }
-        assertThat(answers.end().isOk()).isTrue();
-        assertThat(answers.isEmpty()).as("nothing more came").isTrue();
+        assertThat(responses.end().isOk()).isTrue();
+        assertThat(responses.isEmpty()).as("nothing more came").isTrue();
     }
 
     @Test
@@ -267,8 +267,8 @@ class InferStreamTest {
                 .putParameters("triton_enable_empty_final_response", wanted)
                 .build());
 
-        assertThat(isFinal(answers.next())).isFalse();
-        ModelStreamInferResponse end = answers.next();
+        assertThat(isFinal(responses.next())).isFalse();
+        ModelStreamInferResponse end = responses.next();
         assertThat(isFinal(end)).isTrue();
         assertThat(end.getErrorMessage()).isEmpty();
         assertThat(end.getInferResponse().getId()).isEqualTo("a");
@@ -280,12 +280,12 @@ class InferStreamTest {
                 .putParameters("triton_enable_empty_final_response", wanted)
                 .build());
         requests.onCompleted();
-        assertThat(isFinal(answers.next())).isFalse();
-        assertThat(isFinal(answers.next()))
+        assertThat(isFinal(responses.next())).isFalse();
+        assertThat(isFinal(responses.next()))
                 .as("the last response says it itself")
                 .isTrue();
-        assertThat(answers.end().isOk()).isTrue();
-        assertThat(answers.isEmpty()).as("nothing more came").isTrue();
+        assertThat(responses.end().isOk()).isTrue();
+        assertThat(responses.isEmpty()).as("nothing more came").isTrue();
     }
 
     @Test
@@ -295,11 +295,11 @@ class InferStreamTest {
         requests.onNext(several("b", 2));
         requests.onCompleted();
 
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("b");
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("b");
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("b");
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("b");
         server.release("wait first");
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("wait first");
-        assertThat(answers.end().isOk()).isTrue();
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("wait first");
+        assertThat(responses.end().isOk()).isTrue();
     }
 
     @Test
@@ -312,7 +312,7 @@ class InferStreamTest {
         List<ModelStreamInferResponse> a = new ArrayList<>();
         List<ModelStreamInferResponse> b = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            ModelStreamInferResponse answer = answers.next();
+            ModelStreamInferResponse answer = responses.next();
             (answer.getInferResponse().getId().equals("fail a") ? a : b).add(answer);
         }
         assertThat(a).hasSize(2);
@@ -320,18 +320,18 @@ class InferStreamTest {
         assertThat(a.getLast().getErrorMessage()).isEqualTo("the engine failed");
         assertThat(isFinal(a.getLast())).isTrue();
         assertThat(b).hasSize(1);
-        assertThat(answers.end().isOk()).isTrue();
+        assertThat(responses.end().isOk()).isTrue();
     }
 
     @Test
     void shouldEndADecoupledModelsRunWhenTheClientCancels() throws Exception {
         Context.CancellableContext client = Context.current().withCancellation();
         client.run(() -> open().onNext(several("endless", 1000)));
-        assertThat(answers.next().getInferResponse().getId()).isEqualTo("endless");
+        assertThat(responses.next().getInferResponse().getId()).isEqualTo("endless");
 
         client.cancel(new IllegalStateException("enough"));
 
-        assertThat(answers.end().getCode()).isEqualTo(Status.Code.CANCELLED);
+        assertThat(responses.end().getCode()).isEqualTo(Status.Code.CANCELLED);
         server.awaitNothingHeld();
         server.awaitNothingRunning();
     }

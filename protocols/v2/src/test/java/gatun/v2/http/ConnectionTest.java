@@ -50,7 +50,7 @@ class ConnectionTest {
             client.sendLines("POST /v2/models/floats/infer HTTP/1.0\n" + length(JSON) + "\n")
                     .send(JSON);
 
-            RawClient.Answer answer = client.read();
+            RawClient.Response answer = client.read();
 
             assertThat(answer.text()).isEqualTo(ANSWER);
             assertThat(answer.headers()).containsEntry("connection", "close");
@@ -77,7 +77,7 @@ class ConnectionTest {
             client.sendLines(INFER + "Connection: close\n" + length(JSON) + "\n")
                     .send(JSON);
 
-            RawClient.Answer answer = client.read();
+            RawClient.Response answer = client.read();
 
             assertThat(answer.text()).isEqualTo(ANSWER);
             assertThat(answer.headers()).containsEntry("connection", "close");
@@ -129,7 +129,7 @@ class ConnectionTest {
             client.sendLines(
                     "POST /v2/models/none/infer HTTP/1.1\nHost: h\nExpect: 100-continue\n" + length(JSON) + "\n");
 
-            RawClient.Answer answer = client.read();
+            RawClient.Response answer = client.read();
 
             assertThat(answer.status()).isEqualTo(404);
             // The body may come all the same, and is no request.
@@ -165,7 +165,7 @@ class ConnectionTest {
             try (RawClient client = connect()) {
                 client.sendLines(INFER + "Transfer-Encoding: chunked\n\n").send(chunks);
 
-                RawClient.Answer answer = client.read();
+                RawClient.Response answer = client.read();
 
                 assertThat(answer.status()).as(chunks).isEqualTo(400);
                 assertThat(answer.text()).contains("malformed chunked request body");
@@ -188,7 +188,7 @@ class ConnectionTest {
         try (RawClient client = connect()) {
             client.sendLines(INFER + "Content-Length: 1048577\n\n");
 
-            RawClient.Answer answer = client.read();
+            RawClient.Response answer = client.read();
 
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.text())
@@ -205,7 +205,7 @@ class ConnectionTest {
             client.sendLines(INFER + "Inference-Header-Content-Length: 2\nContent-Length: 1000000000000\n\n");
             client.send("{}" + " ".repeat(4 << 20));
 
-            RawClient.Answer answer = client.read();
+            RawClient.Response answer = client.read();
 
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.text())
@@ -232,7 +232,7 @@ class ConnectionTest {
     void shouldAnswerWhenABodyEndsEarly() {
         for (String framing : new String[] {"Content-Length: 500\n\n{", "Transfer-Encoding: chunked\n\n5\nab"}) {
             try (RawClient client = connect()) {
-                RawClient.Answer answer =
+                RawClient.Response answer =
                         client.sendLines(INFER + framing).endOutput().read();
 
                 assertThat(answer.status()).isEqualTo(400);
@@ -247,7 +247,7 @@ class ConnectionTest {
             client.sendLines(INFER + length(JSON) + "\n").send(JSON + "too much\r\n\r\n");
 
             assertThat(client.read().text()).isEqualTo(ANSWER);
-            RawClient.Answer second = client.read();
+            RawClient.Response second = client.read();
             assertThat(second.status()).isEqualTo(400);
             assertThat(second.text()).startsWith("{\"error\":\"");
             assertThat(client.readByte()).isEqualTo(-1);
@@ -299,7 +299,7 @@ class ConnectionTest {
                     .send(json)
                     .send(tensor);
 
-            RawClient.Answer answer = client.read();
+            RawClient.Response answer = client.read();
 
             int header = Integer.parseInt(answer.headers().get("inference-header-content-length"));
             assertThat(answer.body()).hasSize(header + LARGE);
@@ -334,7 +334,7 @@ class ConnectionTest {
             try (RawClient client = connect()) {
                 client.sendLines("GET /v2/health/live HTTP/1.1\nHost: h\n" + header + "\n\nhello");
 
-                RawClient.Answer answer = client.read();
+                RawClient.Response answer = client.read();
 
                 assertThat(answer.status()).as(header).isEqualTo(400);
                 assertThat(answer.headers()).containsEntry("connection", "close");
@@ -364,7 +364,7 @@ class ConnectionTest {
             "\n\n", "GET\n\n", "GET / HTTP/9.9\n\n", "\u0000\u0001\n\n", "GET /v2 HTTP/1.1\nno colon\n\n"
         }) {
             try (RawClient client = connect()) {
-                RawClient.Answer answer = client.sendLines(nonsense).read();
+                RawClient.Response answer = client.sendLines(nonsense).read();
 
                 assertThat(answer.status()).as(nonsense).isEqualTo(400);
                 assertThat(answer.text()).startsWith("{\"error\":\"");

@@ -147,8 +147,8 @@ class DirectRequestFuzzTest {
             if (!before.isEmpty()) {
                 assertThat(client.read().status()).isEqualTo(204);
             }
-            RawClient.Answer answer = client.read();
-            return answer.status() + " " + answer.text();
+            RawClient.Response response = client.read();
+            return response.status() + " " + response.text();
         } catch (UncheckedIOException | AssertionError e) {
             return "no answer";
         }

@@ -67,23 +67,23 @@ class GenerateTest {
 
     @Test
     void shouldTakeMembersAsInputsAndAnswerOutputsByName() {
-        HttpResponse<String> answer =
+        HttpResponse<String> response =
                 edge.post("/v2/models/text/generate", "{\"id\":\"a\",\"IN0\":\"say \\u00e9\",\"IN1\":[1,-2]}");
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .isEqualTo("{\"OUT0\":\"say é\",\"OUT1\":[1,-2],\"id\":\"a\",\"model_name\":\"text\","
                         + "\"model_version\":\"1\"}");
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
     }
 
     @Test
     void shouldTakeNestedParametersAndLeaveOthersToTheBackend() {
-        HttpResponse<String> answer = edge.post(
+        HttpResponse<String> response = edge.post(
                 "/v2/models/text/versions/1/generate",
                 "{\"parameters\":{\"IN1\":3,\"temperature\":0.5},\"IN0\":[\"x\"],\"stream\":false,\"IN0\":\"later\"}");
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .isEqualTo("{\"OUT0\":\"x\",\"OUT1\":3,\"model_name\":\"text\",\"model_version\":\"1\"}");
     }
 
@@ -144,12 +144,12 @@ class GenerateTest {
     }
 
     private static Optional<String> loadReport(String format) {
-        HttpResponse<String> answer = edge.send(edge.request("/v2/models/flag/generate")
+        HttpResponse<String> response = edge.send(edge.request("/v2/models/flag/generate")
                 .header("endpoint-load-metrics-format", format)
                 .POST(HttpRequest.BodyPublishers.ofString("{\"IN0\":true}"))
                 .build());
-        assertThat(answer.statusCode()).isEqualTo(200);
-        return answer.headers().firstValue("endpoint-load-metrics");
+        assertThat(response.statusCode()).isEqualTo(200);
+        return response.headers().firstValue("endpoint-load-metrics");
     }
 
     @Test
@@ -163,16 +163,16 @@ class GenerateTest {
 
     @Test
     void shouldSendAnEventForEachResponse() {
-        HttpResponse<String> answer = edge.post("/v2/models/repeat/generate_stream", repeat(3, 1));
+        HttpResponse<String> response = edge.post("/v2/models/repeat/generate_stream", repeat(3, 1));
 
-        assertThat(answer.body().split("(?<=\n\n)"))
+        assertThat(response.body().split("(?<=\n\n)"))
                 .containsExactly(
                         "data: {\"IDX\":0,\"OUT\":7,\"model_name\":\"repeat\",\"model_version\":\"1\"}\n\n",
                         "data: {\"IDX\":1,\"OUT\":7,\"model_name\":\"repeat\",\"model_version\":\"1\"}\n\n",
                         "data: {\"IDX\":2,\"OUT\":7,\"model_name\":\"repeat\",\"model_version\":\"1\"}\n\n");
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/event-stream; charset=utf-8");
-        assertThat(answer.headers().firstValue("Transfer-Encoding")).hasValue("chunked");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("text/event-stream; charset=utf-8");
+        assertThat(response.headers().firstValue("Transfer-Encoding")).hasValue("chunked");
     }
 
     @Test
@@ -203,17 +203,17 @@ class GenerateTest {
 
     @Test
     void shouldEndAStreamWithoutResponses() {
-        HttpResponse<String> answer = edge.post("/v2/models/repeat/generate_stream", repeat(0, 0));
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body()).isEmpty();
+        HttpResponse<String> response = edge.post("/v2/models/repeat/generate_stream", repeat(0, 0));
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).isEmpty();
     }
 
     @Test
     void shouldRefuseToAnswerManyResponsesAtOnce() {
         for (int count : new int[] {0, 2}) {
-            HttpResponse<String> answer = edge.post("/v2/models/repeat/generate", repeat(count, 0));
-            assertThat(answer.statusCode()).isEqualTo(400);
-            assertThat(answer.body()).contains("generate expects model to produce exactly 1 response");
+            HttpResponse<String> response = edge.post("/v2/models/repeat/generate", repeat(count, 0));
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(response.body()).contains("generate expects model to produce exactly 1 response");
         }
         assertThat(edge.post("/v2/models/repeat/generate", repeat(1, 0)).body())
                 .isEqualTo("{\"IDX\":0,\"OUT\":7,\"model_name\":\"repeat\",\"model_version\":\"1\"}");
@@ -221,11 +221,11 @@ class GenerateTest {
 
     @Test
     void shouldTellAFailureOfTheRunInTheStream() {
-        HttpResponse<String> answer =
+        HttpResponse<String> response =
                 edge.post("/v2/models/repeat/generate_stream", "{\"IN\":[1,2],\"DELAY\":[1],\"WAIT\":0}");
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/event-stream; charset=utf-8");
-        assertThat(answer.body())
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("text/event-stream; charset=utf-8");
+        assertThat(response.body())
                 .isEqualTo(
                         "data: {\"error\":\"input 'DELAY' has shape [1] but input 'IN' has [2]; expected one delay for"
                                 + " each element\"}\n\n");

@@ -195,11 +195,11 @@ class InferErrorsTest {
     @ParameterizedTest
     @MethodSource("badJson")
     void shouldRefuseBadJson(String json, String reason) {
-        HttpResponse<String> answer = edge.post("/v2/models/ints/infer", json);
+        HttpResponse<String> response = edge.post("/v2/models/ints/infer", json);
 
-        assertThat(answer.body()).startsWith("{\"error\":\"" + reason);
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(response.body()).startsWith("{\"error\":\"" + reason);
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
     }
 
     @Test
@@ -238,13 +238,13 @@ class InferErrorsTest {
         String json = "{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"FP16\",\"shape\":[2],"
                 + "\"parameters\":{\"binary_data_size\":4}}]}";
 
-        HttpResponse<String> answer = postBinary("half", json + "abcd", String.valueOf(json.length()));
+        HttpResponse<String> response = postBinary("half", json + "abcd", String.valueOf(json.length()));
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .isEqualTo(
                         "{\"error\":\"sending FP16 data via JSON is not supported. Please use the binary data format for"
                                 + " output\"}");
-        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(response.statusCode()).isEqualTo(400);
     }
 
     @ParameterizedTest
@@ -261,28 +261,28 @@ class InferErrorsTest {
                 "11 | inference header size should be in range (0, 10), got: 11",
             })
     void shouldRefuseAWrongHeaderLength(String length, String reason) {
-        HttpResponse<String> answer = postBinary("ints", "0123456789", length);
+        HttpResponse<String> response = postBinary("ints", "0123456789", length);
 
-        assertThat(answer.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
-        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(response.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
+        assertThat(response.statusCode()).isEqualTo(400);
     }
 
     @Test
     void shouldRefuseBytesThatNoInputTakes() {
         String json = "{\"inputs\":[" + GOOD + "]}";
 
-        HttpResponse<String> answer = postBinary("ints", json + "abcd", String.valueOf(json.length()));
+        HttpResponse<String> response = postBinary("ints", json + "abcd", String.valueOf(json.length()));
 
-        assertThat(answer.body()).isEqualTo("{\"error\":\"unexpected additional input data for model 'ints'\"}");
+        assertThat(response.body()).isEqualTo("{\"error\":\"unexpected additional input data for model 'ints'\"}");
     }
 
     @Test
     void shouldRefuseBytesThatDoNotFillTheShape() {
         String json = input("INT32", "[1,2]", "\"parameters\":{\"binary_data_size\":4}");
 
-        HttpResponse<String> answer = postBinary("ints", json + "abcd", String.valueOf(json.length()));
+        HttpResponse<String> response = postBinary("ints", json + "abcd", String.valueOf(json.length()));
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .isEqualTo(
                         "{\"error\":\"[request id: <id_unknown>] input byte size mismatch for input 'IN0' for model 'ints'."
                                 + " Expected 8, got 4\"}");
@@ -296,9 +296,9 @@ class InferErrorsTest {
     }
 
     private static void assertFails(String path, int status, String reason) {
-        HttpResponse<String> answer = edge.post(path, "{\"inputs\":[" + GOOD + "]}");
-        assertThat(answer.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
-        assertThat(answer.statusCode()).isEqualTo(status);
+        HttpResponse<String> response = edge.post(path, "{\"inputs\":[" + GOOD + "]}");
+        assertThat(response.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
+        assertThat(response.statusCode()).isEqualTo(status);
     }
 
     private static HttpResponse<String> postBinary(String model, String body, String headerLength) {

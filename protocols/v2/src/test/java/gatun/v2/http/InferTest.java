@@ -55,18 +55,18 @@ class InferTest {
 
     @Test
     void shouldAnswerJsonWithJson() {
-        HttpResponse<String> answer = edge.post("/v2/models/pair/infer", """
+        HttpResponse<String> response = edge.post("/v2/models/pair/infer", """
                 {"id":"7","inputs":[
                   {"name":"IN0","datatype":"INT32","shape":[1,4],"data":[1,-2,3,2147483647]},
                   {"name":"IN1","datatype":"FP32","shape":[1,2],"data":[[1.5],[1.1]]}]}""");
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .isEqualTo(
                         "{\"id\":\"7\",\"model_name\":\"pair\",\"model_version\":\"1\",\"outputs\":["
                                 + "{\"name\":\"OUT0\",\"datatype\":\"INT32\",\"shape\":[1,4],\"data\":[1,-2,3,2147483647]},"
                                 + "{\"name\":\"OUT1\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[1.5,1.100000023841858]}]}");
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
     }
 
     @Test
@@ -83,7 +83,7 @@ class InferTest {
                 .putInt(30)
                 .putInt(40);
 
-        HttpResponse<byte[]> answer = edge.send(
+        HttpResponse<byte[]> response = edge.send(
                 edge.request("/v2/models/pair/versions/1/infer")
                         .header("Inference-Header-Content-Length", String.valueOf(json.length()))
                         .POST(HttpRequest.BodyPublishers.ofByteArray(body.array()))
@@ -91,28 +91,28 @@ class InferTest {
                 HttpResponse.BodyHandlers.ofByteArray());
 
         int headerLength = Integer.parseInt(
-                answer.headers().firstValue("Inference-Header-Content-Length").orElseThrow());
-        ByteBuffer bytes = ByteBuffer.wrap(answer.body()).order(ByteOrder.LITTLE_ENDIAN);
-        assertThat(new String(answer.body(), 0, headerLength, StandardCharsets.UTF_8))
+                response.headers().firstValue("Inference-Header-Content-Length").orElseThrow());
+        ByteBuffer bytes = ByteBuffer.wrap(response.body()).order(ByteOrder.LITTLE_ENDIAN);
+        assertThat(new String(response.body(), 0, headerLength, StandardCharsets.UTF_8))
                 .isEqualTo("{\"model_name\":\"pair\",\"model_version\":\"1\",\"outputs\":["
                         + "{\"name\":\"OUT1\",\"datatype\":\"FP32\",\"shape\":[1,2],"
                         + "\"parameters\":{\"binary_data_size\":8}},"
                         + "{\"name\":\"OUT0\",\"datatype\":\"INT32\",\"shape\":[1,4],"
                         + "\"parameters\":{\"binary_data_size\":16}}]}");
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/octet-stream");
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/octet-stream");
         assertThat(bytes.getFloat(headerLength)).isEqualTo(1f);
         assertThat(bytes.getInt(headerLength + 8 + 12)).isEqualTo(40);
-        assertThat(answer.body()).hasSize(headerLength + 24);
+        assertThat(response.body()).hasSize(headerLength + 24);
     }
 
     @Test
     void shouldAnswerInTheOrderThatWasAskedForAndOnlyThat() {
-        HttpResponse<String> answer = edge.post("/v2/models/pair/infer", """
+        HttpResponse<String> response = edge.post("/v2/models/pair/infer", """
                 {"outputs":[{"name":"OUT1"}],"unknown":{"a":[1,{"b":null}]},"inputs":[
                   {"data":[[1,2],[3,4]],"shape":[1,4],"name":"IN0","datatype":"INT32","name":"second"},
                   {"name":"IN1","datatype":"FP32","shape":[1,2],"data":[-0.0,1e-7]}]}""");
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .isEqualTo("{\"model_name\":\"pair\",\"model_version\":\"1\",\"outputs\":["
                         + "{\"name\":\"OUT1\",\"datatype\":\"FP32\",\"shape\":[1,2],"
                         + "\"data\":[-0.0,1.0000000116860974e-7]}]}");
@@ -120,7 +120,7 @@ class InferTest {
 
     @Test
     void shouldAnswerEverythingAsBytesWhenTheRequestSaysSo() {
-        HttpResponse<byte[]> answer = edge.send(
+        HttpResponse<byte[]> response = edge.send(
                 edge.request("/v2/models/any/infer")
                         .POST(HttpRequest.BodyPublishers.ofString(
                                 "{\"parameters\":{\"binary_data_output\":true},\"inputs\":"
@@ -128,10 +128,10 @@ class InferTest {
                         .build(),
                 HttpResponse.BodyHandlers.ofByteArray());
 
-        ByteBuffer bytes = ByteBuffer.wrap(answer.body()).order(ByteOrder.LITTLE_ENDIAN);
-        assertThat(bytes.getFloat(answer.body().length - 4)).isEqualTo(3f);
-        assertThat(answer.headers().firstValue("Inference-Header-Content-Length"))
-                .hasValue(String.valueOf(answer.body().length - 12));
+        ByteBuffer bytes = ByteBuffer.wrap(response.body()).order(ByteOrder.LITTLE_ENDIAN);
+        assertThat(bytes.getFloat(response.body().length - 4)).isEqualTo(3f);
+        assertThat(response.headers().firstValue("Inference-Header-Content-Length"))
+                .hasValue(String.valueOf(response.body().length - 12));
     }
 
     @Test
@@ -146,37 +146,37 @@ class InferTest {
                 .put((byte) 255);
         body.putDouble(1.25).putDouble(-3);
 
-        HttpResponse<String> answer = edge.send(edge.request("/v2/models/odd/infer")
+        HttpResponse<String> response = edge.send(edge.request("/v2/models/odd/infer")
                 .header("Inference-Header-Content-Length", String.valueOf(json.length()))
                 .POST(HttpRequest.BodyPublishers.ofByteArray(body.array()))
                 .build());
 
-        assertThat(answer.body()).contains("\"data\":[1,2,255]").contains("\"data\":[1.25,-3.0]");
+        assertThat(response.body()).contains("\"data\":[1,2,255]").contains("\"data\":[1.25,-3.0]");
     }
 
     @Test
     void shouldAnswerEmptyTensors() {
-        HttpResponse<String> answer = edge.post(
+        HttpResponse<String> response = edge.post(
                 "/v2/models/any/infer",
                 "{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"FP32\",\"shape\":[0],\"data\":[]}],"
                         + "\"parameters\":{\"binary_data_output\":true}}");
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .isEqualTo("{\"model_name\":\"any\",\"model_version\":\"1\",\"outputs\":[{\"name\":\"OUT0\","
                         + "\"datatype\":\"FP32\",\"shape\":[0],\"parameters\":{\"binary_data_size\":0}}]}");
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
-        assertThat(answer.headers().firstValue("Inference-Header-Content-Length"))
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(response.headers().firstValue("Inference-Header-Content-Length"))
                 .isEmpty();
     }
 
     @Test
     void shouldAnswerStringsAsTheyCame() {
-        HttpResponse<String> answer = edge.post(
+        HttpResponse<String> response = edge.post(
                 "/v2/models/strings/infer",
                 "{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"BYTES\",\"shape\":[2,2],"
                         + "\"data\":[[\"a\",\"\\u00e9\\n\"],[\"\",\"\\ud83d\\ude00\"]]}]}");
 
-        assertThat(answer.body()).endsWith("\"shape\":[2,2],\"data\":[\"a\",\"é\\n\",\"\",\"😀\"]}]}");
+        assertThat(response.body()).endsWith("\"shape\":[2,2],\"data\":[\"a\",\"é\\n\",\"\",\"😀\"]}]}");
     }
 
     @Test
@@ -187,20 +187,20 @@ class InferTest {
                 .putFloat(2)
                 .putFloat(3);
 
-        HttpResponse<byte[]> answer = postRaw("any", floats.array());
+        HttpResponse<byte[]> response = postRaw("any", floats.array());
 
-        assertThat(text(answer))
+        assertThat(text(response))
                 .startsWith("{\"model_name\":\"any\",\"model_version\":\"1\",\"outputs\":[{\"name\":\"OUT0\","
                         + "\"datatype\":\"FP32\",\"shape\":[3],\"parameters\":{\"binary_data_size\":12}}]}");
-        assertThat(answer.body()).endsWith(floats.array());
+        assertThat(response.body()).endsWith(floats.array());
     }
 
     @Test
     void shouldTakeTheWholeBodyForTheOnlyString() {
-        HttpResponse<byte[]> answer = postRaw("string", "hello".getBytes(StandardCharsets.UTF_8));
+        HttpResponse<byte[]> response = postRaw("string", "hello".getBytes(StandardCharsets.UTF_8));
 
-        assertThat(text(answer)).contains("\"shape\":[1,1],\"parameters\":{\"binary_data_size\":9}");
-        assertThat(answer.body()).endsWith(new byte[] {5, 0, 0, 0, 'h', 'e', 'l', 'l', 'o'});
+        assertThat(text(response)).contains("\"shape\":[1,1],\"parameters\":{\"binary_data_size\":9}");
+        assertThat(response.body()).endsWith(new byte[] {5, 0, 0, 0, 'h', 'e', 'l', 'l', 'o'});
         assertThat(text(postRaw("one", new byte[] {'x'})))
                 .contains("\"shape\":[1,1,1],\"parameters\":{\"binary_data_size\":5}");
         assertThat(text(postRaw("strings", new byte[1])))
@@ -214,12 +214,12 @@ class InferTest {
             try (OutputStream out = gzip ? new GZIPOutputStream(compressed) : new DeflaterOutputStream(compressed)) {
                 out.write(ANY.getBytes(StandardCharsets.UTF_8));
             }
-            HttpResponse<String> answer = edge.send(edge.request("/v2/models/any/infer")
+            HttpResponse<String> response = edge.send(edge.request("/v2/models/any/infer")
                     .header("Content-Encoding", gzip ? "gzip" : "deflate")
                     .POST(HttpRequest.BodyPublishers.ofByteArray(compressed.toByteArray()))
                     .build());
 
-            assertThat(answer.body()).isEqualTo(ANY_ANSWER);
+            assertThat(response.body()).isEqualTo(ANY_ANSWER);
         }
     }
 
@@ -239,14 +239,14 @@ class InferTest {
         try (OutputStream out = new GZIPOutputStream(compressed)) {
             out.write(new byte[2 << 20]);
         }
-        HttpResponse<String> answer = edge.send(edge.request("/v2/models/any/infer")
+        HttpResponse<String> response = edge.send(edge.request("/v2/models/any/infer")
                 .header("Content-Encoding", "gzip")
                 .POST(HttpRequest.BodyPublishers.ofByteArray(compressed.toByteArray()))
                 .build());
 
-        assertThat(answer.body())
+        assertThat(response.body())
                 .contains("Decompressed data size exceeds the maximum allowed value of 1048576 bytes.");
-        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(response.statusCode()).isEqualTo(400);
     }
 
     @Test
@@ -304,7 +304,7 @@ class InferTest {
                 HttpResponse.BodyHandlers.ofByteArray());
     }
 
-    private static String text(HttpResponse<byte[]> answer) {
-        return new String(answer.body(), StandardCharsets.UTF_8);
+    private static String text(HttpResponse<byte[]> response) {
+        return new String(response.body(), StandardCharsets.UTF_8);
     }
 }

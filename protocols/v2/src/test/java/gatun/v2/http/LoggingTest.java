@@ -37,11 +37,11 @@ class LoggingTest {
     void shouldChangeWhatIsNamedAndLeaveTheRest() {
         String changed = "{\"log_file\":\"\",\"log_info\":false,\"log_warning\":true,\"log_error\":true,"
                 + "\"log_verbose_level\":2,\"log_format\":\"ISO8601\"}";
-        HttpResponse<String> answer = edge.post(
+        HttpResponse<String> response = edge.post(
                 "/v2/logging",
                 "{\"log_info\":false,\"log_error\":null,\"log_verbose_level\":2,\"log_format\":\"ISO8601\",\"other\":1}");
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body()).isEqualTo(changed);
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).isEqualTo(changed);
         assertThat(edge.get("/v2/logging").body()).isEqualTo(changed);
     }
 

@@ -119,14 +119,14 @@ class MetadataTest {
     @Test
     void shouldServeMetricsOnTheirOwnPort() {
         try (RawClient client = new RawClient(edge.metricsPort())) {
-            RawClient.Answer page =
+            RawClient.Response page =
                     client.sendLines("GET /metrics HTTP/1.1\nHost: h\n\n").read();
             assertThat(page.headers().get("content-type")).startsWith("text/plain; version=0.0.4");
             assertThat(page.text())
                     .contains("nv_inference_request_success{model=\"ints\",version=\"3\"}")
                     .contains("nv_pinned_memory_pool_total_bytes 6.7108864E7");
 
-            RawClient.Answer open = client.sendLines(
+            RawClient.Response open = client.sendLines(
                             "GET /metrics/ HTTP/1.1\nHost: h\nAccept: application/openmetrics-text;version=1.0.0\n\n")
                     .read();
             assertThat(open.headers().get("content-type")).startsWith("application/openmetrics-text");
@@ -135,7 +135,7 @@ class MetadataTest {
                             .read()
                             .status())
                     .isEqualTo(405);
-            RawClient.Answer other =
+            RawClient.Response other =
                     client.sendLines("GET /v2 HTTP/1.1\nHost: h\n\n").read();
             assertThat(other.status()).isEqualTo(404);
             assertThat(other.text()).isEqualTo("{\"error\":\"Not Found\"}");

@@ -103,10 +103,10 @@ class MethodsTest {
                 edge.send(preflight.header("Origin", "https://evil.example").build());
         assertThat(other.headers().map()).doesNotContainKey("access-control-allow-origin");
 
-        HttpResponse<String> answer =
+        HttpResponse<String> response =
                 edge.send(edge.request("/v2").header("Origin", PAGE).build());
-        assertThat(answer.headers().firstValue("Access-Control-Allow-Origin")).hasValue(PAGE);
-        assertThat(answer.headers().firstValue("Access-Control-Expose-Headers"))
+        assertThat(response.headers().firstValue("Access-Control-Allow-Origin")).hasValue(PAGE);
+        assertThat(response.headers().firstValue("Access-Control-Expose-Headers"))
                 .hasValueSatisfying(exposed -> assertThat(exposed).contains("Inference-Header-Content-Length"));
         HttpResponse<String> failure =
                 edge.send(edge.request("/v2/none").header("Origin", PAGE).build());
@@ -118,9 +118,9 @@ class MethodsTest {
     void shouldRefuseAHeadThatIsTooLong() {
         try (RawClient client = new RawClient(edge.port())) {
             client.sendLines("GET /v2 HTTP/1.1\nHost: h\nX-Long: " + "x".repeat(70_000) + "\n\n");
-            RawClient.Answer answer = client.read();
-            assertThat(answer.status()).isIn(400, 413, 431);
-            assertThat(answer.text()).startsWith("{\"error\":");
+            RawClient.Response response = client.read();
+            assertThat(response.status()).isIn(400, 413, 431);
+            assertThat(response.text()).startsWith("{\"error\":");
         }
         assertThat(edge.get("/v2").statusCode()).isEqualTo(200);
     }

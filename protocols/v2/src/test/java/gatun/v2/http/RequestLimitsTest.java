@@ -119,30 +119,30 @@ class RequestLimitsTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("attacks")
     void shouldRefuseByTheLimitsName(String what, String path, String json, String reason) {
-        HttpResponse<String> answer = edge.post(path, json);
+        HttpResponse<String> response = edge.post(path, json);
 
-        assertThat(answer.body()).as(what).contains(reason);
-        assertThat(answer.statusCode()).as(what).isEqualTo(413);
+        assertThat(response.body()).as(what).contains(reason);
+        assertThat(response.statusCode()).as(what).isEqualTo(413);
         assertThat(edge.post(INFER, "{" + INPUTS + "}").statusCode()).isEqualTo(200);
     }
 
     @Test
     void shouldTakeTextsUpToTheLimit() {
-        HttpResponse<String> answer = edge.post(INFER, "{\"id\":\"" + "i".repeat(65_536) + "\"," + INPUTS + "}");
+        HttpResponse<String> response = edge.post(INFER, "{\"id\":\"" + "i".repeat(65_536) + "\"," + INPUTS + "}");
 
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body()).contains("i".repeat(65_536));
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).contains("i".repeat(65_536));
     }
 
     @Test
     void shouldShowOnlyBeginAndEndOfWhatAnErrorQuotes() {
-        HttpResponse<String> answer = edge.post(
+        HttpResponse<String> response = edge.post(
                 INFER,
                 "{\"inputs\":[{\"name\":\"" + "n".repeat(60_000) + "\",\"datatype\":\"INT32\","
                         + "\"shape\":[2],\"data\":[1,2]}]}");
 
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.body()).hasSizeLessThan(5000).contains("characters left out");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).hasSizeLessThan(5000).contains("characters left out");
     }
 
     @Test
@@ -150,17 +150,17 @@ class RequestLimitsTest {
         String blanks = " ".repeat(1 << 19);
 
         assertThat(edge.post("/v2/logging", "{" + blanks + "}").statusCode()).isEqualTo(200);
-        HttpResponse<String> answer = edge.post("/v2/logging", "{" + blanks + blanks + blanks + "}");
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.body()).contains("--http-max-input-size");
+        HttpResponse<String> response = edge.post("/v2/logging", "{" + blanks + blanks + blanks + "}");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("--http-max-input-size");
     }
 
     @Test
     void shouldNameAFileThatIsNoBase64() {
-        HttpResponse<String> answer = edge.post(
+        HttpResponse<String> response = edge.post(
                 "/v2/repository/models/ints/load", "{\"parameters\":{\"config\":\"{}\",\"file:1/m\":\"A*\"}}");
 
-        assertThat(answer.body()).contains("load parameter 'file:1/m' is not base64 text");
+        assertThat(response.body()).contains("load parameter 'file:1/m' is not base64 text");
         String file = Base64.getEncoder().encodeToString(new byte[100_000]);
         assertThat(edge.post(
                                 "/v2/repository/models/ints/load",

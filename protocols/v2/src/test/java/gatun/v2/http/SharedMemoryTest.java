@@ -51,13 +51,13 @@ class SharedMemoryTest {
             memory.set(ValueLayout.JAVA_FLOAT, 64, 1.5f);
             memory.set(ValueLayout.JAVA_FLOAT, 68, -2f);
 
-            HttpResponse<String> answer = edge.post("/v2/models/floats/infer", """
+            HttpResponse<String> response = edge.post("/v2/models/floats/infer", """
                     {"inputs":[{"name":"IN0","datatype":"FP32","shape":[2],"parameters":
                       {"shared_memory_region":"r","shared_memory_offset":64,"shared_memory_byte_size":8}}],
                      "outputs":[{"name":"OUT0","parameters":
                       {"shared_memory_region":"r","shared_memory_offset":128,"shared_memory_byte_size":100}}]}""");
 
-            assertThat(answer.body())
+            assertThat(response.body())
                     .isEqualTo("{\"model_name\":\"floats\",\"model_version\":\"1\",\"outputs\":["
                             + "{\"name\":\"OUT0\",\"datatype\":\"FP32\",\"shape\":[2]}]}");
             assertThat(memory.get(ValueLayout.JAVA_FLOAT, 128)).isEqualTo(1.5f);
@@ -71,14 +71,14 @@ class SharedMemoryTest {
             register("r", object.key(), 0, OBJECT_BYTES);
             register("s", object.key(), 64, 4096);
 
-            HttpResponse<String> answer = edge.post("/v2/models/floats/infer", """
+            HttpResponse<String> response = edge.post("/v2/models/floats/infer", """
                     {"inputs":[{"name":"IN0","datatype":"FP32","shape":[2],"parameters":
                       {"shared_memory_region":"r","shared_memory_offset":64,"shared_memory_byte_size":8}}],
                      "outputs":[{"name":"OUT0","parameters":
                       {"shared_memory_region":"s","shared_memory_offset":4,"shared_memory_byte_size":8}}]}""");
 
-            assertThat(answer.statusCode()).isEqualTo(400);
-            assertThat(answer.body())
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(response.body())
                     .contains("output 'OUT0' in shared memory region 's' overlaps input 'IN0' in region 'r'");
         }
     }
@@ -90,12 +90,12 @@ class SharedMemoryTest {
             List<String> texts = List.of("one", "zwölf");
             BytesCodec.encodeText(texts, object.segment());
 
-            HttpResponse<String> answer =
+            HttpResponse<String> response =
                     edge.post("/v2/models/strings/infer", """
                     {"inputs":[{"name":"IN0","datatype":"BYTES","shape":[2],"parameters":
                       {"shared_memory_region":"r","shared_memory_byte_size":%d}}]}""".formatted(BytesCodec.encodedTextByteSize(texts)));
 
-            assertThat(answer.body()).contains("\"data\":[\"one\",\"zwölf\"]");
+            assertThat(response.body()).contains("\"data\":[\"one\",\"zwölf\"]");
         }
     }
 
@@ -180,17 +180,18 @@ class SharedMemoryTest {
     void shouldRefuseRegistrationWhereItIsNotAllowed(@TempDir Path repository) {
         try (ListenerUnderTest closed =
                 V2TestServer.startWith(repository, settings -> settings.withClientSharedMemory(false))) {
-            HttpResponse<String> answer = closed.post(ROOT + "/region/r/register", "{\"key\":\"/k\",\"byte_size\":1}");
+            HttpResponse<String> response =
+                    closed.post(ROOT + "/region/r/register", "{\"key\":\"/k\",\"byte_size\":1}");
 
-            assertThat(answer.statusCode()).isEqualTo(501);
-            assertThat(answer.body())
+            assertThat(response.statusCode()).isEqualTo(501);
+            assertThat(response.body())
                     .isEqualTo("{\"error\":\"Client shared memory is disabled. Start the server with"
                             + " '--allow-client-shm=true' to enable.\"}");
             assertThat(closed.post(ROOT + "/unregister", "").statusCode()).isEqualTo(501);
             assertThat(closed.get(ROOT + "/status").body()).isEqualTo("[]");
             HttpResponse<String> cuda = closed.post("/v2/cudasharedmemory/region/r/register", "{}");
             assertThat(cuda.statusCode()).isEqualTo(501);
-            assertThat(cuda.body()).isEqualTo(answer.body());
+            assertThat(cuda.body()).isEqualTo(response.body());
             assertThat(closed.post("/v2/cudasharedmemory/unregister", "").statusCode())
                     .isEqualTo(501);
             assertThat(closed.get("/v2/cudasharedmemory/status").body()).isEqualTo("[]");
@@ -198,16 +199,16 @@ class SharedMemoryTest {
     }
 
     private static void register(String name, String key, long offset, long byteSize) {
-        HttpResponse<String> answer = edge.post(
+        HttpResponse<String> response = edge.post(
                 ROOT + "/region/" + name + "/register",
                 "{\"key\":\"" + key + "\",\"offset\":" + offset + ",\"byte_size\":" + byteSize + "}");
-        assertThat(answer.body()).isEmpty();
-        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(response.body()).isEmpty();
+        assertThat(response.statusCode()).isEqualTo(200);
     }
 
     private static void assertFails(String path, String json, int status, String reason) {
-        HttpResponse<String> answer = edge.post(ROOT + path, json);
-        assertThat(answer.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
-        assertThat(answer.statusCode()).isEqualTo(status);
+        HttpResponse<String> response = edge.post(ROOT + path, json);
+        assertThat(response.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
+        assertThat(response.statusCode()).isEqualTo(status);
     }
 }

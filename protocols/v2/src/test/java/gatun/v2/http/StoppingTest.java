@@ -48,9 +48,9 @@ class StoppingTest {
         assertThat(edge.buffers().usedBytes()).isZero();
     }
 
-    private static void assertExiting(HttpResponse<String> answer) {
-        assertThat(answer.statusCode()).isEqualTo(503);
-        assertThat(answer.body()).isEqualTo("{\"error\":\"Server exiting\"}");
+    private static void assertExiting(HttpResponse<String> response) {
+        assertThat(response.statusCode()).isEqualTo(503);
+        assertThat(response.body()).isEqualTo("{\"error\":\"Server exiting\"}");
     }
 
     @Test

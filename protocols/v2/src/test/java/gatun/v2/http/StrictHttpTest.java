@@ -89,10 +89,10 @@ class StrictHttpTest {
             try (RawClient client = new RawClient(edge.port())) {
                 client.send(request.substring(0, lineEnd) + more + request.substring(lineEnd) + SMUGGLED)
                         .endOutput();
-                RawClient.Answer answer = client.read();
-                assertThat(answer.status()).as(answer.text()).isEqualTo(400);
-                assertThat(answer.text()).startsWith("{\"error\":\"");
-                assertThat(answer.headers()).containsEntry("connection", "close");
+                RawClient.Response response = client.read();
+                assertThat(response.status()).as(response.text()).isEqualTo(400);
+                assertThat(response.text()).startsWith("{\"error\":\"");
+                assertThat(response.headers()).containsEntry("connection", "close");
                 assertThat(client.readByte()).isEqualTo(-1);
             }
         }
@@ -114,9 +114,9 @@ class StrictHttpTest {
                     client.send(whole.substring(at, Math.min(whole.length(), at + cut)));
                 }
                 for (int i = 0; i < statuses.length; i++) {
-                    RawClient.Answer answer = client.read();
-                    assertThat(answer.status())
-                            .as("answer %d to pieces of %d bytes: %s", i, cut, answer.text())
+                    RawClient.Response response = client.read();
+                    assertThat(response.status())
+                            .as("answer %d to pieces of %d bytes: %s", i, cut, response.text())
                             .isEqualTo(statuses[i]);
                 }
             }

@@ -104,14 +104,14 @@ class TlsTest {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         body.writeBytes(header);
         body.writeBytes(tensor);
-        HttpResponse<byte[]> answer = by.send(
+        HttpResponse<byte[]> response = by.send(
                 request(edge, "/v2/models/bytes/infer")
                         .header("Inference-Header-Content-Length", Integer.toString(header.length))
                         .POST(HttpRequest.BodyPublishers.ofByteArray(body.toByteArray()))
                         .build(),
                 HttpResponse.BodyHandlers.ofByteArray());
-        assertThat(answer.statusCode()).isEqualTo(200);
-        byte[] all = answer.body();
+        assertThat(response.statusCode()).isEqualTo(200);
+        byte[] all = response.body();
         return Arrays.copyOfRange(all, all.length - tensor.length, all.length);
     }
 
@@ -146,7 +146,7 @@ class TlsTest {
     @Test
     void shouldTakeABodyAfterTheClientHasAskedWhetherItMay() throws Exception {
         try (HttpClient by = client(server, Optional.empty())) {
-            HttpResponse<String> answer = by.send(
+            HttpResponse<String> response = by.send(
                     request(edge, "/v2/models/bytes/infer")
                             .expectContinue(true)
                             .POST(
@@ -155,7 +155,7 @@ class TlsTest {
                             .build(),
                     HttpResponse.BodyHandlers.ofString());
 
-            assertThat(answer.body()).contains("\"data\":[1,2,3]");
+            assertThat(response.body()).contains("\"data\":[1,2,3]");
         }
     }
 

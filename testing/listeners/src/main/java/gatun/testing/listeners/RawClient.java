@@ -19,12 +19,12 @@ public final class RawClient implements AutoCloseable {
     private final InputStream in;
 
     /** A response as it came. */
-    public static final class Answer {
+    public static final class Response {
         private final int status;
         private final Map<String, String> headers;
         private final byte[] body;
 
-        private Answer(int status, Map<String, String> headers, byte[] body) {
+        private Response(int status, Map<String, String> headers, byte[] body) {
             this.status = status;
             this.headers = headers;
             this.body = body;
@@ -94,7 +94,7 @@ public final class RawClient implements AutoCloseable {
     }
 
     /** Reads a response whose length is announced. */
-    public Answer read() {
+    public Response read() {
         String[] status = line().split(" ", 3);
         Map<String, String> headers = new TreeMap<>();
         for (String line = line(); !line.isEmpty(); line = line()) {
@@ -103,7 +103,7 @@ public final class RawClient implements AutoCloseable {
         }
         int length = Integer.parseInt(headers.getOrDefault("content-length", "0"));
         try {
-            return new Answer(Integer.parseInt(status[1]), headers, in.readNBytes(length));
+            return new Response(Integer.parseInt(status[1]), headers, in.readNBytes(length));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

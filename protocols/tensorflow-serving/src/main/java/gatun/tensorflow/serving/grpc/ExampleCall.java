@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
     /** Answers a message. Thread-safe. */
-    interface Answers {
+    interface Responses {
         /**
          * The message of the response. Takes over the request's message.
          *
@@ -25,22 +25,22 @@ final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
     }
 
     private final ServerCall<ExampleMessage, OutboundMessage> call;
-    private final Answers answers;
+    private final Responses responses;
 
     /** Between the message and the half-close; owned here. */
     private @Nullable ExampleMessage message;
 
-    private ExampleCall(ServerCall<ExampleMessage, OutboundMessage> call, Answers answers) {
+    private ExampleCall(ServerCall<ExampleMessage, OutboundMessage> call, Responses responses) {
         this.call = call;
-        this.answers = answers;
+        this.responses = responses;
     }
 
     /** Begins a call. */
     static ServerCall.Listener<ExampleMessage> begin(
-            ServerCall<ExampleMessage, OutboundMessage> call, Answers answers) {
+            ServerCall<ExampleMessage, OutboundMessage> call, Responses responses) {
         // One more than is right, to notice a client that sends it.
         call.request(2);
-        return new ExampleCall(call, answers);
+        return new ExampleCall(call, responses);
     }
 
     @Override
@@ -64,9 +64,9 @@ final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
             call.close(Status.INVALID_ARGUMENT.withDescription("the call has no request"), new Metadata());
             return;
         }
-        OutboundMessage answer;
+        OutboundMessage response;
         try (request) {
-            answer = answers.answer(request);
+            response = responses.answer(request);
         } catch (GatunException e) {
             call.close(Statuses.of(e), new Metadata());
             return;
@@ -75,7 +75,7 @@ final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
             return;
         }
         call.sendHeaders(new Metadata());
-        call.sendMessage(answer);
+        call.sendMessage(response);
         call.close(Status.OK, new Metadata());
     }
 

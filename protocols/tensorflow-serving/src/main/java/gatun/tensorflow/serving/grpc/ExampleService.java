@@ -57,9 +57,9 @@ final class ExampleService {
         }
         long arrivedNanos = System.nanoTime();
         try {
-            OutboundMessage answer = work.get();
+            OutboundMessage response = work.get();
             counting.answered(model, api, Entrypoint.GRPC, System.nanoTime() - arrivedNanos);
-            return answer;
+            return response;
         } catch (GatunException e) {
             counting.failed(model, e.code());
             throw e;

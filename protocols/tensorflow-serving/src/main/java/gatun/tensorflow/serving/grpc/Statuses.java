@@ -24,9 +24,9 @@ final class Statuses {
 
     /** Answers a call with the result of {@code work}, or with the status of its failure. */
     static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
-        T answer;
+        T response;
         try {
-            answer = work.get();
+            response = work.get();
         } catch (GatunException e) {
             observer.onError(of(e).asRuntimeException());
             return;
@@ -34,7 +34,7 @@ final class Statuses {
             observer.onError(e);
             return;
         }
-        observer.onNext(answer);
+        observer.onNext(response);
         observer.onCompleted();
     }
 

@@ -71,13 +71,13 @@ public final class TensorFlowServices {
             MethodDescriptor<?, ?> generated,
             InferenceServer server,
             Function<MemorySegment, ExampleMessage> decoder,
-            ExampleCall.Answers answers) {
+            ExampleCall.Responses responses) {
         // Examples are copied to where the model reads them, wherever the message lies.
         return InPlaceMethods.method(
                 generated,
                 new InPlaceMarshaller<>(decoder, start -> 0),
                 server,
-                (call, headers) -> ExampleCall.begin(call, answers));
+                (call, headers) -> ExampleCall.begin(call, responses));
     }
 
     /** {@code tensorflow.serving.ModelService} of one server. */

@@ -58,18 +58,18 @@ class PredictTest {
     }
 
     private static String answer(String model, String json) {
-        HttpResponse<String> answer = predict(model, json);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
-        return answer.body();
+        HttpResponse<String> response = predict(model, json);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
+        return response.body();
     }
 
     private static String failure(int status, String model, String json) {
-        HttpResponse<String> answer = predict(model, json);
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        HttpResponse<String> response = predict(model, json);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
         String begin = "{\n    \"error\": \"";
-        assertThat(answer.body()).startsWith(begin).endsWith("\"\n}");
-        return answer.body().substring(begin.length(), answer.body().length() - "\"\n}".length());
+        assertThat(response.body()).startsWith(begin).endsWith("\"\n}");
+        return response.body().substring(begin.length(), response.body().length() - "\"\n}".length());
     }
 
     private static String mistake(String model, String json) {

@@ -77,12 +77,14 @@ class RestTest {
                 "/v1/models/%C3%BCber:predict"
             })
     void shouldFindModels(String path) {
-        HttpResponse<String> answer = send("POST", path);
+        HttpResponse<String> response = send("POST", path);
 
-        assertThat(answer.body()).isEqualTo("{\n    \"predictions\": [1.0\n    ]\n}");
-        assertThat(answer.headers().firstValue("Access-Control-Allow-Origin")).hasValue("*");
-        assertThat(answer.headers().firstValue("Access-Control-Allow-Methods")).hasValue("POST, GET");
-        assertThat(answer.headers().firstValue("Access-Control-Allow-Headers")).hasValue("Content-Type");
+        assertThat(response.body()).isEqualTo("{\n    \"predictions\": [1.0\n    ]\n}");
+        assertThat(response.headers().firstValue("Access-Control-Allow-Origin")).hasValue("*");
+        assertThat(response.headers().firstValue("Access-Control-Allow-Methods"))
+                .hasValue("POST, GET");
+        assertThat(response.headers().firstValue("Access-Control-Allow-Headers"))
+                .hasValue("Content-Type");
     }
 
     @ParameterizedTest
@@ -102,11 +104,11 @@ class RestTest {
         "POST, /v1/models/:predict"
     })
     void shouldRefuseOtherPathsAndMethods(String method, String path) {
-        HttpResponse<String> answer = send(method, path);
+        HttpResponse<String> response = send(method, path);
 
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.body()).isEqualTo(error("Malformed request: " + method + " " + path));
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).isEqualTo(error("Malformed request: " + method + " " + path));
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
     }
 
     @Test
@@ -117,10 +119,10 @@ class RestTest {
 
     @Test
     void shouldRefuseVersionsThatNoNumberHas() {
-        HttpResponse<String> answer = send("POST", "/v1/models/m/versions/9223372036854775808:predict");
+        HttpResponse<String> response = send("POST", "/v1/models/m/versions/9223372036854775808:predict");
 
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.body()).isEmpty();
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).isEmpty();
         assertThat(send("POST", "/v1/models/m/versions/9223372036854775807:predict")
                         .body())
                 .isEqualTo(error("Servable not found for request: Specific(m, 9223372036854775807)"));
@@ -129,14 +131,14 @@ class RestTest {
     @ParameterizedTest
     @CsvSource({"http://a.example, 200", "https://a.example, 200", "null, 400"})
     void shouldAnswerBrowsersThatAsk(String origin, int status) {
-        HttpResponse<String> answer = edge.send(edge.request("/v1/models/m:predict")
+        HttpResponse<String> response = edge.send(edge.request("/v1/models/m:predict")
                 .header("Origin", origin)
                 .method("OPTIONS", HttpRequest.BodyPublishers.noBody())
                 .build());
 
-        assertThat(answer.statusCode()).isEqualTo(status);
-        assertThat(answer.body()).isEmpty();
-        assertThat(answer.headers().firstValue("Content-Type")).isEmpty();
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(response.body()).isEmpty();
+        assertThat(response.headers().firstValue("Content-Type")).isEmpty();
     }
 
     @ParameterizedTest
@@ -170,10 +172,10 @@ class RestTest {
                 "400; /v1/models/m/labels/L/metadata; Unrecognized servable version label: L"
             })
     void shouldSayWhatItCannotTell(int status, String path, String expected) {
-        HttpResponse<String> answer = edge.get(path);
+        HttpResponse<String> response = edge.get(path);
 
-        assertThat(answer.body()).isEqualTo(error(expected));
-        assertThat(answer.statusCode()).isEqualTo(status);
+        assertThat(response.body()).isEqualTo(error(expected));
+        assertThat(response.statusCode()).isEqualTo(status);
     }
 
     @ParameterizedTest
@@ -187,10 +189,10 @@ class RestTest {
             })
     void shouldSayWhichModelsItDoesNotServe(int status, String model, String expected) {
         for (String verb : new String[] {"predict", "classify", "regress"}) {
-            HttpResponse<String> answer = edge.post("/v1/models/" + model + ":" + verb, EXAMPLES);
+            HttpResponse<String> response = edge.post("/v1/models/" + model + ":" + verb, EXAMPLES);
 
-            assertThat(answer.body()).as(verb).isEqualTo(error(expected));
-            assertThat(answer.statusCode()).isEqualTo(status);
+            assertThat(response.body()).as(verb).isEqualTo(error(expected));
+            assertThat(response.statusCode()).isEqualTo(status);
         }
     }
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Responses that are longer than the window that they go through. */
-class LongAnswerTest {
+class LongResponseTest {
     private static final int COUNT = 50_000;
     private static final String NUMBERS =
             IntStream.range(0, COUNT).mapToObj(Integer::toString).collect(Collectors.joining(","));
@@ -59,12 +59,12 @@ class LongAnswerTest {
 
     @Test
     void shouldComeInChunks() {
-        HttpResponse<String> answer = edge.post("/v2/models/long/infer", "{\"inputs\":[" + input("IN0") + "]}");
+        HttpResponse<String> response = edge.post("/v2/models/long/infer", "{\"inputs\":[" + input("IN0") + "]}");
 
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.headers().firstValue("Transfer-Encoding")).hasValue("chunked");
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
-        assertThat(answer.body()).isEqualTo(ANSWER);
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Transfer-Encoding")).hasValue("chunked");
+        assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(response.body()).isEqualTo(ANSWER);
     }
 
     @Test
@@ -77,11 +77,11 @@ class LongAnswerTest {
             for (String line = client.line(); !line.isEmpty(); line = client.line()) {
                 assertThat(line).doesNotContainIgnoringCase("transfer-encoding").doesNotContain("Content-Length");
             }
-            ByteArrayOutputStream answer = new ByteArrayOutputStream();
+            ByteArrayOutputStream response = new ByteArrayOutputStream();
             for (int next = client.readByte(); next >= 0; next = client.readByte()) {
-                answer.write(next);
+                response.write(next);
             }
-            assertThat(answer.toString(StandardCharsets.UTF_8)).isEqualTo(ANSWER);
+            assertThat(response.toString(StandardCharsets.UTF_8)).isEqualTo(ANSWER);
         }
     }
 
@@ -93,10 +93,10 @@ class LongAnswerTest {
                 .POST(HttpRequest.BodyPublishers.ofString("{\"inputs\":[" + input("IN0") + "]}"))
                 .build();
 
-        HttpResponse<byte[]> answer = edge.send(request, HttpResponse.BodyHandlers.ofByteArray());
+        HttpResponse<byte[]> response = edge.send(request, HttpResponse.BodyHandlers.ofByteArray());
 
-        assertThat(answer.headers().firstValue("Content-Encoding")).hasValue(coding);
-        assertThat(new String(decompressed(coding, answer.body()), StandardCharsets.UTF_8))
+        assertThat(response.headers().firstValue("Content-Encoding")).hasValue(coding);
+        assertThat(new String(decompressed(coding, response.body()), StandardCharsets.UTF_8))
                 .isEqualTo(ANSWER);
     }
 
@@ -111,11 +111,11 @@ class LongAnswerTest {
                                         + "],\"outputs\":[{\"name\":\"OUT0\"},{\"name\":\"OUT1\",\"parameters\":{\"binary_data\":true}}]}"))
                 .build();
 
-        HttpResponse<byte[]> answer = edge.send(request, HttpResponse.BodyHandlers.ofByteArray());
+        HttpResponse<byte[]> response = edge.send(request, HttpResponse.BodyHandlers.ofByteArray());
 
-        byte[] body = decompressed(coding, answer.body());
+        byte[] body = decompressed(coding, response.body());
         int jsonLength = Integer.parseInt(
-                answer.headers().firstValue("Inference-Header-Content-Length").orElseThrow());
+                response.headers().firstValue("Inference-Header-Content-Length").orElseThrow());
         assertThat(body).hasSize(jsonLength + 4 * COUNT);
         assertThat(new String(body, 0, jsonLength, StandardCharsets.UTF_8))
                 .contains("[" + NUMBERS + "]")
@@ -133,10 +133,10 @@ class LongAnswerTest {
                 .POST(HttpRequest.BodyPublishers.ofString(json + "1234"))
                 .build();
 
-        HttpResponse<String> answer = edge.send(mixed);
+        HttpResponse<String> response = edge.send(mixed);
 
-        assertThat(answer.statusCode()).isEqualTo(400);
-        assertThat(answer.body()).contains("sending FP16 data via JSON is not supported");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body()).contains("sending FP16 data via JSON is not supported");
     }
 
     @ParameterizedTest
@@ -144,11 +144,11 @@ class LongAnswerTest {
     void shouldGenerateTextsOfAnyLength(String path) {
         String text = "a\\u00e9\\n\\\"".repeat(20_000);
 
-        HttpResponse<String> answer = edge.post("/v2/models/text/" + path, "{\"IN0\":\"" + text + "\"}");
+        HttpResponse<String> response = edge.post("/v2/models/text/" + path, "{\"IN0\":\"" + text + "\"}");
 
         String event = path.equals("generate") ? "" : "data: ";
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body())
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body())
                 .isEqualTo(event + "{\"OUT0\":\"" + "aé\\n\\\"".repeat(20_000)
                         + "\",\"model_name\":\"text\",\"model_version\":\"1\"}" + (event.isEmpty() ? "" : "\n\n"));
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The many forms in which HTTP and the protocol let a server say the same. */
 @Timeout(60)
-class ReplyFormsTest {
+class ResponseFormsTest {
     private static final String JSON =
             "{\"model_name\":\"m\",\"model_version\":\"1\",\"outputs\":[{\"name\":\"OUT\",\"datatype\":\"INT32\","
                     + "\"shape\":[2],\"data\":[7,-8]}]}";

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * bounded.
  */
 @Timeout(60)
-class UnreadAnswersTest {
+class UnreadResponsesTest {
     private static final Duration LONG = Duration.ofHours(1);
 
     /** The most that the heap may grow by, far below the size of an object for each frame. */

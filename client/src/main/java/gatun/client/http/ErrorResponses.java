@@ -12,11 +12,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
 /** Turns responses with an error status into exceptions. Stateless and safe for any thread. */
-final class ErrorReplies {
+final class ErrorResponses {
     /** No text of an error is longer, unless a server sends something else. */
     private static final int TEXT_BYTES = 64 << 10;
 
-    private ErrorReplies() {}
+    private ErrorResponses() {}
 
     /** Reads the body of a response that is an error. */
     static ServerException read(HttpConnection connection) throws IOException {

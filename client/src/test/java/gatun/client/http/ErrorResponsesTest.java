@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Exceptions for errors of servers. */
-class ErrorRepliesTest {
+class ErrorResponsesTest {
     @ParameterizedTest
     @CsvSource({
         "400,INVALID_ARGUMENT",
@@ -30,7 +30,7 @@ class ErrorRepliesTest {
         "599,INTERNAL"
     })
     void shouldNameTheKindOfError(int status, StatusCode code) {
-        assertThat(ErrorReplies.code(status)).isEqualTo(code);
+        assertThat(ErrorResponses.code(status)).isEqualTo(code);
     }
 
     @ParameterizedTest
@@ -49,7 +49,7 @@ class ErrorRepliesTest {
                 "{\"other\":1} | {\"other\":1}"
             })
     void shouldFindTheText(String body, String text) {
-        assertThat(ErrorReplies.text(502, MemorySegment.ofArray(body.getBytes(UTF_8))))
+        assertThat(ErrorResponses.text(502, MemorySegment.ofArray(body.getBytes(UTF_8))))
                 .isEqualTo(text);
     }
 }

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Servers that are broken, or mean harm: each call fails with a text, and takes neither all memory nor the thread. */
 @Timeout(60)
-class MalformedReplyTest {
+class MalformedResponseTest {
     private static String output(String fields) {
         return "{\"outputs\":[{\"name\":\"OUT\"" + (fields.isEmpty() ? "" : ",") + fields + "}]}";
     }
@@ -27,8 +27,8 @@ class MalformedReplyTest {
         return ScriptedServer.ok(json + bytes, "Inference-Header-Content-Length: " + json.length());
     }
 
-    private static Arguments bad(String answer, String text) {
-        return Arguments.of(answer, text);
+    private static Arguments bad(String response, String text) {
+        return Arguments.of(response, text);
     }
 
     static Stream<Arguments> shouldSayWhatIsWrongWithAnAnswer() {
@@ -99,8 +99,8 @@ class MalformedReplyTest {
 
     @ParameterizedTest
     @MethodSource
-    void shouldSayWhatIsWrongWithAnAnswer(String answer, String text) throws Exception {
-        try (ScriptedServer server = ScriptedServer.sayingOnce(answer.getBytes(ISO_8859_1));
+    void shouldSayWhatIsWrongWithAnAnswer(String response, String text) throws Exception {
+        try (ScriptedServer server = ScriptedServer.sayingOnce(response.getBytes(ISO_8859_1));
                 GatunClient client = server.client()) {
             assertThatThrownBy(() -> client.infer("m"))
                     .isInstanceOf(MalformedResponseException.class)
@@ -114,14 +114,14 @@ class MalformedReplyTest {
 
     static Stream<String> shouldSayThatTheConnectionBroke() {
         String json = output("\"datatype\":\"INT32\",\"shape\":[2],\"parameters\":{\"binary_data_size\":8}");
-        String answer = binary(json, "12345678");
+        String response = binary(json, "12345678");
         String huge = "HTTP/1.1 200 OK\r\nContent-Length: 8000000000\r\n\r\n{";
         return Stream.of(
                 "",
                 "HTTP/1.1 20",
                 "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n",
-                answer.substring(0, answer.length() - 3),
-                answer.substring(0, answer.length() - 12),
+                response.substring(0, response.length() - 3),
+                response.substring(0, response.length() - 12),
                 huge,
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"out\r\n");
@@ -129,8 +129,8 @@ class MalformedReplyTest {
 
     @ParameterizedTest
     @MethodSource
-    void shouldSayThatTheConnectionBroke(String answer) throws Exception {
-        try (ScriptedServer server = ScriptedServer.sayingOnce(answer.getBytes(ISO_8859_1));
+    void shouldSayThatTheConnectionBroke(String response) throws Exception {
+        try (ScriptedServer server = ScriptedServer.sayingOnce(response.getBytes(ISO_8859_1));
                 GatunClient client = GatunClient.connect(server.options().withRetries(Retries.NONE))) {
             assertThatThrownBy(() -> client.infer("m"))
                     .isInstanceOf(UnreachableException.class)
