@@ -10,8 +10,10 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.wire.WireCursor;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -146,9 +148,9 @@ final class InferResponseMessage implements AutoCloseable {
                 reply.read(in);
             }
             return reply;
-        } catch (IOException e) {
+        } catch (IOException | UncheckedIOException e) {
             reply.close();
-            throw new MalformedResponseException("the answer cannot be read: " + e.getMessage(), e);
+            throw new MalformedResponseException("the response cannot be read: " + e.getMessage(), e);
         } catch (IllegalStateException e) {
             reply.close();
             throw new UnusableMemoryException(e);
@@ -159,9 +161,9 @@ final class InferResponseMessage implements AutoCloseable {
     }
 
     private void readStreamed(MessageInput in) throws IOException {
-        for (int tag = in.tag(); tag != MessageInput.END; tag = in.tag()) {
-            boolean delimited = MessageInput.type(tag) == MessageInput.LENGTH_DELIMITED;
-            if (delimited && MessageInput.field(tag) == INFER_RESPONSE) {
+        for (int tag = in.tagOrEnd(); tag != MessageInput.END; tag = in.tagOrEnd()) {
+            boolean delimited = WireCursor.type(tag) == WireCursor.LENGTH_DELIMITED;
+            if (delimited && WireCursor.field(tag) == INFER_RESPONSE) {
                 long outer = in.limit();
                 int length = in.length();
                 in.limit(in.position() + length);
@@ -171,7 +173,7 @@ final class InferResponseMessage implements AutoCloseable {
                 // Kept where all else is, and taken away again.
                 int from = headSize;
                 copy(in, tag);
-                if (delimited && MessageInput.field(tag) == ERROR_MESSAGE) {
+                if (delimited && WireCursor.field(tag) == ERROR_MESSAGE) {
                     error = text(from);
                 }
                 headSize = from;
@@ -189,9 +191,8 @@ final class InferResponseMessage implements AutoCloseable {
     }
 
     private void read(MessageInput in) throws IOException {
-        for (int tag = in.tag(); tag != MessageInput.END; tag = in.tag()) {
-            if (MessageInput.field(tag) == RAW_OUTPUT_CONTENTS
-                    && MessageInput.type(tag) == MessageInput.LENGTH_DELIMITED) {
+        for (int tag = in.tagOrEnd(); tag != MessageInput.END; tag = in.tagOrEnd()) {
+            if (WireCursor.field(tag) == RAW_OUTPUT_CONTENTS && WireCursor.type(tag) == WireCursor.LENGTH_DELIMITED) {
                 int length = in.length();
                 MemorySegment bytes = length == 0 ? EMPTY : take(length);
                 in.read(bytes);
@@ -205,16 +206,16 @@ final class InferResponseMessage implements AutoCloseable {
     /** Copies a field as it is. */
     private void copy(MessageInput in, int tag) throws IOException {
         put(tag);
-        switch (MessageInput.type(tag)) {
-            case MessageInput.VARINT -> put(in.varint());
-            case MessageInput.FIXED64 -> copyBytes(in, FIXED64_BYTES);
-            case MessageInput.FIXED32 -> copyBytes(in, FIXED32_BYTES);
-            case MessageInput.LENGTH_DELIMITED -> {
+        switch (WireCursor.type(tag)) {
+            case WireCursor.VARINT -> put(in.varint());
+            case WireCursor.FIXED64 -> copyBytes(in, FIXED64_BYTES);
+            case WireCursor.FIXED32 -> copyBytes(in, FIXED32_BYTES);
+            case WireCursor.LENGTH_DELIMITED -> {
                 int length = in.length();
                 put(length);
                 copyBytes(in, length);
             }
-            default -> throw in.malformed("wire type " + MessageInput.type(tag));
+            default -> throw in.malformed("wire type " + WireCursor.type(tag));
         }
     }
 

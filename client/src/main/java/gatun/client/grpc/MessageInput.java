@@ -2,8 +2,10 @@
 package gatun.client.grpc;
 
 import gatun.client.MalformedResponseException;
+import gatun.wire.WireCursor;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -15,100 +17,94 @@ import java.nio.ByteBuffer;
  * Reads protobuf's wire format from a stream of gRPC. For one thread. Throws {@link MalformedResponseException} for a
  * message that is not well formed.
  */
-final class MessageInput {
-    /** Wire type of numbers in as few bytes as they need. */
-    static final int VARINT = 0;
-    /** Wire type of eight bytes. */
-    static final int FIXED64 = 1;
-    /** Wire type of a length and as many bytes. */
-    static final int LENGTH_DELIMITED = 2;
-    /** Wire type of four bytes. */
-    static final int FIXED32 = 5;
-    /** Answered for a tag at the message's end. */
+final class MessageInput extends WireCursor {
+    /** Returned in place of a tag at the message's end; no field has it. */
     static final int END = 0;
 
-    private static final int TAG_TYPE_BITS = 3;
-    private static final int MAX_VARINT_BITS = 64;
     private static final int CHUNK_BYTES = 1 << 15;
 
     private final InputStream in;
     private final boolean byBuffer;
-    private long position;
-    /** Where the message ends; unknown until its last byte when it was compressed. */
-    private long limit;
 
+    /** A reader of {@code in}; the end of a message that was compressed is unknown until its last byte. */
     MessageInput(InputStream in) throws IOException {
+        super(0, in instanceof KnownLength ? in.available() : Long.MAX_VALUE);
         this.in = in;
         this.byBuffer = in instanceof HasByteBuffer buffers && buffers.byteBufferSupported();
-        this.limit = in instanceof KnownLength ? in.available() : Long.MAX_VALUE;
     }
 
-    /** The field's number of a tag. */
-    static int field(int tag) {
-        return tag >>> TAG_TYPE_BITS;
-    }
-
-    /** How the field of a tag is written: one of the wire types. */
-    static int type(int tag) {
-        return tag & ((1 << TAG_TYPE_BITS) - 1);
-    }
-
-    /** How much was read. */
+    /** The number of bytes that were read. */
     long position() {
-        return position;
+        return at;
     }
 
-    /** Where reading ends. */
+    /** The position where reading ends. */
     long limit() {
-        return limit;
+        return end;
     }
 
     /** Reads up to {@code newLimit} from now on. */
     void limit(long newLimit) {
-        limit = newLimit;
+        end = newLimit;
     }
 
     /** The next tag, or {@link #END}. */
-    int tag() throws IOException {
-        if (position >= limit) {
+    int tagOrEnd() throws IOException {
+        if (!hasMore()) {
             return END;
+        }
+        if (end != Long.MAX_VALUE) {
+            return tag();
         }
         int first = in.read();
         if (first < 0) {
-            if (limit != Long.MAX_VALUE) {
-                throw cutOff();
-            }
             return END;
         }
-        position++;
-        long tag = varint(first);
-        if (tag >>> TAG_TYPE_BITS == 0 || tag >>> Integer.SIZE != 0) {
-            throw malformed("a field number that cannot be");
-        }
-        return (int) tag;
-    }
-
-    /** A number of up to 64 bits. */
-    long varint() throws IOException {
-        return varint(next());
+        at++;
+        return tag(first < 0x80 ? first : (varint() << 7) | (first & 0x7f));
     }
 
     /** The length of the following field, which lies within the message. */
-    int length() throws IOException {
-        long length = varint();
-        if (length < 0 || length > limit - position || length > Integer.MAX_VALUE) {
-            throw malformed("a field of " + Long.toUnsignedString(length) + " bytes where "
-                    + Math.min(limit - position, Integer.MAX_VALUE) + " can be left");
+    int length() {
+        long length = readLength();
+        if (length > Integer.MAX_VALUE) {
+            throw malformed("a field of " + length + " bytes");
         }
         return (int) length;
     }
 
+    @Override
+    protected int nextByte() {
+        try {
+            int next = in.read();
+            if (next < 0) {
+                throw cutOff();
+            }
+            at++;
+            return next;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    protected void pass(long count) {
+        try {
+            in.skipNBytes(count);
+        } catch (EOFException e) {
+            throw cutOff();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        at += count;
+    }
+
     /** Reads {@code length} bytes to the heap. */
     void read(byte[] target, int offset, int length) throws IOException {
-        if (length > limit - position || in.readNBytes(target, offset, length) < length) {
+        if (length > end - at || in.readNBytes(target, offset, length) < length) {
             throw cutOff();
         }
-        position += length;
+        at += length;
     }
 
     /** Fills all of {@code target}, from the received memory itself where gRPC shows it. */
@@ -118,60 +114,38 @@ final class MessageInput {
             readBuffers(target);
         } else {
             byte[] chunk = new byte[(int) Math.min(CHUNK_BYTES, size)];
-            for (long at = 0; at < size; ) {
-                int length = (int) Math.min(chunk.length, size - at);
+            for (long done = 0; done < size; ) {
+                int length = (int) Math.min(chunk.length, size - done);
                 if (in.readNBytes(chunk, 0, length) < length) {
                     throw cutOff();
                 }
-                MemorySegment.copy(chunk, 0, target, ValueLayout.JAVA_BYTE, at, length);
-                at += length;
+                MemorySegment.copy(chunk, 0, target, ValueLayout.JAVA_BYTE, done, length);
+                done += length;
             }
         }
-        position += size;
+        at += size;
     }
 
-    /** The exception for a message that is not well formed. */
-    MalformedResponseException malformed(String what) {
+    @Override
+    public MalformedResponseException malformed(String problem) {
         return new MalformedResponseException(
-                "the answer is no message of the protocol: " + what + " at byte " + position);
+                "the response is not a message of the protocol: " + problem + " at byte " + at);
     }
 
     private void readBuffers(MemorySegment target) throws IOException {
         long size = target.byteSize();
-        for (long at = 0; at < size; ) {
+        for (long done = 0; done < size; ) {
             ByteBuffer received = ((HasByteBuffer) in).getByteBuffer();
             if (received == null || !received.hasRemaining()) {
                 throw cutOff();
             }
-            int length = (int) Math.min(received.remaining(), size - at);
-            MemorySegment.copy(MemorySegment.ofBuffer(received), 0, target, at, length);
+            int length = (int) Math.min(received.remaining(), size - done);
+            MemorySegment.copy(MemorySegment.ofBuffer(received), 0, target, done, length);
             if (in.skip(length) != length) {
                 throw new UncheckedIOException(new IOException("the received memory cannot be passed over"));
             }
-            at += length;
+            done += length;
         }
-    }
-
-    private long varint(int first) throws IOException {
-        long value = first & 0x7f;
-        int next = first;
-        for (int shift = 7; next >= 0x80; shift += 7) {
-            if (shift >= MAX_VARINT_BITS) {
-                throw malformed("a number of more than 64 bits");
-            }
-            next = next();
-            value |= (long) (next & 0x7f) << shift;
-        }
-        return value;
-    }
-
-    private int next() throws IOException {
-        int next = position < limit ? in.read() : -1;
-        if (next < 0) {
-            throw cutOff();
-        }
-        position++;
-        return next;
     }
 
     private MalformedResponseException cutOff() {

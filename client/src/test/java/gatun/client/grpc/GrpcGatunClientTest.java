@@ -171,7 +171,7 @@ class GrpcGatunClientTest {
             assertThatExceptionOfType(MalformedResponseException.class)
                     .isThrownBy(() -> client.infer(REQUEST))
                     .withMessageContaining("an inference of model 'model' of " + server.url()
-                            + ": the answer is no message" + " of the protocol");
+                            + ": the response is not a message of the protocol");
             answer.set(ModelInferResponse.newBuilder()
                     .addOutputs(ModelInferResponse.InferOutputTensor.newBuilder()
                             .setName("OUT")

@@ -52,7 +52,8 @@ final class Response<R> {
      * The response to a call.
      *
      * @param acceptEncoding the compressions that the client takes
-     * @param threads makes the threads that send what does not fit @param onReady what such a thread does at its end
+     * @param threads makes the threads that send what does not fit
+     * @param onReady run at the end of such a thread
      */
     Response(
             MethodDescriptor<?, R> method,

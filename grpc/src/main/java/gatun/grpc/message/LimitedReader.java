@@ -21,7 +21,6 @@ public final class LimitedReader extends WireReader {
     private static final int PARAMETER_HEAP = 192;
     private static final int NUMBER_HEAP = 2 * Long.BYTES;
 
-    private final MemorySegment bytes;
     private final RequestLimits limits;
     private final HeapBudget heap;
     private long textsByteSize;
@@ -37,7 +36,6 @@ public final class LimitedReader extends WireReader {
     /** A reader of all of {@code bytes}, at most 2^31 - 1, of which {@code limits} allow so much. */
     public LimitedReader(MemorySegment bytes, RequestLimits limits, HeapBudget heap) {
         super(bytes);
-        this.bytes = bytes;
         this.limits = limits;
         this.heap = heap;
     }
@@ -53,7 +51,7 @@ public final class LimitedReader extends WireReader {
     public String text(TextCache texts, int start, int length, String what) {
         countText(length, what);
         try {
-            return texts.text(bytes, start, length);
+            return texts.text(bytes(), start, length);
         } catch (CharacterCodingException e) {
             throw malformed("a string that is not UTF-8");
         }

@@ -80,16 +80,16 @@ final class FeatureTable implements AutoCloseable {
         for (long i = 0; i < exampleCount; i++) {
             long byteSize = BytesCodec.elementByteSize(examples, at);
             at += BytesCodec.LENGTH_BYTES;
-            find(new WireCursor(examples, i, at, at + byteSize), i);
+            find(new ExampleCursor(examples, i, at, at + byteSize), i);
             at += byteSize;
         }
     }
 
-    private void find(WireCursor in, long example) {
+    private void find(ExampleCursor in, long example) {
         long end = in.limit();
         while (in.hasMore()) {
             int tag = in.tag();
-            if (tag != WireCursor.delimited(FEATURES)) {
+            if (tag != ExampleCursor.delimited(FEATURES)) {
                 in.skip(tag);
                 continue;
             }
@@ -97,7 +97,7 @@ final class FeatureTable implements AutoCloseable {
             in.window(in.position(), featuresEnd);
             while (in.hasMore()) {
                 int entry = in.tag();
-                if (entry == WireCursor.delimited(ENTRY)) {
+                if (entry == ExampleCursor.delimited(ENTRY)) {
                     long entryEnd = in.length() + in.position();
                     add(in, in.position(), entryEnd, example);
                     in.window(entryEnd, featuresEnd);
@@ -110,13 +110,13 @@ final class FeatureTable implements AutoCloseable {
     }
 
     /** Notes an entry where it is for an input; of several for one the last counts. */
-    private void add(WireCursor in, long start, long end, long example) {
+    private void add(ExampleCursor in, long start, long end, long example) {
         long nameStart = start;
         long nameLength = 0;
         in.window(start, end);
         while (in.hasMore()) {
             int tag = in.tag();
-            if (tag == WireCursor.delimited(ENTRY_KEY)) {
+            if (tag == ExampleCursor.delimited(ENTRY_KEY)) {
                 nameLength = in.length();
                 nameStart = in.advance(nameLength);
             } else {

@@ -79,14 +79,14 @@ final class FeatureValues {
 
     private interface ListVisitor {
         /** {@code in} stands at the beginning of a list of that kind, and reads to its end. */
-        void list(WireCursor in, Feature.KindCase list);
+        void list(ExampleCursor in, Feature.KindCase list);
     }
 
     private void eachList(ListVisitor visitor) {
-        WireCursor in = new WireCursor(examples, example, start, end);
+        ExampleCursor in = new ExampleCursor(examples, example, start, end);
         while (in.hasMore()) {
             int tag = in.tag();
-            if (tag != WireCursor.delimited(ENTRY_VALUE)) {
+            if (tag != ExampleCursor.delimited(ENTRY_VALUE)) {
                 in.skip(tag);
                 continue;
             }
@@ -97,12 +97,12 @@ final class FeatureValues {
         }
     }
 
-    private static void eachListOfFeature(WireCursor in, ListVisitor visitor) {
+    private static void eachListOfFeature(ExampleCursor in, ListVisitor visitor) {
         long featureEnd = in.limit();
         while (in.hasMore()) {
             int tag = in.tag();
-            Feature.KindCase list = Feature.KindCase.forNumber(WireCursor.field(tag));
-            if (list == null || WireCursor.type(tag) != WireCursor.LENGTH_DELIMITED) {
+            Feature.KindCase list = Feature.KindCase.forNumber(ExampleCursor.field(tag));
+            if (list == null || ExampleCursor.type(tag) != ExampleCursor.LENGTH_DELIMITED) {
                 in.skip(tag);
                 continue;
             }
@@ -113,7 +113,7 @@ final class FeatureValues {
         }
     }
 
-    private void count(WireCursor in, Feature.KindCase list) {
+    private void count(ExampleCursor in, Feature.KindCase list) {
         if (kind != list) {
             kind = list;
             from = in.position();
@@ -139,14 +139,14 @@ final class FeatureValues {
         });
     }
 
-    private static void readList(WireCursor in, Feature.KindCase list, Target target) {
+    private static void readList(ExampleCursor in, Feature.KindCase list, Target target) {
         while (in.hasMore()) {
             int tag = in.tag();
-            if (WireCursor.field(tag) != LIST_VALUES) {
+            if (ExampleCursor.field(tag) != LIST_VALUES) {
                 in.skip(tag);
                 continue;
             }
-            boolean delimited = WireCursor.type(tag) == WireCursor.LENGTH_DELIMITED;
+            boolean delimited = ExampleCursor.type(tag) == ExampleCursor.LENGTH_DELIMITED;
             switch (list) {
                 case BYTES_LIST -> {
                     if (delimited) {
@@ -159,7 +159,7 @@ final class FeatureValues {
                 case FLOAT_LIST -> {
                     if (delimited) {
                         readPackedReals(in, target);
-                    } else if (WireCursor.type(tag) == WireCursor.FIXED32) {
+                    } else if (ExampleCursor.type(tag) == ExampleCursor.FIXED32) {
                         target.real(in.fp32());
                     } else {
                         in.skip(tag);
@@ -168,7 +168,7 @@ final class FeatureValues {
                 case INT64_LIST -> {
                     if (delimited) {
                         readPackedIntegers(in, target);
-                    } else if (WireCursor.type(tag) == WireCursor.VARINT) {
+                    } else if (ExampleCursor.type(tag) == ExampleCursor.VARINT) {
                         target.integer(in.varint());
                     } else {
                         in.skip(tag);
@@ -179,7 +179,7 @@ final class FeatureValues {
         }
     }
 
-    private static void readPackedReals(WireCursor in, Target target) {
+    private static void readPackedReals(ExampleCursor in, Target target) {
         long length = in.length();
         if (length % Float.BYTES != 0) {
             throw in.malformed("packed numbers of " + length + " bytes, which is no multiple of " + Float.BYTES);
@@ -189,7 +189,7 @@ final class FeatureValues {
         }
     }
 
-    private static void readPackedIntegers(WireCursor in, Target target) {
+    private static void readPackedIntegers(ExampleCursor in, Target target) {
         long listEnd = in.limit();
         long runEnd = in.length() + in.position();
         in.window(in.position(), runEnd);

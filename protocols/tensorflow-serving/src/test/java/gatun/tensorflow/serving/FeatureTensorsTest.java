@@ -145,6 +145,6 @@ class FeatureTensorsTest {
         byte[] cut = {1 << 3 | 2, 5, 1};
         assertThatThrownBy(() -> tensors(Arrays.asList(new byte[0], cut), INPUTS))
                 .isInstanceOf(GatunException.class)
-                .hasMessage("Could not parse example input 1: a field that is cut off");
+                .hasMessage("Could not parse example input 1: a field of 5 bytes where 1 are left");
     }
 }
