@@ -2,7 +2,7 @@
 package gatun.jmh;
 
 import gatun.runtime.scheduling.BatchPolicy;
-import gatun.runtime.scheduling.InstanceScheduler;
+import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.scheduling.Worker;
 import java.time.Duration;
@@ -47,7 +47,7 @@ public class SchedulerBenchmark {
     @Param({"0", "8"})
     public int maxBatchSize;
 
-    private InstanceScheduler<Request> scheduler;
+    private Scheduler<Request> scheduler;
 
     private static final class Request extends Ticket {}
 
@@ -79,7 +79,7 @@ public class SchedulerBenchmark {
     @Setup(Level.Trial)
     public void open() {
         BatchPolicy policy = maxBatchSize == 0 ? BatchPolicy.single(clients) : BatchPolicy.upTo(maxBatchSize, clients);
-        scheduler = InstanceScheduler.open(policy, List.of(new Idle()));
+        scheduler = Scheduler.open(policy, List.of(new Idle()));
     }
 
     /** One request, in the company of the others. */

@@ -10,9 +10,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.ModelConfiguration;
-import gatun.runtime.scheduling.InstanceScheduler;
 import gatun.runtime.scheduling.Scheduler;
-import gatun.runtime.scheduling.SequenceScheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.EntryPoint;
@@ -108,8 +106,8 @@ public final class LoadedModel implements ServedModel {
             QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule);
             ModelInstances.Change first = instances.toward(config);
             Scheduler<InferenceTicket> scheduler = sequences == null
-                    ? InstanceScheduler.open(queueRules.policy(), first.added())
-                    : SequenceScheduler.open(sequences.policy(), first.added());
+                    ? Scheduler.open(queueRules.policy(), first.added())
+                    : Scheduler.open(sequences.policy(), first.added());
             instances.made(first);
             return new LoadedModel(definition, entryPoints, resources, instances, scheduler, queueRules, readyVersions);
         } catch (RuntimeException | Error e) {

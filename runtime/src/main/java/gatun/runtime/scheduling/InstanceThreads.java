@@ -19,10 +19,10 @@ final class InstanceThreads<T extends Ticket> {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceThreads.class);
 
     /** How long the other workers of one that failed to open may still take to open and close. */
-    private static final Duration OPENING_GRACE = Duration.ofMinutes(10);
+    static final Duration OPENING_GRACE = Duration.ofMinutes(10);
 
+    private final ReentrantLock lock;
     private final Consumer<InstanceThread<T>> loop;
-
     private final Runnable stop;
 
     /** Whether the scheduler takes no more tickets because one of the threads has ended by a fault. */
@@ -43,11 +43,14 @@ final class InstanceThreads<T extends Ticket> {
      * Threads that have not started.
      *
      * @param workers at least one
+     * @param lock guards the scheduler's decisions; not held while workers open, run and close
      * @param loop the life of each: runs tickets until the scheduler ends, or its instance is retired
      * @param stop ends the scheduler and refuses the tickets that wait; called when a thread has ended though it should
      *     not
      */
-    InstanceThreads(List<? extends Worker<T>> workers, Consumer<InstanceThread<T>> loop, Runnable stop) {
+    InstanceThreads(
+            List<? extends Worker<T>> workers, ReentrantLock lock, Consumer<InstanceThread<T>> loop, Runnable stop) {
+        this.lock = lock;
         this.loop = loop;
         this.stop = stop;
         List<InstanceThread<T>> first = new ArrayList<>(workers.size());
@@ -89,12 +92,10 @@ final class InstanceThreads<T extends Ticket> {
     /**
      * As {@link Scheduler#exchange}.
      *
-     * @param lock guards {@code roster}; not held while workers open and close
      * @param switched called under the lock when the new workers have taken the place of the old ones
      */
     boolean exchange(
-            ReentrantLock lock,
-            InstanceSet roster,
+            Dispatcher<T> dispatcher,
             List<? extends Worker<T>> added,
             List<? extends Worker<T>> removed,
             Runnable switched) {
@@ -102,7 +103,7 @@ final class InstanceThreads<T extends Ticket> {
         lock.lock();
         try {
             for (Worker<T> worker : added) {
-                int number = roster.reserve();
+                int number = dispatcher.reserve();
                 if (number == Dispatcher.NONE) {
                     return false; // Only the first can be refused: nobody stops the scheduler meanwhile.
                 }
@@ -117,15 +118,15 @@ final class InstanceThreads<T extends Ticket> {
         try {
             open(opening);
         } catch (RuntimeException | Error e) {
-            retire(opening, lock, roster);
+            retire(opening, dispatcher);
             join(opening, System.nanoTime() + OPENING_GRACE.toNanos());
             throw e;
         }
         lock.lock();
         try {
             long now = System.nanoTime();
-            opening.forEach(thread -> roster.admit(thread.ordinal(), now));
-            leaving.forEach(thread -> roster.retire(thread.ordinal(), now));
+            opening.forEach(thread -> dispatcher.admit(thread.ordinal(), now));
+            leaving.forEach(thread -> dispatcher.retire(thread.ordinal(), now));
             leaving.forEach(InstanceThread::retire);
             switched.run();
         } finally {
@@ -136,11 +137,11 @@ final class InstanceThreads<T extends Ticket> {
         return true;
     }
 
-    private void retire(List<InstanceThread<T>> retired, ReentrantLock lock, InstanceSet roster) {
+    private void retire(List<InstanceThread<T>> retired, Dispatcher<T> dispatcher) {
         lock.lock();
         try {
             long now = System.nanoTime();
-            retired.forEach(thread -> roster.retire(thread.ordinal(), now));
+            retired.forEach(thread -> dispatcher.retire(thread.ordinal(), now));
             retired.forEach(InstanceThread::retire);
         } finally {
             lock.unlock();

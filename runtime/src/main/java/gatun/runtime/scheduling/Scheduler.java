@@ -2,36 +2,246 @@
 package gatun.runtime.scheduling;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Decides which instance runs which ticket, and when. Safe for any thread.
+ * Runs tickets on the threads of a model's instances. Which instance runs which ticket, and when, a {@link Dispatcher}
+ * decides; this gives it a clock, a lock and threads. Safe for any thread.
  *
  * @param <T> what is to be run
  */
-public interface Scheduler<T extends Ticket> {
+public final class Scheduler<T extends Ticket> {
+    /** Guards the dispatcher; held for a few steps only, and never while a ticket runs or a sequence is closed. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    private final Dispatcher<T> dispatcher;
+    private final InstanceThreads<T> threads;
+
+    /** Null where every ticket runs on the thread of its instance. */
+    private final @Nullable LentInstances<T> lent;
+
+    private Scheduler(BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns) {
+        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop);
+        BatchDispatcher<T> batches = new BatchDispatcher<>(policy, workers.size(), threads.turns());
+        dispatcher = batches;
+        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, inlineRuns) : null;
+    }
+
+    private Scheduler(SequencePolicy policy, List<? extends Worker<T>> workers) {
+        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop);
+        dispatcher = new SequenceDispatcher<>(policy, workers.size(), threads.turns());
+        lent = null;
+    }
+
+    /**
+     * Starts a thread for each worker and waits until all have opened. When one fails the others are closed again and
+     * its failure is thrown.
+     *
+     * @param policy how tickets become batches
+     * @param workers at least one
+     */
+    public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends Worker<T>> workers) {
+        return open(policy, workers, InlineRuns.OF_THIS_JVM);
+    }
+
+    /** As {@link #open(BatchPolicy, List)}, with runs on request threads as far as {@code inlineRuns} lets them. */
+    static <T extends Ticket> Scheduler<T> open(
+            BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns) {
+        return new Scheduler<>(policy, workers, inlineRuns).opened();
+    }
+
+    /**
+     * As {@link #open(BatchPolicy, List)}, for tickets each of which {@linkplain Ticket#makeStep belongs} to a
+     * sequence. Each sequence stays on one instance.
+     */
+    public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends Worker<T>> workers) {
+        return new Scheduler<>(policy, workers).opened();
+    }
+
+    private Scheduler<T> opened() {
+        try {
+            threads.open();
+        } catch (RuntimeException | Error e) {
+            close(InstanceThreads.OPENING_GRACE);
+            throw e;
+        }
+        adjustLending();
+        return this;
+    }
+
+    private void adjustLending() {
+        if (lent != null) {
+            lent.adjust();
+        }
+    }
+
     /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
-    Admission submit(T ticket);
+    public Admission submit(T ticket) {
+        Admission admission = Admission.ACCEPTED;
+        int woken = Dispatcher.NONE;
+        List<Sequence> ended = List.of();
+        int instance;
+        lock.lock();
+        try {
+            instance = lent == null ? Dispatcher.NONE : lent.lend(ticket);
+            if (instance == Dispatcher.NONE) {
+                long now = System.nanoTime();
+                admission = dispatcher.submit(ticket, now);
+                woken = dispatcher.instanceToWake(now);
+                ended = dispatcher.takeEnded();
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (lent != null && instance != Dispatcher.NONE) {
+            lent.run(instance, ticket);
+        } else {
+            follow(woken, ended);
+        }
+        return admission;
+    }
+
+    /**
+     * Follows a decision up, without the lock: gives back what sequences that ended have kept, and wakes the instance
+     * that has work now.
+     */
+    private void follow(int woken, List<Sequence> ended) {
+        close(ended);
+        threads.wake(woken);
+    }
+
+    private static void close(List<Sequence> ended) {
+        for (int i = 0; i < ended.size(); i++) {
+            ended.get(i).close();
+        }
+    }
 
     /**
      * Takes a ticket back out that no instance has begun; false when it is too late and the ticket will come to another
      * end.
      */
-    boolean withdraw(Ticket ticket);
+    public boolean withdraw(Ticket ticket) {
+        boolean withdrawn;
+        int woken;
+        List<Sequence> ended;
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            withdrawn = dispatcher.withdraw(ticket, now);
+            woken = dispatcher.instanceToWake(now);
+            ended = dispatcher.takeEnded();
+        } finally {
+            lock.unlock();
+        }
+        follow(woken, ended);
+        return withdrawn;
+    }
 
     /**
      * Ends a ticket that no instance has begun and whose time to wait is over, or puts it behind others, as it wants.
      */
-    void expire(Ticket ticket);
+    public void expire(Ticket ticket) {
+        lock.lock();
+        try {
+            dispatcher.expire(ticket);
+        } finally {
+            lock.unlock();
+        }
+    }
 
     /** How many tickets wait for an instance. */
-    int pendingCount();
+    public int pendingCount() {
+        return dispatcher.pendingCount();
+    }
 
     /**
      * Whether it has ended by a fault of its own, which the log tells: it refuses everything, as one that was closed
      * does.
      */
-    boolean isBroken();
+    public boolean isBroken() {
+        return threads.isBroken();
+    }
+
+    /** The life of an instance's thread: run what it is given, sleep where there is nothing. */
+    private void serve(InstanceThread<T> thread) {
+        List<T> batch = new ArrayList<>();
+        long ranNanos = 0;
+        thread.sleep(Dispatcher.FOREVER);
+        while (true) {
+            long sleepNanos = takeOrRefuse(thread, ranNanos, batch);
+            if (sleepNanos == Dispatcher.END) {
+                return;
+            }
+            if (batch.isEmpty()) {
+                thread.sleep(sleepNanos);
+                ranNanos = 0;
+            } else {
+                ranNanos = run(thread, batch);
+            }
+        }
+    }
+
+    /** As {@link #take}; a fault ends the tickets that it has taken out of the queue already. */
+    private long takeOrRefuse(InstanceThread<T> thread, long ranNanos, List<T> batch) {
+        try {
+            return take(thread, ranNanos, batch);
+        } catch (Throwable t) {
+            batch.forEach(Ticket::refuse);
+            throw t;
+        }
+    }
+
+    /** As {@link Dispatcher#take}, after a run that took {@code ranNanos}, or after sleeping when that is 0. */
+    private long take(InstanceThread<T> thread, long ranNanos, List<T> batch) {
+        long sleepNanos;
+        int woken;
+        List<Sequence> ended;
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            if (ranNanos > 0) {
+                dispatcher.ran(ranNanos);
+            }
+            sleepNanos = dispatcher.take(thread.ordinal(), now, batch);
+            woken = dispatcher.instanceToWake(now);
+            ended = dispatcher.takeEnded();
+        } finally {
+            lock.unlock();
+        }
+        follow(woken, ended);
+        return sleepNanos;
+    }
+
+    /**
+     * Runs a batch and ends its tickets; returns how long it ran, in nanoseconds. The states of sequences that end are
+     * given back before those who wait for the last steps are told.
+     */
+    private long run(InstanceThread<T> thread, List<T> batch) {
+        try {
+            return thread.run(batch);
+        } finally {
+            if (dispatcher.followsRuns()) {
+                finish(batch);
+            }
+            batch.forEach(Ticket::complete);
+            batch.clear();
+        }
+    }
+
+    private void finish(List<T> batch) {
+        List<Sequence> ended;
+        lock.lock();
+        try {
+            dispatcher.finish(batch, System.nanoTime());
+            ended = dispatcher.takeEnded();
+        } finally {
+            lock.unlock();
+        }
+        close(ended);
+    }
 
     /**
      * Runs tickets by other workers from now on; nobody's ticket is refused or delayed for it. Waits until those that
@@ -42,13 +252,30 @@ public interface Scheduler<T extends Ticket> {
      *
      * @return false when nothing was changed because the scheduler stops
      */
-    boolean exchange(List<? extends Worker<T>> added, List<? extends Worker<T>> removed);
+    public boolean exchange(List<? extends Worker<T>> added, List<? extends Worker<T>> removed) {
+        if (!threads.exchange(dispatcher, added, removed, this::adjustLending)) {
+            return false;
+        }
+        int woken;
+        List<Sequence> ended;
+        lock.lock();
+        try {
+            woken = dispatcher.instanceToWake(System.nanoTime());
+            ended = dispatcher.takeEnded();
+        } finally {
+            lock.unlock();
+        }
+        follow(woken, ended);
+        return true;
+    }
 
     /**
      * Refuses new tickets from now on, and does not wait: those that were accepted still come to their end, and each
      * instance ends when none is left. May be called again.
      */
-    void drain();
+    public void drain() {
+        end(true);
+    }
 
     /**
      * As {@link #drain}, and waits for that. What still waits for an instance when the grace is over is refused. May be
@@ -57,5 +284,34 @@ public interface Scheduler<T extends Ticket> {
      * @param grace how long accepted tickets may take
      * @return whether all instances have ended; otherwise what they use must stay open
      */
-    boolean close(Duration grace);
+    public boolean close(Duration grace) {
+        drain();
+        if (threads.join(grace)) {
+            return true;
+        }
+        stop();
+        return threads.join(Duration.ZERO);
+    }
+
+    private void stop() {
+        end(false);
+    }
+
+    private void end(boolean gracefully) {
+        List<Sequence> ended;
+        lock.lock();
+        try {
+            long now = System.nanoTime();
+            if (gracefully) {
+                dispatcher.drain(now);
+            } else {
+                dispatcher.stop(now);
+            }
+            ended = dispatcher.takeEnded();
+        } finally {
+            lock.unlock();
+        }
+        close(ended);
+        threads.wakeAll();
+    }
 }

@@ -3,17 +3,15 @@ package gatun.runtime.scheduling;
 
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
- * The decisions of a sequence scheduler, without threads, locks or a clock: which sequences are open, which
- * instance has each of them, which wait for a slot, and what runs next. Instances are numbers from 0; times are
- * readings of {@link System#nanoTime}, or of any other clock that all calls agree on. All instances are asleep at
- * first.
+ * The decisions for steps of sequences, as a {@link SequencePolicy} asks for: which sequences are open, which instance
+ * has each of them, which wait for a slot, and which steps run next.
  *
  * <p>A sequence stays with its instance and its slot from its first step to its last; one of its steps runs at a time.
  * It ends with the step that says so, or when it has had nothing to do for too long; then the sequence that has waited
@@ -25,20 +23,18 @@ import java.util.Optional;
  * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing; when none of its steps waits any more
  * it gives its turn up.
  *
- * <p>After each call {@link #instanceToWake} is to be asked until it names none, and {@link #takeEnded} once.
- *
  * @param <T> what is to be run
  */
-final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
+final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final SequencePolicy policy;
     private final RunPermits turns;
     private final SequenceSlots slots;
     private final StepCandidates<T> candidates;
+    private final SleepingInstances sleep;
 
     /** Those to which more steps may come, by id. */
     private final Map<Object, Sequence> open = new HashMap<>();
 
-    private final BitSet toWake = new BitSet();
     private final List<Sequence> ended = new ArrayList<>();
     private volatile int pending;
 
@@ -53,10 +49,11 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         this.turns = turns;
         slots = new SequenceSlots(instanceCount, policy.slots());
         candidates = new StepCandidates<>(policy);
+        sleep = new SleepingInstances(policy, slots, candidates);
     }
 
-    /** How many tickets wait. May be called by anybody. */
-    int pendingCount() {
+    @Override
+    public int pendingCount() {
         return pending;
     }
 
@@ -70,8 +67,8 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         return slots.isAnyFree();
     }
 
-    /** Takes a ticket, which belongs to a sequence, in; or refuses it. */
-    Admission submit(T ticket, long now) {
+    @Override
+    public Admission submit(T ticket, long now) {
         if (stopping) {
             return Admission.STOPPING;
         }
@@ -125,7 +122,7 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
 
     private void ready(Sequence sequence, long now) {
         slots.instanceOf(sequence).ready().add(sequence);
-        consider(sequence.instance(), now);
+        sleep.consider(sequence.instance(), stopping, now);
     }
 
     /** Ends a sequence that has a slot, and is neither among the ready ones nor the idle ones any more. */
@@ -135,9 +132,8 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         InstanceSequences instance = slots.instanceOf(sequence);
         slots.release(sequence);
         placeNext(now);
-        if (!instance.admitted && instance.isEmpty() && instance.asleep) {
-            instance.asleep = false;
-            toWake.set(sequence.instance());
+        if (!instance.admitted && instance.isEmpty()) {
+            sleep.wake(sequence.instance());
         }
     }
 
@@ -150,7 +146,7 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
 
     @Override
     public int reserve() {
-        return stopping ? Dispatcher.NONE : slots.reserve();
+        return stopping ? NONE : slots.reserve();
     }
 
     @Override
@@ -173,8 +169,8 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         }
     }
 
-    /** The sequences that have ended since this was asked last; the caller closes them. */
-    List<Sequence> takeEnded() {
+    @Override
+    public List<Sequence> takeEnded() {
         if (ended.isEmpty()) {
             return List.of();
         }
@@ -183,46 +179,16 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         return taken;
     }
 
-    /** An instance that sleeps and is to be woken; it counts as awake from now on. Mostly {@link Dispatcher#NONE}. */
-    int instanceToWake() {
-        int next = toWake.nextSetBit(0);
-        if (next >= 0) {
-            toWake.clear(next);
-        }
-        return next;
+    @Override
+    public int instanceToWake(long now) {
+        return sleep.next();
     }
 
-    /** Wakes an instance that sleeps for longer than it should now. */
-    private void consider(int number, long now) {
+    /** {@inheritDoc} They are in the order of their slots where the strategy keeps them in place. */
+    @Override
+    public long take(int number, long now, List<T> batch) {
         InstanceSequences instance = slots.instance(number);
-        if (!instance.asleep) {
-            return;
-        }
-        long nanos;
-        if (instance.stalled) {
-            nanos = instance.nanosToIdle(policy.maxIdleNanos(), now);
-        } else {
-            nanos = candidates.form(instance, stopping, now) ? 0 : nanosToSleep(instance, now);
-            candidates.forget();
-        }
-        if (nanos == Dispatcher.FOREVER
-                || (instance.wakesAt != Dispatcher.FOREVER && instance.wakesAt - now <= nanos && nanos > 0)) {
-            return;
-        }
-        instance.asleep = false;
-        toWake.set(number);
-    }
-
-    /**
-     * Decides what an instance that is awake and runs nothing does now. It runs the tickets that this puts into
-     * {@code batch}, which are marked as running, by slot where the strategy keeps them in place. When there are none,
-     * it sleeps for the nanoseconds that this returns, which may be {@link Dispatcher#FOREVER}, or until it is woken,
-     * and asks again; it ends when this returns {@link Dispatcher#END}.
-     */
-    long take(int number, long now, List<T> batch) {
-        InstanceSequences instance = slots.instance(number);
-        instance.asleep = false;
-        toWake.clear(number);
+        sleep.arrive(number);
         endIdle(instance, now);
         if (!candidates.form(instance, stopping, now)) {
             dismiss(number);
@@ -243,12 +209,9 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         candidates.forget();
         if ((stopping || instance.leaving) && instance.isEmpty()) {
             instance.ended = true;
-            return Dispatcher.END;
+            return END;
         }
-        long nanos = nanosToSleep(instance, now);
-        instance.asleep = true;
-        instance.wakesAt = nanos == Dispatcher.FOREVER ? Dispatcher.FOREVER : now + nanos;
-        return nanos;
+        return sleep.rest(number, now);
     }
 
     /** Has an instance wait for its turn no more when there is nothing to run: others behind it may need the same. */
@@ -260,11 +223,13 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         }
     }
 
-    /**
-     * Notes that an instance has run a batch. Those of its tickets that run again, or are refused instead, leave
-     * {@code batch}; the others are then to be completed.
-     */
-    void finish(List<T> batch, long now) {
+    @Override
+    public boolean followsRuns() {
+        return true;
+    }
+
+    @Override
+    public void finish(List<T> batch, long now) {
         for (int i = 0; i < batch.size(); i++) {
             T ticket = batch.get(i);
             SequenceStep step = ticket.step();
@@ -305,7 +270,7 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         }
         sequence.idleSince = now;
         slots.instanceOf(sequence).idle().add(sequence);
-        consider(sequence.instance(), now);
+        sleep.consider(sequence.instance(), stopping, now);
     }
 
     private void endIdle(InstanceSequences instance, long now) {
@@ -317,8 +282,8 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         }
     }
 
-    /** Takes a ticket out that still waits; false when it does not. */
-    boolean withdraw(Ticket ticket, long now) {
+    @Override
+    public boolean withdraw(Ticket ticket, long now) {
         if (ticket.state() != State.QUEUED) {
             return false;
         }
@@ -349,16 +314,13 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
      * Ends a ticket whose time is over and whose sequence waits for a slot, and with it the whole sequence. Any other
      * is left alone: once its sequence has a slot it is too late.
      */
-    void expire(Ticket ticket) {
+    @Override
+    public void expire(Ticket ticket) {
         if (ticket.state() != State.QUEUED || ticket.step().sequence().hasSlot()) {
             return;
         }
         Sequence sequence = ticket.step().sequence();
-        for (Ticket next = sequence.waiting.first(); next != null; next = sequence.waiting.first()) {
-            sequence.waiting.remove(next);
-            count(-1);
-            next.expire();
-        }
+        endWaiting(sequence, Ticket::expire);
         forget(sequence);
     }
 
@@ -368,29 +330,26 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         open.remove(sequence.id(), sequence);
     }
 
-    /**
-     * Takes no more tickets. Those that wait still run. All instances are then to be woken; each ends when it has no
-     * sequence.
-     */
-    void drain(long now) {
+    @Override
+    public void drain(long now) {
         stopping = true;
         for (InstanceSequences instance : slots.instances()) {
             endIdle(instance, now);
         }
     }
 
-    /** Takes no more tickets and refuses those that wait. All instances are then to be woken; they will end. */
-    void stop(long now) {
+    @Override
+    public void stop(long now) {
         stopping = true;
         refusing = true;
-        slots.takeBacklog().forEach(this::refuse);
+        slots.takeBacklog().forEach(sequence -> endWaiting(sequence, Ticket::refuse));
         open.clear();
         for (InstanceSequences instance : slots.instances()) {
             endIdle(instance, now);
             for (int slot = 0; slot < instance.slotCount(); slot++) {
                 Sequence sequence = instance.at(slot);
                 if (sequence != null) {
-                    refuse(sequence);
+                    endWaiting(sequence, Ticket::refuse);
                     if (instance.ready().remove(sequence)) {
                         rest(sequence, now);
                     }
@@ -399,17 +358,12 @@ final class SequenceDispatcher<T extends Ticket> implements InstanceSet {
         }
     }
 
-    private void refuse(Sequence sequence) {
+    private void endWaiting(Sequence sequence, Consumer<Ticket> end) {
         for (Ticket ticket = sequence.waiting.first(); ticket != null; ticket = sequence.waiting.first()) {
             sequence.waiting.remove(ticket);
             count(-1);
-            ticket.refuse();
+            end.accept(ticket);
         }
-    }
-
-    /** How long an instance for which the last attempt found nothing sleeps at most. */
-    private long nanosToSleep(InstanceSequences instance, long now) {
-        return Math.min(candidates.waitNanos(), instance.nanosToIdle(policy.maxIdleNanos(), now));
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only

@@ -79,7 +79,7 @@ public abstract class Ticket extends Link<Ticket> {
         delayedAtDeadline = delayed;
     }
 
-    /** Makes it a step of a sequence, for a {@link SequenceScheduler}. To be called before it is submitted. */
+    /** Makes it a step of a sequence, for a scheduler with a {@link SequencePolicy}. To be called before it is submitted. */
     public final void makeStep(SequenceStep newStep) {
         step = newStep;
     }

@@ -96,14 +96,18 @@ final class TicketQueue<T extends Ticket> {
     }
 
     /**
-     * Notes that an instance is on its way for a ticket, which then does not count against its level's capacity any
-     * more.
+     * Notes that an instance is on its way for the first {@code count} tickets for which none was yet. They do not
+     * count against their levels' capacities any more.
      */
-    void promise(Ticket ticket) {
-        if (!ticket.promised) {
-            ticket.promised = true;
-            level(ticket).load -= weight(ticket);
-            promised++;
+    void promiseFirst(int count) {
+        int left = count;
+        for (T ticket = first(); ticket != null && left > 0; ticket = after(ticket)) {
+            if (!ticket.promised) {
+                ticket.promised = true;
+                level(ticket).load -= weight(ticket);
+                promised++;
+                left--;
+            }
         }
     }
 

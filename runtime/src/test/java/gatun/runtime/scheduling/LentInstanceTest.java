@@ -87,7 +87,7 @@ class LentInstanceTest {
     }
 
     private final Runner worker = new Runner(false);
-    private InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
+    private Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
 
     @AfterEach
     void close() {
@@ -148,7 +148,7 @@ class LentInstanceTest {
     void shouldStayOnItsOwnThreadWhereTheWorkerIsBoundToIt() {
         Runner bound = new Runner(true);
         scheduler.close(GRACE);
-        scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(bound));
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(bound));
         for (int i = 0; i < 2 * RunTimes.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("worker");
         }
@@ -228,7 +228,7 @@ class LentInstanceTest {
     void shouldLetRequestsGatherWhereTheyMayShareABatch() throws Exception {
         Runner other = new Runner(false);
         scheduler.close(GRACE);
-        scheduler = InstanceScheduler.open(BatchPolicy.upTo(4, 10), List.of(worker, other));
+        scheduler = Scheduler.open(BatchPolicy.upTo(4, 10), List.of(worker, other));
         earnTrust();
         worker.gated = true;
         other.gated = true;
@@ -268,9 +268,9 @@ class LentInstanceTest {
     void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
         InlineRuns one = new InlineRuns(1);
         Runner second = new Runner(false);
-        InstanceScheduler<Job> other = InstanceScheduler.open(BatchPolicy.single(10), List.of(second), one);
+        Scheduler<Job> other = Scheduler.open(BatchPolicy.single(10), List.of(second), one);
         assertThat(scheduler.close(GRACE)).isTrue();
-        scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker), one);
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker), one);
         try {
             earnTrust();
             earnTrust(other);
@@ -296,14 +296,14 @@ class LentInstanceTest {
         }
     }
 
-    private static Thread ranOn(InstanceScheduler<Job> scheduler) {
+    private static Thread ranOn(Scheduler<Job> scheduler) {
         Job job = new Job();
         assertThat(scheduler.submit(job)).isEqualTo(Admission.ACCEPTED);
         assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         return job.ranOn;
     }
 
-    private static void earnTrust(InstanceScheduler<Job> scheduler) {
+    private static void earnTrust(Scheduler<Job> scheduler) {
         Await.until("a loan", () -> ranOn(scheduler).equals(Thread.currentThread()));
     }
 }

@@ -24,7 +24,7 @@ final class SchedulerSimulation {
     private static final long TICK_NANOS = 10_000;
 
     /** Longer than a run, a delay and a waking together. */
-    private static final long IDLE_LIMIT_NANOS = Dispatcher.WATCH_NANOS + 1_000_000;
+    private static final long IDLE_LIMIT_NANOS = BatchDispatcher.WATCH_NANOS + 1_000_000;
 
     /** How long others take from the resource that the instances need. */
     private static final long HORIZON_NANOS = 1_500_000;
@@ -41,7 +41,7 @@ final class SchedulerSimulation {
     private final @Nullable SimulatedModel model;
 
     private final EventLoop loop = new EventLoop();
-    private final Dispatcher<Job> dispatcher;
+    private final BatchDispatcher<Job> dispatcher;
     private final List<Job> jobs = new ArrayList<>();
     /** By number, of which one that has ended may pass to another. */
     private final List<Instance> instances;
@@ -170,7 +170,10 @@ final class SchedulerSimulation {
                 if (turns != null) {
                     turns.end(ordinal);
                 }
-                dispatcher.complete(batch);
+                if (dispatcher.followsRuns()) {
+                    dispatcher.finish(batch, loop.now());
+                }
+                batch.forEach(Ticket::complete);
                 dispatcher.ran(runNanos);
                 batch.clear();
                 ask();
@@ -265,7 +268,7 @@ final class SchedulerSimulation {
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
                 : null;
         lends = turns == null && random.nextBoolean();
-        dispatcher = new Dispatcher<>(policy, instanceCount, turns == null ? RunPermits.UNLIMITED : turns);
+        dispatcher = new BatchDispatcher<>(policy, instanceCount, turns == null ? RunPermits.UNLIMITED : turns);
         instances = new ArrayList<>(
                 IntStream.range(0, instanceCount).mapToObj(Instance::new).toList());
         model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;
@@ -335,16 +338,19 @@ final class SchedulerSimulation {
         Admission admission = dispatcher.submit(job, loop.now());
         job.accepted = admission == Admission.ACCEPTED;
         checkCapacity(job, admission);
+        wake(dispatcher.instanceToWake(loop.now()));
         if (!job.accepted) {
             leave(job, false);
             return;
         }
-        wake(dispatcher.instanceToWake(loop.now()));
         if (deadline != 0) {
             loop.after(deadline - loop.now() + random.nextLong(TICK_NANOS), () -> dispatcher.expire(job));
         }
         if (random.nextInt(10) == 0) {
-            loop.after(random.nextLong(100_000), () -> job.withdrawn = dispatcher.withdraw(job));
+            loop.after(random.nextLong(100_000), () -> {
+                job.withdrawn = dispatcher.withdraw(job, loop.now());
+                wake(dispatcher.instanceToWake(loop.now()));
+            });
         }
     }
 
@@ -423,9 +429,9 @@ final class SchedulerSimulation {
     private void stop() {
         stopped = true;
         if (random.nextBoolean()) {
-            dispatcher.drain();
+            dispatcher.drain(loop.now());
         } else {
-            dispatcher.stop();
+            dispatcher.stop(loop.now());
         }
         instances.forEach(Instance::rouse);
     }

@@ -182,7 +182,7 @@ final class SequenceSimulation {
                     turns.end(ordinal);
                 }
                 dispatcher.finish(batch, loop.now());
-                follow();
+                closeEnded();
                 batch.forEach(Ticket::complete);
                 batch.clear();
                 ask();
@@ -335,10 +335,15 @@ final class SequenceSimulation {
 
     /** Does what the scheduler does after each call. */
     private void follow() {
-        dispatcher.takeEnded().forEach(Sequence::close);
-        for (int woken = dispatcher.instanceToWake(); woken >= 0; woken = dispatcher.instanceToWake()) {
+        closeEnded();
+        int woken = dispatcher.instanceToWake(loop.now());
+        if (woken != Dispatcher.NONE) {
             instances.get(woken).rouse();
         }
+    }
+
+    private void closeEnded() {
+        dispatcher.takeEnded().forEach(Sequence::close);
     }
 
     /** Some instances come, and others go once their sequences have ended; where they wait for turns, none come. */
@@ -403,14 +408,14 @@ final class SequenceSimulation {
     private void drain() {
         stopped = true;
         dispatcher.drain(loop.now());
-        follow();
+        closeEnded();
         instances.forEach(Instance::rouse);
     }
 
     private void stop() {
         stopped = true;
         dispatcher.stop(loop.now());
-        follow();
+        closeEnded();
         instances.forEach(Instance::rouse);
     }
 

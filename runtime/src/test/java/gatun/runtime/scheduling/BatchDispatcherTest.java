@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class DispatcherTest {
+class BatchDispatcherTest {
     private static final class Job extends Ticket {}
 
     @Test
     void shouldNotCountATicketAsWaitingForWhichAnInstanceIsOnItsWay() {
-        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(1), 1, RunPermits.UNLIMITED);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(1), 1, RunPermits.UNLIMITED);
         Job first = new Job();
         Job second = new Job();
         List<Job> batch = new ArrayList<>();
@@ -28,14 +28,14 @@ class DispatcherTest {
         assertThat(dispatcher.take(0, 4, batch)).isZero();
         assertThat(batch).containsExactly(first);
         assertThat(dispatcher.submit(new Job(), 5)).isEqualTo(Admission.QUEUE_FULL);
-        assertThat(dispatcher.withdraw(second)).isTrue();
+        assertThat(dispatcher.withdraw(second, 5)).isTrue();
         assertThat(dispatcher.submit(new Job(), 6)).isEqualTo(Admission.ACCEPTED);
     }
 
     @Test
     void shouldPutATicketBackThatWaitedTooLongWhenItWantsThat() {
         BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, List.of(10, 10), 0);
-        Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1, RunPermits.UNLIMITED);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, RunPermits.UNLIMITED);
         Job late = new Job();
         late.limitWait(0, 10, true);
         Job punctual = new Job();
@@ -74,7 +74,7 @@ class DispatcherTest {
     @Test
     void shouldLeaveTicketsInTheQueueWhileNoInstanceHasItsTurn() {
         BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, List.of(10, 10), 0);
-        Dispatcher<Job> dispatcher = new Dispatcher<>(policy, 1, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, turns);
         Job late = new Job();
         late.limitWait(0, 30, false);
         Job unwanted = new Job();
@@ -87,7 +87,7 @@ class DispatcherTest {
 
         assertThat(dispatcher.take(0, 4, batch)).isEqualTo(Dispatcher.FOREVER);
         assertThat(batch).isEmpty();
-        assertThat(dispatcher.withdraw(unwanted)).isTrue();
+        assertThat(dispatcher.withdraw(unwanted, 4)).isTrue();
         dispatcher.expire(late);
         assertThat(late.state()).isEqualTo(Ticket.State.EXPIRED);
         Job urgent = new Job();
@@ -104,7 +104,7 @@ class DispatcherTest {
 
     @Test
     void shouldHaveAnotherInstanceRunWhatOneWithoutItsTurnCannot() {
-        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(10), 2, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 2, turns);
         Job job = new Job();
         dispatcher.submit(job, 1);
         int first = dispatcher.instanceToWake(1);
@@ -120,12 +120,12 @@ class DispatcherTest {
 
     @Test
     void shouldGiveUpATurnThatNobodyNeedsAnyMore() {
-        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(10), 1, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns);
         Job job = new Job();
         dispatcher.submit(job, 1);
         dispatcher.instanceToWake(1);
         dispatcher.take(0, 2, batch);
-        assertThat(dispatcher.withdraw(job)).isTrue();
+        assertThat(dispatcher.withdraw(job, 2)).isTrue();
         assertThat(turns.declined).containsExactly(0);
 
         dispatcher.submit(new Job(), 3);
@@ -134,16 +134,16 @@ class DispatcherTest {
 
     @Test
     void shouldEndAnInstanceThatWaitsForItsTurnWhenTheSchedulerStops() {
-        Dispatcher<Job> dispatcher = new Dispatcher<>(BatchPolicy.single(10), 1, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns);
         Job job = new Job();
         dispatcher.submit(job, 1);
         dispatcher.instanceToWake(1);
         dispatcher.take(0, 2, batch);
-        dispatcher.drain();
+        dispatcher.drain(2);
         assertThat(dispatcher.take(0, 3, batch))
                 .as("what was accepted still runs")
                 .isEqualTo(Dispatcher.FOREVER);
-        dispatcher.stop();
+        dispatcher.stop(3);
         assertThat(job.state()).isEqualTo(Ticket.State.REFUSED);
         assertThat(dispatcher.take(0, 4, batch)).isEqualTo(Dispatcher.END);
         assertThat(turns.declined).containsExactly(0);

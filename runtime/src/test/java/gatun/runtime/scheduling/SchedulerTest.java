@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class InstanceSchedulerTest {
+class SchedulerTest {
     private static final Duration GRACE = Duration.ofSeconds(20);
 
     /** A ticket with a number. */
@@ -82,7 +82,7 @@ class InstanceSchedulerTest {
     void shouldRunTicketsInTheOrderTheyCame() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
         Job first = new Job(0);
         assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
         assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
@@ -110,7 +110,7 @@ class InstanceSchedulerTest {
     void shouldRefuseWhenTheQueueIsFullAndAfterClosing() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(1), List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(worker));
         assertThat(scheduler.submit(new Job(0))).isEqualTo(Admission.ACCEPTED);
         assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job waiting = new Job(1);
@@ -128,7 +128,7 @@ class InstanceSchedulerTest {
         Recorder worker = new Recorder();
         worker.gated = true;
         BatchPolicy policy = new BatchPolicy(4, List.of(4), GRACE.toNanos(), false, List.of(100), 0);
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(policy, List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
         List<Job> jobs = List.of(new Job(0), new Job(1));
         jobs.forEach(scheduler::submit);
         scheduler.drain();
@@ -145,7 +145,7 @@ class InstanceSchedulerTest {
     void shouldGiveUpAWaitingTicketAtItsDeadlineButNotARunningOne() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
         Job running = new Job(0);
         running.limitWait(0, System.nanoTime() + GRACE.toNanos(), false);
         scheduler.submit(running);
@@ -165,7 +165,7 @@ class InstanceSchedulerTest {
     void shouldKeepTheInterruptOfAWaiterWhoseTicketRuns() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
         Job running = new Job(0);
         scheduler.submit(running);
         assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
@@ -180,7 +180,7 @@ class InstanceSchedulerTest {
     void shouldUseEveryInstance() throws Exception {
         List<Recorder> workers = List.of(new Recorder(), new Recorder(), new Recorder());
         workers.forEach(worker -> worker.gated = true);
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(10), workers);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), workers);
         for (int i = 0; i < 3; i++) {
             scheduler.submit(new Job(i));
         }
@@ -197,7 +197,7 @@ class InstanceSchedulerTest {
         Recorder second = new Recorder();
         List<Recorder> workers = List.of(first, second);
         workers.forEach(worker -> worker.runNanos = 1000);
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(100), workers);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(100), workers);
         for (int i = 0; i < 100; i++) {
             Job job = new Job(i);
             scheduler.submit(job);
@@ -228,7 +228,7 @@ class InstanceSchedulerTest {
     void shouldRunTogetherWhatWaitsWhileAnInstanceIsBusy() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.upTo(4, 100), List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.upTo(4, 100), List.of(worker));
         scheduler.submit(new Job(0));
         assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
         List<Job> jobs = new ArrayList<>();
@@ -254,7 +254,7 @@ class InstanceSchedulerTest {
         Recorder worker = new Recorder();
         long delay = TimeUnit.MILLISECONDS.toNanos(30);
         BatchPolicy policy = new BatchPolicy(4, List.of(4), delay, false, List.of(100), 0);
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(policy, List.of(worker, new Recorder()));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker, new Recorder()));
         long begin = System.nanoTime();
         Job first = new Job(1);
         scheduler.submit(first);
@@ -284,7 +284,7 @@ class InstanceSchedulerTest {
                 throw new IllegalStateException("no memory");
             }
         };
-        assertThatThrownBy(() -> InstanceScheduler.open(BatchPolicy.single(1), List.of(good, bad)))
+        assertThatThrownBy(() -> Scheduler.open(BatchPolicy.single(1), List.of(good, bad)))
                 .hasMessage("no memory");
         assertThat(good.closed).hasValue(1);
         assertThat(bad.closed).hasValue(0);
@@ -295,7 +295,7 @@ class InstanceSchedulerTest {
     void shouldEndEveryTicketOnce() throws Exception {
         for (int round = 0; round < 50; round++) {
             List<Recorder> workers = List.of(new Recorder(), new Recorder());
-            InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(4), workers);
+            Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), workers);
             AtomicInteger completed = new AtomicInteger();
             CountDownLatch begun = new CountDownLatch(8);
             List<Future<?>> clients = new ArrayList<>();
@@ -376,7 +376,7 @@ class InstanceSchedulerTest {
     void shouldRefuseWhatWaitsWhenItsThreadEndsByAFault() throws Exception {
         Gate worker = new Gate();
         BatchPolicy pairs = BatchPolicy.upTo(2, 10);
-        InstanceScheduler<Breaking> scheduler = InstanceScheduler.open(pairs, List.of(worker));
+        Scheduler<Breaking> scheduler = Scheduler.open(pairs, List.of(worker));
         Breaking running = new Breaking();
         assertThat(scheduler.submit(running)).isEqualTo(Admission.ACCEPTED);
         assertThat(worker.begun.await(20, TimeUnit.SECONDS)).isTrue();
@@ -404,7 +404,7 @@ class InstanceSchedulerTest {
                 Thread.currentThread().interrupt();
             }
         };
-        InstanceScheduler<Job> scheduler = InstanceScheduler.open(BatchPolicy.single(1), List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(worker));
         Await.until("the mark is taken away", () -> !opened.getFirst().isInterrupted());
         assertThat(scheduler.close(GRACE)).isTrue();
     }

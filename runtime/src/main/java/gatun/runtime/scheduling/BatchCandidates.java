@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.scheduling;
+
+import java.util.function.Consumer;
+
+/**
+ * Forms batches of the tickets whose turn it is, and knows what the last attempt found. Guarded by the scheduler's
+ * lock.
+ *
+ * @param <T> what is to be run
+ */
+final class BatchCandidates<T extends Ticket> {
+    private final BatchPolicy policy;
+    private final TicketQueue<T> queue;
+    private final Consumer<Ticket> overdue;
+
+    /** The sizes of as many tickets as fit in a batch. */
+    private final int[] sizes;
+
+    private long waitNanos;
+
+    /**
+     * Those of a queue.
+     *
+     * @param overdue takes a ticket, whose time to wait is over, out of the queue or puts it back
+     */
+    BatchCandidates(BatchPolicy policy, TicketQueue<T> queue, Consumer<Ticket> overdue) {
+        this.policy = policy;
+        this.queue = queue;
+        this.overdue = overdue;
+        sizes = new int[policy.maxBatchSize() + 1];
+    }
+
+    /**
+     * How many of the tickets whose turn it is to send now; {@link BatchDecision#WAIT} when there are none, or when
+     * more may come before {@link #waitNanos} are over. Tickets whose time to wait is over come to their end, or are
+     * put back, on the way.
+     *
+     * @param hurried whether a batch is not kept for more tickets
+     * @param promised whether to look also at those for which an instance is on its way
+     */
+    int form(boolean hurried, boolean promised, long now) {
+        int count = 0;
+        int total = 0;
+        T first = null;
+        T seen = null;
+        long oldest = now;
+        boolean blocked = hurried;
+        for (T ticket = queue.first(); ticket != null; ticket = seen == null ? queue.first() : queue.after(seen)) {
+            if (ticket.isOverdue(now)) {
+                overdue.accept(ticket);
+                continue;
+            }
+            seen = ticket;
+            if (ticket.promised && !promised) {
+                continue;
+            }
+            if (first == null) {
+                first = ticket;
+            } else if (!ticket.joins(first)) {
+                blocked = true;
+                break;
+            }
+            total += ticket.size();
+            oldest = Math.min(oldest, ticket.submittedNanos);
+            sizes[count++] = ticket.size();
+            if (total >= policy.maxBatchSize()) {
+                break;
+            }
+        }
+        long waitedNanos = now - oldest;
+        waitNanos = count == 0 ? Dispatcher.FOREVER : policy.maxQueueDelayNanos() - waitedNanos;
+        if (count == 0) {
+            return BatchDecision.WAIT;
+        }
+        return policy.maxBatchSize() == 0 ? 1 : BatchDecision.decide(policy, sizes, count, blocked, waitedNanos);
+    }
+
+    /** How long the tickets of the last attempt may wait for more; {@link Dispatcher#FOREVER} when there were none. */
+    long waitNanos() {
+        return waitNanos;
+    }
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.scheduling;
+
+import gatun.runtime.scheduling.InstanceStates.Activity;
+import gatun.runtime.scheduling.Ticket.State;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The decisions for tickets that stand alone: they run in the order of their turn, in batches as a {@link BatchPolicy}
+ * asks for.
+ *
+ * <p>Instances come and fetch ({@link #take}); a ticket that is submitted at most has one of them woken
+ * ({@link #instanceToWake}). Waking a thread costs more than a short run. So an idle instance is left alone while those
+ * that run will come to the new ticket sooner than it could: the average of past runs says so. Runs are not always like
+ * the past; one idle instance, the watcher, therefore wakes by itself from time to time and helps out. It also keeps
+ * the time for a batch that waits for more tickets.
+ *
+ * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing. What it would have run stays in the
+ * queue, with all that follows from that, and may go to another instance; when nothing waits any more it gives its turn
+ * up.
+ *
+ * @param <T> what is to be run
+ */
+final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
+    /**
+     * About the time that it takes to wake a thread on another core, in a virtual machine; on bare metal it is less.
+     */
+    static final long WAKING_NANOS = 20_000;
+
+    /** How often a watcher looks at the queue: the longest that a ticket waits in spite of an idle instance. */
+    static final long WATCH_NANOS = 1_000_000;
+
+    /** A ticket that waits longer than this does not wait behind short runs. */
+    private static final long LONG_WAIT_NANOS = 100_000;
+
+    private final BatchPolicy policy;
+    private final TicketQueue<T> queue;
+    private final BatchCandidates<T> candidates;
+    private final InstanceStates instances;
+    private final RunPermits turns;
+    private final RunTimes runTimes = new RunTimes(WAKING_NANOS);
+
+    private boolean stopping;
+
+    /** Null where tickets need not end in order. */
+    private final @Nullable CompletionOrder order;
+
+    BatchDispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
+        this.policy = policy;
+        this.turns = turns;
+        queue = new TicketQueue<>(policy.levels(), policy.levelsCountSizes());
+        candidates = new BatchCandidates<>(policy, queue, this::expire);
+        instances = new InstanceStates(instanceCount);
+        order = policy.preserveOrdering() ? new CompletionOrder() : null;
+    }
+
+    @Override
+    public int pendingCount() {
+        return queue.size();
+    }
+
+    @Override
+    public Admission submit(T ticket, long now) {
+        if (stopping) {
+            return Admission.STOPPING;
+        }
+        if (queue.isFull(ticket)) {
+            return Admission.QUEUE_FULL;
+        }
+        ticket.submittedNanos = now;
+        queue.add(ticket);
+        if (order != null) {
+            order.add(ticket);
+        }
+        return Admission.ACCEPTED;
+    }
+
+    @Override
+    public int instanceToWake(long now) {
+        // Once the scheduler stops all are awake until they end.
+        if (stopping || !instances.anyIdle() || queue.size() == 0) {
+            return NONE;
+        }
+        int sent = candidates.form(false, false, now);
+        if (sent != BatchDecision.WAIT) {
+            if (isWakingDearer()) {
+                return NONE;
+            }
+            queue.promiseFirst(sent);
+            if (instances.anyComingToWatch()) {
+                instances.redirectWatcher();
+                return NONE;
+            }
+            return instances.wakeOne();
+        }
+        long waitNanos = candidates.waitNanos();
+        if (waitNanos == FOREVER || instances.anyComingToWatch() || instances.isWatchedWithin(waitNanos, now)) {
+            return NONE;
+        }
+        return instances.wakeWatcher();
+    }
+
+    /** Whether the instances that are awake will have come to what waits before an idle one could be awake. */
+    private boolean isWakingDearer() {
+        int batches = 1 + (queue.size() - 1) / Math.max(1, policy.maxBatchSize());
+        return instances.isWatched() && runTimes.typicalNanos() * batches < WAKING_NANOS * instances.awakeCount();
+    }
+
+    /**
+     * Whether the instances that are awake do not keep up after all; a batch that waits for more tickets is none of
+     * their business.
+     */
+    private boolean hasWaitedLong(long now) {
+        T oldest = queue.first();
+        return oldest != null && (policy.maxQueueDelayNanos() > 0 || now - oldest.submittedNanos > LONG_WAIT_NANOS);
+    }
+
+    @Override
+    public void ran(long nanos) {
+        runTimes.ran(nanos);
+    }
+
+    /**
+     * Lends an idle instance to the thread that brings {@code ticket}, which is marked as running and is not to be
+     * submitted; {@link #NONE} where it must wait its turn, or where a run may take longer than {@code nanos}.
+     */
+    int lend(T ticket, long nanos) {
+        if (!instances.anyIdle() || stopping || !mayBeLent(nanos)) {
+            return NONE;
+        }
+        ticket.become(State.RUNNING);
+        return instances.lend();
+    }
+
+    /** Whether it lends instances at all: where no ticket may have to wait for others. */
+    boolean lends() {
+        return order == null && policy.maxQueueDelayNanos() == 0;
+    }
+
+    private boolean mayBeLent(long nanos) {
+        if (!lends() || !runTimes.areWithin(nanos)) {
+            return false;
+        }
+        // While others run, those who come now may share a batch.
+        return policy.maxBatchSize() == 0 || instances.allIdle();
+    }
+
+    /** Takes a lent instance back; returns an instance to wake, or {@link #NONE}. */
+    int giveBack(int instance, long now) {
+        if (!instances.giveBack(instance)) {
+            return instance; // to end
+        }
+        if (stopping) {
+            instances.wake(instance);
+            return instance;
+        }
+        return instanceToWake(now);
+    }
+
+    @Override
+    public long take(int instance, long now, List<T> batch) {
+        Activity before = instances.of(instance);
+        switch (before) {
+            case LENT, LENT_LAST -> {
+                return FOREVER; // It woke by itself, as the watcher that it was before.
+            }
+            case LEAVING, ENDED -> {
+                instances.end(instance);
+                return END;
+            }
+            case OPENING -> {
+                if (!stopping) {
+                    return FOREVER;
+                }
+            }
+            case IDLE, WAKING, STALLED, RUNNING -> {}
+        }
+        // An idle one woke by itself, as the watcher.
+        boolean needed = before != Activity.IDLE || stopping || !isWakingDearer() || hasWaitedLong(now);
+        instances.arrive(instance);
+        if (!needed) {
+            instances.rest(instance);
+            return sleep(instance, FOREVER, now);
+        }
+        int sent = candidates.form(stopping, true, now);
+        if (sent == BatchDecision.WAIT) {
+            keepPromises();
+            if (before == Activity.STALLED) {
+                turns.decline(instance);
+            }
+            if (stopping) {
+                return END;
+            }
+            instances.rest(instance);
+            return sleep(instance, candidates.waitNanos(), now);
+        }
+        if (!turns.ask(instance)) {
+            keepPromises();
+            instances.stall(instance);
+            return FOREVER;
+        }
+        for (int i = 0; i < sent; i++) {
+            T ticket = queue.first();
+            if (ticket == null) {
+                throw new AssertionError("a ticket of an attempt is gone");
+            }
+            queue.remove(ticket);
+            ticket.become(State.RUNNING);
+            batch.add(ticket);
+        }
+        keepPromises();
+        dismissStalled();
+        return 0;
+    }
+
+    /**
+     * Has the instances that wait for their turns wait no more when there is nothing to run: others behind them may
+     * need the same.
+     */
+    private void dismissStalled() {
+        if (queue.size() > 0 || stopping) {
+            return; // Once the scheduler stops each ends by itself, when its turn has come.
+        }
+        for (int stalled = instances.anyStalled(); stalled != NONE; stalled = instances.anyStalled()) {
+            turns.decline(stalled);
+            instances.arrive(stalled);
+            instances.rest(stalled);
+        }
+    }
+
+    private void keepPromises() {
+        if (!instances.anyComing()) {
+            queue.breakPromises();
+        }
+    }
+
+    /**
+     * How long an instance that is idle sleeps at most.
+     *
+     * @param waitNanos how long a batch waits for more tickets; {@link #FOREVER} when none does
+     */
+    private long sleep(int instance, long waitNanos, long now) {
+        long nanos = waitNanos == FOREVER && instances.awakeCount() > 0 ? WATCH_NANOS : waitNanos;
+        if (nanos == FOREVER || instances.isWatchedWithin(nanos, now)) {
+            return FOREVER;
+        }
+        instances.watch(instance, nanos, now);
+        return nanos;
+    }
+
+    @Override
+    public boolean withdraw(Ticket ticket, long now) {
+        if (!queue.remove(ticket)) {
+            return false;
+        }
+        ticket.become(State.WITHDRAWN);
+        forget(ticket);
+        return true;
+    }
+
+    @Override
+    public void expire(Ticket ticket) {
+        if (ticket.delayedAtDeadline()) {
+            queue.delay(ticket);
+        } else if (queue.remove(ticket)) {
+            ticket.expire();
+            forget(ticket);
+        }
+    }
+
+    @Override
+    public boolean followsRuns() {
+        return order != null;
+    }
+
+    @Override
+    public void finish(List<T> batch, long now) {
+        if (order != null) {
+            order.finish(batch);
+            batch.clear();
+        }
+    }
+
+    private void forget(Ticket ticket) {
+        if (order != null) {
+            order.remove(ticket);
+        }
+        dismissStalled();
+    }
+
+    @Override
+    public int reserve() {
+        return stopping ? NONE : instances.reserve();
+    }
+
+    @Override
+    public void admit(int instance, long now) {
+        if (!stopping) {
+            instances.admit(instance);
+        }
+    }
+
+    @Override
+    public void retire(int instance, long now) {
+        if (stopping) {
+            return; // All end, when nothing waits any more.
+        }
+        switch (instances.of(instance)) {
+            case WAKING -> queue.breakPromises();
+            case STALLED -> turns.decline(instance);
+            case OPENING, IDLE, RUNNING, LENT, LENT_LAST, LEAVING, ENDED -> {}
+        }
+        instances.retire(instance);
+    }
+
+    /** {@inheritDoc} They do not wait for others to share their batch. */
+    @Override
+    public void drain(long now) {
+        stopping = true;
+    }
+
+    @Override
+    public void stop(long now) {
+        stopping = true;
+        for (T ticket = queue.first(); ticket != null; ticket = queue.first()) {
+            queue.remove(ticket);
+            ticket.refuse();
+            forget(ticket);
+        }
+    }
+}

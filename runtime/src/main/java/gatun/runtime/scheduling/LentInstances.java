@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.scheduling;
+
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Runs short tickets on the threads that bring them, by idle instances that are lent for that: to wake an instance's
+ * thread would take longer. Safe for any thread.
+ *
+ * @param <T> what is to be run
+ */
+final class LentInstances<T extends Ticket> {
+    private final ReentrantLock lock;
+    private final BatchDispatcher<T> dispatcher;
+    private final InstanceThreads<T> threads;
+    private final InlineRuns inlineRuns;
+
+    /** Whether no worker is bound to its thread; asked under the lock. */
+    private volatile boolean allowed;
+
+    /**
+     * Lends nothing before {@link #adjust}.
+     *
+     * @param lock guards the dispatcher
+     * @param inlineRuns counts the runs on request threads, and limits them
+     */
+    LentInstances(
+            ReentrantLock lock, BatchDispatcher<T> dispatcher, InstanceThreads<T> threads, InlineRuns inlineRuns) {
+        this.lock = lock;
+        this.dispatcher = dispatcher;
+        this.threads = threads;
+        this.inlineRuns = inlineRuns;
+    }
+
+    /** Lends where the present workers let others run them. */
+    void adjust() {
+        allowed = threads.workers().stream().noneMatch(Worker::isBoundToThread);
+    }
+
+    /** As {@link BatchDispatcher#lend}, unless all threads that may be held by runs are. Called under the lock. */
+    int lend(T ticket) {
+        long nanos = allowed ? inlineRuns.tryBegin() : 0;
+        if (nanos == 0) {
+            return Dispatcher.NONE;
+        }
+        int lent = Dispatcher.NONE;
+        try {
+            lent = dispatcher.lend(ticket, nanos);
+            return lent;
+        } finally {
+            if (lent == Dispatcher.NONE) {
+                inlineRuns.end();
+            }
+        }
+    }
+
+    /** Runs a ticket, for which {@code instance} was lent, on the calling thread. */
+    void run(int instance, T ticket) {
+        long ranNanos = 0;
+        try {
+            ranNanos = threads.get(instance).runElsewhere(List.of(ticket));
+        } finally {
+            inlineRuns.end();
+            ticket.become(Ticket.State.COMPLETED);
+            giveBack(instance, ranNanos);
+        }
+    }
+
+    private void giveBack(int instance, long ranNanos) {
+        int woken;
+        lock.lock();
+        try {
+            dispatcher.ran(ranNanos);
+            woken = dispatcher.giveBack(instance, System.nanoTime());
+        } finally {
+            lock.unlock();
+        }
+        threads.wake(woken);
+    }
+}
