@@ -11,9 +11,7 @@ import gatun.server.embedded.EmbeddedClient;
 import gatun.server.logging.Log;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
-import gatun.server.text.Version;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
@@ -23,17 +21,17 @@ import org.slf4j.LoggerFactory;
 public final class EmbeddedServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EmbeddedServer.class);
 
-    /** The flags that apply unless the application sets others: the server listens for nobody else. */
-    private static final List<String> NO_LISTENERS =
-            List.of("--allow-http=false", "--allow-grpc=false", "--allow-metrics=false");
-
     private final Server server;
     private final EmbeddedClient client;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private EmbeddedServer(Server server, boolean endsWithItsClient) {
-        this.server = server;
-        this.client = new EmbeddedClient(server.inference(), endsWithItsClient ? this::close : () -> {});
+    private EmbeddedServer(ServerSettings settings, boolean endsWithItsClient) {
+        try {
+            server = Server.start(settings, LogControl.fixed(), StartReport.none());
+        } catch (StartException e) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);
+        }
+        client = new EmbeddedClient(server.inference(), endsWithItsClient ? this::close : () -> {});
     }
 
     /**
@@ -44,7 +42,7 @@ public final class EmbeddedServer implements AutoCloseable {
      */
     public static GatunClient ownedClient(Path modelRepository) {
         Log.install(LogSettings.standard().withInfo(false));
-        return start(modelRepository, List.of(), true).client();
+        return new EmbeddedServer(ServerSettings.embedded(modelRepository), true).client;
     }
 
     /**
@@ -54,25 +52,8 @@ public final class EmbeddedServer implements AutoCloseable {
      * @throws GatunException with the reason when it cannot start
      */
     public static EmbeddedServer start(Path modelRepository, List<String> flags) {
-        return start(modelRepository, flags, false);
-    }
-
-    private static EmbeddedServer start(Path modelRepository, List<String> flags, boolean endsWithItsClient) {
-        List<String> arguments = new ArrayList<>(NO_LISTENERS);
-        arguments.add("--model-repository=" + modelRepository);
-        arguments.addAll(flags);
-        List<ServerSettings> settings = new ArrayList<>(1);
-        GatunCommand.serveSettings(Version.text(), arguments, (read, log, warnings) -> {
-            warnings.forEach(LOG::warn);
-            settings.add(read);
-            return 0;
-        });
-        try {
-            return new EmbeddedServer(
-                    Server.start(settings.getFirst(), LogControl.fixed(), StartReport.none()), endsWithItsClient);
-        } catch (StartException e) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);
-        }
+        ServerSettings settings = ServerSettings.embedded(modelRepository);
+        return new EmbeddedServer(GatunCommand.overlay(settings, flags, LOG::warn), false);
     }
 
     /** The client of this server. */

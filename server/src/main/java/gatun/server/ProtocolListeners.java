@@ -123,7 +123,7 @@ final class ProtocolListeners {
         }
         ListenerSettings.MetricsSettings metrics = listeners.metrics();
         if (metrics.enabled()) {
-            addresses.add(onPort(Endpoint.Protocol.METRICS, metrics.address(), metrics.port()));
+            addresses.add(onPort(Endpoint.Protocol.METRICS, metrics.address().orElse(http.address()), metrics.port()));
         }
         return addresses;
     }

@@ -16,7 +16,6 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -112,14 +111,13 @@ public final class ConnectionFuzz {
     private static KeepaliveSettings impatient() {
         KeepaliveSettings standard = KeepaliveSettings.standard();
         return new KeepaliveSettings(
-                standard.time(),
-                Duration.ofMillis(10),
+                new KeepaliveSettings.Pings(
+                        standard.pings().time(),
+                        Duration.ofMillis(10),
+                        standard.pings().withoutData()),
+                new KeepaliveSettings.ClientPings(standard.clientPings().leastInterval(), 0),
                 standard.withoutCalls(),
-                standard.leastPingInterval(),
-                0,
-                standard.pingsWithoutData(),
-                Optional.empty(),
-                Optional.empty(),
+                KeepaliveSettings.Age.ANY,
                 standard.patience());
     }
 

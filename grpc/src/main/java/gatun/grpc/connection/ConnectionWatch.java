@@ -64,7 +64,7 @@ final class ConnectionWatch {
         this.end = end;
         this.calls = calls;
         this.lastReadNanos = lastReadNanos;
-        this.ageDueIn = settings.age().map(ConnectionWatch::spread).orElse(NEVER);
+        this.ageDueIn = settings.age().most().map(ConnectionWatch::spread).orElse(NEVER);
     }
 
     private static long spread(Duration age) {
@@ -99,7 +99,7 @@ final class ConnectionWatch {
         if (now - beganNanos >= ageDueIn) {
             ageDueIn = NEVER;
             end.drain(TOO_OLD);
-            settings.ageGrace().ifPresent(grace -> timer.runAfter(grace, transport::close));
+            settings.age().grace().ifPresent(grace -> timer.runAfter(grace, transport::close));
         }
         long presence = presenceDueIn(now);
         if (presence > 0) {
@@ -117,27 +117,28 @@ final class ConnectionWatch {
             asked = 0;
         }
         if (asked != 0) {
-            long left = settings.timeout().toNanos() - (now - asked);
+            long left = settings.pings().timeout().toNanos() - (now - asked);
             if (left <= 0) {
-                end.giveUp("the client did not answer a PING within " + settings.timeout());
+                end.giveUp("the client did not answer a PING within "
+                        + settings.pings().timeout());
                 return 0;
             }
             return left;
         }
-        long left = settings.time().toNanos() - silent;
+        long left = settings.pings().time().toNanos() - silent;
         if (left > 0) {
             return left;
         }
         if (!calls.getAsBoolean() && !settings.withoutCalls()) {
-            return settings.time().toNanos();
+            return settings.pings().time().toNanos();
         }
         askedNanos = now | 1;
         writer.enqueue(w -> {
-            if (!w.frames().keepalive(KEEPALIVE_PING, settings.pingsWithoutData())) {
+            if (!w.frames().keepalive(KEEPALIVE_PING, settings.pings().withoutData())) {
                 askedNanos = 0;
             }
         });
-        return settings.timeout().toNanos();
+        return settings.pings().timeout().toNanos();
     }
 
     private void lookAgainIn(long nanos) {

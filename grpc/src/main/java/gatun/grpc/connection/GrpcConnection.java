@@ -100,7 +100,7 @@ final class GrpcConnection implements ServerConnection {
         this.open = open;
         this.reader = new FrameReader(transport, buffers);
         this.writer = new FrameWriter(
-                transport, buffers, settings.keepalive().timeout(), services.threads(), this::writeFailed);
+                transport, buffers, settings.keepalive().pings().timeout(), services.threads(), this::writeFailed);
         Duration patience = settings.keepalive().patience();
         this.headerBlocks = new HeaderBlockReader(reader, settings.maxMetadataSize(), () -> services.timer()
                 .runUnlessCalledOff(patience, transport::close));

@@ -36,12 +36,14 @@ final class PingStrikes {
      */
     void ping(boolean dataSent, boolean calls) {
         long now = nanoClock.getAsLong();
-        Duration least = calls || settings.withoutCalls() ? settings.leastPingInterval() : WITHOUT_CALLS;
+        Duration least =
+                calls || settings.withoutCalls() ? settings.clientPings().leastInterval() : WITHOUT_CALLS;
         if (dataSent) {
             strikes = 0;
         } else if (pingedBefore && now - lastNanos < least.toNanos()) {
             strikes++;
-            if (settings.pingStrikes() > 0 && strikes > settings.pingStrikes()) {
+            if (settings.clientPings().strikes() > 0
+                    && strikes > settings.clientPings().strikes()) {
                 throw new ConnectionError(Http2Error.ENHANCE_YOUR_CALM, TOO_MANY_PINGS);
             }
         }

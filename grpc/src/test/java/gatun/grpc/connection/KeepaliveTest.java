@@ -4,6 +4,9 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import gatun.grpc.connection.KeepaliveSettings.Age;
+import gatun.grpc.connection.KeepaliveSettings.ClientPings;
+import gatun.grpc.connection.KeepaliveSettings.Pings;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -30,26 +33,27 @@ class KeepaliveTest {
     private static final Duration SHORT = Duration.ofMillis(50);
     private static final Duration ANSWER = Duration.ofMillis(500);
     private static final Duration LONG = Duration.ofHours(1);
+    private static final Pings RARE_PINGS = new Pings(LONG, LONG, 2);
+    private static final ClientPings CLIENT_PINGS = new ClientPings(LONG, 2);
 
     @RegisterExtension
     final Opened opened = new Opened();
 
     private static KeepaliveSettings pinging(boolean withoutCalls) {
-        return new KeepaliveSettings(SHORT, SHORT, withoutCalls, LONG, 2, 2, Optional.empty(), Optional.empty(), LONG);
+        return new KeepaliveSettings(new Pings(SHORT, SHORT, 2), CLIENT_PINGS, withoutCalls, Age.ANY, LONG);
     }
 
     /** For clients that answer, but not always at once. */
     private static KeepaliveSettings patientlyPinging(int pingsWithoutData) {
-        return new KeepaliveSettings(
-                SHORT, ANSWER, false, LONG, 2, pingsWithoutData, Optional.empty(), Optional.empty(), LONG);
+        return new KeepaliveSettings(new Pings(SHORT, ANSWER, pingsWithoutData), CLIENT_PINGS, false, Age.ANY, LONG);
     }
 
     private static KeepaliveSettings aging(Optional<Duration> grace) {
-        return new KeepaliveSettings(LONG, LONG, false, LONG, 2, 2, Optional.of(SHORT), grace, LONG);
+        return new KeepaliveSettings(RARE_PINGS, CLIENT_PINGS, false, new Age(Optional.of(SHORT), grace), LONG);
     }
 
     private static KeepaliveSettings patience(Duration patience) {
-        return new KeepaliveSettings(LONG, LONG, false, LONG, 2, 2, Optional.empty(), Optional.empty(), patience);
+        return new KeepaliveSettings(RARE_PINGS, CLIENT_PINGS, false, Age.ANY, patience);
     }
 
     private RawClient connect(KeepaliveSettings settings, ServerServiceDefinition service) throws IOException {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.Optional;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
@@ -17,14 +16,10 @@ class PingStrikesTest {
     private PingStrikes strikes(int limit, boolean withoutCalls) {
         return new PingStrikes(
                 new KeepaliveSettings(
-                        Duration.ofHours(1),
-                        Duration.ofSeconds(1),
+                        new KeepaliveSettings.Pings(Duration.ofHours(1), Duration.ofSeconds(1), 2),
+                        new KeepaliveSettings.ClientPings(Duration.ofSeconds(10), limit),
                         withoutCalls,
-                        Duration.ofSeconds(10),
-                        limit,
-                        2,
-                        Optional.empty(),
-                        Optional.empty(),
+                        KeepaliveSettings.Age.ANY,
                         Duration.ofSeconds(20)),
                 () -> now);
     }

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,8 +33,12 @@ class UnreadResponsesTest {
      * else goes out.
      */
     private RawClient stalled(Duration patience) throws IOException {
-        KeepaliveSettings keepalive =
-                new KeepaliveSettings(LONG, patience, false, LONG, 0, 2, Optional.empty(), Optional.empty(), LONG);
+        KeepaliveSettings keepalive = new KeepaliveSettings(
+                new KeepaliveSettings.Pings(LONG, patience, 2),
+                new KeepaliveSettings.ClientPings(LONG, 0),
+                false,
+                KeepaliveSettings.Age.ANY,
+                LONG);
         TestServer server = opened.serve(
                 TestServer.settings(keepalive),
                 EchoService.of(EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> {

@@ -29,10 +29,16 @@ import java.util.function.Consumer;
  * object. Used by one thread.
  */
 public final class ServerOptions {
-    private static final int DEFAULT_LOAD_THREADS = 4;
+    /** How many models are loaded at a time without {@link #loadThreads}. */
+    public static final int DEFAULT_LOAD_THREADS = 4;
+
+    /** How long running requests may take when the server closes, without {@link #exitTimeout}. */
+    public static final Duration DEFAULT_EXIT_TIMEOUT = Duration.ofSeconds(30);
+
+    /** How long there is between two looks at the repositories without {@link #pollInterval}. */
+    public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(15);
+
     private static final int DEFAULT_QUEUE_LIMIT = 4096;
-    private static final Duration DEFAULT_EXIT_TIMEOUT = Duration.ofSeconds(30);
-    private static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(15);
 
     private final BufferPool buffers;
     private final RegionRegistry regions;

@@ -5,9 +5,7 @@ import gatun.server.check.Checking;
 import gatun.server.settings.CheckSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -63,7 +61,7 @@ final class CheckCommand implements Callable<Integer> {
     @Option(
             names = "--backend-config",
             paramLabel = "BACKEND,K=V",
-            converter = FlagValues.Backend.class,
+            converter = BackendOption.Reader.class,
             description = "An option of a backend; may be given several times.")
     List<BackendOption> backendOptions = new ArrayList<>();
 
@@ -75,13 +73,14 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Map<String, Map<String, String>> options = new HashMap<>();
-        for (BackendOption option : backendOptions) {
-            options.computeIfAbsent(option.backend(), backend -> new HashMap<>())
-                    .put(option.name(), option.value());
-        }
         CheckSettings settings = new CheckSettings(
-                repositories, models, configName, !disableAutoComplete, options, backendDirectory, !quiet);
+                repositories,
+                models,
+                configName,
+                !disableAutoComplete,
+                BackendOption.byBackend(backendOptions),
+                backendDirectory,
+                !quiet);
         return Checking.run(
                 settings, spec.commandLine().getOut(), spec.commandLine().getErr());
     }

@@ -47,7 +47,7 @@ interface CollectorOption extends UnaryOperator<CollectorSettings> {
             }
             case "bsp_schedule_delay" -> {
                 Duration delay = Duration.ofMillis(
-                        FlagValues.number(value, 1, Integer.MAX_VALUE, "a number of milliseconds from 1 up"));
+                        FlagType.number(value, 1, Integer.MAX_VALUE, "a number of milliseconds from 1 up"));
                 yield before -> before.withScheduleDelay(delay);
             }
             default ->
@@ -58,7 +58,7 @@ interface CollectorOption extends UnaryOperator<CollectorSettings> {
     }
 
     private static int count(String value) {
-        return (int) FlagValues.number(value, 1, 1 << 20, "a number of spans from 1 to " + (1 << 20));
+        return (int) FlagType.number(value, 1, 1 << 20, "a number of spans from 1 to " + (1 << 20));
     }
 
     private static URI url(String text) {

@@ -3,39 +3,38 @@ package gatun.server.commandline;
 
 import gatun.listener.ConnectionLimits;
 import java.time.Duration;
-import picocli.CommandLine.Option;
 
-/** The limits of connections. Filled by picocli, read once. */
-final class ConnectionFlags {
-    @Option(
-            names = "--max-connections",
-            paramLabel = "N",
-            defaultValue = "16384",
-            converter = FlagValues.Limit.class,
-            description = "The most connections that clients may have open at a time, to all ports and sockets but the"
-                    + " metrics' together. Others are refused: over HTTP with 503, over gRPC with GOAWAY, over TLS they"
-                    + " are closed.")
-    int most;
+/** How many connections there may be. Read once. */
+final class ConnectionFlags extends FlagGroup {
+    private final Flag<Integer> most;
+    private final Flag<Integer> mostPerAddress;
+    private final Flag<Duration> handshakeLimit;
 
-    @Option(
-            names = "--max-connections-per-address",
-            paramLabel = "N",
-            defaultValue = "12288",
-            converter = FlagValues.CountOrAny.class,
-            description =
-                    "The most of these connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for"
-                            + " any number.")
-    int mostPerAddress;
-
-    @Option(
-            names = "--tls-handshake-timeout-secs",
-            paramLabel = "SECONDS",
-            defaultValue = "10",
-            converter = FlagValues.Interval.class,
-            description = "How long a client may take for its TLS handshake before its connection is closed.")
-    int handshakeSeconds;
+    ConnectionFlags(ConnectionLimits standard) {
+        most = flag(
+                "--max-connections",
+                "N",
+                FlagType.LIMIT,
+                standard.most(),
+                "The most connections that clients may have open at a time, to all ports and sockets but the"
+                        + " metrics' together. Others are refused: over HTTP with 503, over gRPC with GOAWAY, over TLS"
+                        + " they are closed.");
+        mostPerAddress = flag(
+                "--max-connections-per-address",
+                "N",
+                FlagType.COUNT_OR_ANY,
+                standard.mostPerAddress(),
+                "The most of these connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for"
+                        + " any number.");
+        handshakeLimit = flag(
+                "--tls-handshake-timeout-secs",
+                "SECONDS",
+                FlagType.INTERVAL,
+                standard.handshakeLimit(),
+                "How long a client may take for its TLS handshake before its connection is closed.");
+    }
 
     ConnectionLimits settings() {
-        return new ConnectionLimits(most, mostPerAddress, Duration.ofSeconds(handshakeSeconds));
+        return new ConnectionLimits(most.value(), mostPerAddress.value(), handshakeLimit.value());
     }
 }

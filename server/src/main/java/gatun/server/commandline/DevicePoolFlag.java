@@ -16,7 +16,7 @@ final class DevicePoolFlag implements ITypeConverter<DevicePoolLimit> {
             throw new TypeConversionException("'" + value + "' is not " + EXPECTED);
         }
         return new DevicePoolLimit(
-                (int) FlagValues.number(value.substring(0, colon), 0, Integer.MAX_VALUE, EXPECTED),
-                FlagValues.number(value.substring(colon + 1), 0, Long.MAX_VALUE, EXPECTED));
+                (int) FlagType.number(value.substring(0, colon), 0, Integer.MAX_VALUE, EXPECTED),
+                FlagType.number(value.substring(colon + 1), 0, Long.MAX_VALUE, EXPECTED));
     }
 }

@@ -3,6 +3,8 @@ package gatun.server.commandline;
 
 import gatun.bench.BenchCommand;
 import gatun.bench.EmbeddedModels;
+import gatun.server.settings.ServerSettings;
+import gatun.server.text.Version;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -10,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -55,14 +58,14 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     static CommandLine create(String version, ServeAction serve, EmbeddedModels embedded, SettingSources sources) {
-        CommandLine serveCommand = new CommandLine(new ServeCommand(serve));
-        KnownFlags.addTo(serveCommand.getCommandSpec());
-        serveCommand
-                .getHelpSectionMap()
-                .put(CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST, new FlagHelp());
-        serveCommand.getCommandSpec().usageMessage().customSynopsis("gatun serve --model-repository=DIR [FLAG]...");
+        CommandLine serveCommand = ServeCommand.create(serve, ServerSettings.standard());
+        return create(version, serveCommand, embedded, sources);
+    }
+
+    private static CommandLine create(
+            String version, CommandLine serve, EmbeddedModels embedded, SettingSources sources) {
         CommandLine command = new CommandLine(new GatunCommand());
-        command.addSubcommand(serveCommand);
+        command.addSubcommand(serve);
         command.addSubcommand(new CheckCommand());
         command.addSubcommand(new ModelsCommand());
         command.addSubcommand(new BenchCommand(embedded));
@@ -112,16 +115,23 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     /**
-     * Reads flags of {@code gatun serve} for a server that is a part of another program.
+     * Overlays settings with flags of {@code gatun serve}, for a server that is a part of another program.
      *
-     * @param take receives the settings that the flags give
+     * @param standard what holds where no flag says otherwise
+     * @param warn is told of flags without effect
      * @throws IllegalArgumentException with the text that the command line would show, for flags that are wrong
      */
-    public static void serveSettings(String version, List<String> flags, ServeAction take) {
+    public static ServerSettings overlay(ServerSettings standard, List<String> flags, Consumer<String> warn) {
+        List<ServerSettings> read = new ArrayList<>(1);
+        ServeAction take = (settings, log, warnings) -> {
+            warnings.forEach(warn);
+            read.add(settings);
+            return ExitCode.OK;
+        };
         SettingSources sources = new SettingSources();
         CommandLine command = create(
-                version,
-                take,
+                Version.text(),
+                ServeCommand.create(take, standard),
                 modelRepository -> {
                     throw new IllegalStateException("only 'gatun serve' is read here");
                 },
@@ -135,6 +145,7 @@ public final class GatunCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     problem.toString().lines().findFirst().orElse("wrong flags " + flags));
         }
+        return read.getFirst();
     }
 
     @Override

@@ -4,66 +4,47 @@ package gatun.server.commandline;
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
 import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
-import picocli.CommandLine.Option;
 
-/** The log. Filled by picocli, read once. */
-final class LogFlags {
-    @Option(
-            names = "--log-verbose",
-            paramLabel = "LEVEL",
-            arity = "0..1",
-            defaultValue = "0",
-            fallbackValue = "1",
-            converter = FlagValues.Verbosity.class,
-            description = "1 logs what Gatun does in detail, 2 what its libraries do as well.")
-    int verbosity;
+/** The log. Read once. */
+final class LogFlags extends FlagGroup {
+    private static final LogSettings STANDARD = LogSettings.standard();
 
-    @Option(
-            names = "--log-info",
-            paramLabel = "BOOL",
-            arity = "0..1",
-            defaultValue = "true",
-            fallbackValue = "true",
-            converter = FlagValues.TrueFalse.class,
-            description = "Whether informational lines are logged.")
-    boolean info;
+    /** A number, or {@code true} for 1 and {@code false} for 0, as Triton takes it. */
+    private static final FlagType<Integer> VERBOSITY =
+            FlagType.of(LogFlags::verbosity).orBare("1");
 
-    @Option(
-            names = "--log-warning",
-            paramLabel = "BOOL",
-            arity = "0..1",
-            defaultValue = "true",
-            fallbackValue = "true",
-            converter = FlagValues.TrueFalse.class,
-            description = "Whether warnings are logged.")
-    boolean warning;
+    /** In Triton's spelling. */
+    private static final FlagType<LogFormat> FORMAT = FlagType.choice(
+            "a format: default or ISO8601", Map.of("default", LogFormat.DEFAULT, "ISO8601", LogFormat.ISO8601));
 
-    @Option(
-            names = "--log-error",
-            paramLabel = "BOOL",
-            arity = "0..1",
-            defaultValue = "true",
-            fallbackValue = "true",
-            converter = FlagValues.TrueFalse.class,
-            description = "Whether errors are logged.")
-    boolean error;
-
-    @Option(
-            names = "--log-format",
-            paramLabel = "FORMAT",
-            defaultValue = "default",
-            converter = FlagValues.Format.class,
-            description = "How a line begins: default or ISO8601.")
-    LogFormat format = LogFormat.DEFAULT;
-
-    @Option(
-            names = "--log-file",
-            paramLabel = "FILE",
-            description = "Append the log to FILE instead of writing it to standard error.")
-    Optional<Path> file = Optional.empty();
+    private final Flag<Integer> verbosity = flag(
+            "--log-verbose",
+            "LEVEL",
+            VERBOSITY,
+            STANDARD.verbosity(),
+            "1 logs what Gatun does in detail, 2 what its libraries do as well.");
+    private final Flag<Boolean> info =
+            yesOrNo("--log-info", STANDARD.info(), "Whether informational lines are logged.");
+    private final Flag<Boolean> warning = yesOrNo("--log-warning", STANDARD.warning(), "Whether warnings are logged.");
+    private final Flag<Boolean> error = yesOrNo("--log-error", STANDARD.error(), "Whether errors are logged.");
+    private final Flag<LogFormat> format =
+            flag("--log-format", "FORMAT", FORMAT, STANDARD.format(), "How a line begins: default or ISO8601.");
+    private final Flag<Optional<Path>> file = optional(
+            "--log-file", "FILE", FlagType.PATH, "Append the log to FILE instead of writing it to standard error.");
 
     LogSettings settings() {
-        return new LogSettings(verbosity, info, warning, error, format, file);
+        return new LogSettings(
+                verbosity.value(), info.value(), warning.value(), error.value(), format.value(), file.value());
+    }
+
+    private static Integer verbosity(String value) {
+        return switch (value.toLowerCase(Locale.ROOT)) {
+            case "true" -> 1;
+            case "false" -> 0;
+            default -> (int) FlagType.number(value, 0, Integer.MAX_VALUE, "a level from 0 up");
+        };
     }
 }

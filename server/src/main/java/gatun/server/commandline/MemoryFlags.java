@@ -3,71 +3,77 @@ package gatun.server.commandline;
 
 import gatun.server.settings.DevicePoolLimit;
 import gatun.server.settings.ServerSettings.MemorySettings;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 
-/** Native memory. Filled by picocli, read once. */
-final class MemoryFlags {
-    @Option(
-            names = {"--buffer-pool-byte-size", "--pinned-memory-pool-byte-size"},
-            paramLabel = "BYTES",
-            defaultValue = "268435456",
-            converter = FlagValues.ByteSize.class,
-            description = "The most bytes of native memory that requests and responses may occupy at a time."
-                    + " Also called --pinned-memory-pool-byte-size.")
-    long bufferPoolByteSize;
+/** Native memory. Read once. */
+final class MemoryFlags extends FlagGroup {
+    private static final String CACHE = "local,size=";
 
-    @Option(
-            names = "--cuda-memory-pool-byte-size",
-            paramLabel = "GPU:BYTES",
-            converter = DevicePoolFlag.class,
-            description = "The most bytes of a GPU's memory that requests may occupy at a time; all of it unless this"
-                    + " is given. May be given once for each GPU.")
-    List<DevicePoolLimit> devicePools = new ArrayList<>();
+    private final MemorySettings standard;
+    private final Flag<Long> bufferPoolByteSize;
+    private final Flag<List<DevicePoolLimit>> devicePools;
+    private final Flag<Boolean> clientSharedMemory;
+    private final Flag<Optional<Long>> cacheByteSize;
 
-    @Option(
-            names = "--allow-client-shm",
-            paramLabel = "BOOL",
-            arity = "0..1",
-            defaultValue = "false",
-            fallbackValue = "true",
-            converter = FlagValues.TrueFalse.class,
-            description = "Whether clients may register shared memory; allow it only where every client that"
-                    + " reaches the server may share memory with it.")
-    boolean clientSharedMemory;
+    /** The older form of that. */
+    private final Flag<Optional<Long>> olderCacheByteSize;
 
-    @Option(
-            names = "--cache-config",
-            paramLabel = "local,size=BYTES",
-            converter = FlagValues.CacheSize.class,
-            description = "Remember the responses of models whose configuration enables response_cache, in at most"
-                    + " this many bytes of native memory.")
-    Optional<Long> cacheByteSize = Optional.empty();
-
-    @Option(
-            names = "--response-cache-byte-size",
-            hidden = true,
-            paramLabel = "BYTES",
-            converter = FlagValues.ByteSizeOrNone.class,
-            description = "The older form of --cache-config.")
-    Optional<Long> olderCacheByteSize = Optional.empty();
+    MemoryFlags(MemorySettings standard) {
+        this.standard = standard;
+        bufferPoolByteSize = flag(
+                "--buffer-pool-byte-size --pinned-memory-pool-byte-size",
+                "BYTES",
+                FlagType.BYTE_SIZE,
+                standard.bufferPoolByteSize(),
+                "The most bytes of native memory that requests and responses may occupy at a time."
+                        + " Also called --pinned-memory-pool-byte-size.");
+        devicePools = several(
+                "--cuda-memory-pool-byte-size",
+                "GPU:BYTES",
+                FlagType.of(new DevicePoolFlag()::convert),
+                "The most bytes of a GPU's memory that requests may occupy at a time; all of it unless this"
+                        + " is given. May be given once for each GPU.");
+        clientSharedMemory = yesOrNo(
+                "--allow-client-shm",
+                standard.clientSharedMemory(),
+                "Whether clients may register shared memory; allow it only where every client that"
+                        + " reaches the server may share memory with it.");
+        cacheByteSize = optional(
+                "--cache-config",
+                CACHE + "BYTES",
+                FlagType.of(MemoryFlags::cacheSize),
+                "Remember the responses of models whose configuration enables response_cache, in at most"
+                        + " this many bytes of native memory.");
+        olderCacheByteSize = hidden("--response-cache-byte-size", FlagType.BYTE_SIZE_OR_NONE);
+    }
 
     /** @throws ParameterException when the flags of {@code spec}'s command contradict each other */
     MemorySettings settings(CommandSpec spec) {
-        if (cacheByteSize.isPresent() && olderCacheByteSize.isPresent()) {
+        Optional<Long> cache = cacheByteSize.value();
+        if (cache.isPresent() && olderCacheByteSize.value().isPresent()) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "Incompatible flags --response-cache-byte-size and --cache-config both provided. Please provide one"
-                            + " or the other.");
+                    "Incompatible flags " + olderCacheByteSize.name() + " and " + cacheByteSize.name()
+                            + " both provided. Please provide one or the other.");
         }
         return new MemorySettings(
-                bufferPoolByteSize,
-                clientSharedMemory,
-                cacheByteSize.or(() -> olderCacheByteSize).orElse(0L),
-                devicePools);
+                bufferPoolByteSize.value(),
+                clientSharedMemory.value(),
+                cache.or(olderCacheByteSize::value).orElse(standard.responseCacheByteSize()),
+                devicePools.value());
+    }
+
+    private static Long cacheSize(String value) {
+        String expected = CACHE + "BYTES, such as " + CACHE + "67108864; there is no other cache than the local one";
+        String number = value.startsWith(CACHE) ? value.substring(CACHE.length()) : "";
+        try {
+            return FlagType.number(number, 1, Long.MAX_VALUE, expected);
+        } catch (TypeConversionException e) {
+            throw new TypeConversionException("'" + value + "' is not " + expected);
+        }
     }
 }

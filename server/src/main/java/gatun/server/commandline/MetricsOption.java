@@ -54,7 +54,7 @@ interface MetricsOption {
         }
 
         private static boolean trueOrFalse(String value) {
-            return new FlagValues.TrueFalse().convert(value);
+            return FlagType.TRUE_FALSE.read(value);
         }
 
         /**

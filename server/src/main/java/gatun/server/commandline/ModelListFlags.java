@@ -6,66 +6,50 @@ import gatun.server.settings.ModelListSettings.Names;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
-/** TensorFlow Serving's flags for the models to serve. Filled by picocli, read once. */
-final class ModelListFlags {
-    @Option(
-            names = "--model_name",
-            paramLabel = "NAME",
-            defaultValue = "default",
-            description = "What the model of --model_base_path is called.")
-    String name = "";
-
-    @Option(
-            names = "--model_base_path",
-            paramLabel = "DIR",
-            description = "Serve the model in DIR, which holds one folder for each version.")
-    @Nullable
-    Path basePath;
-
-    @Option(
-            names = "--model_config_file",
-            paramLabel = "FILE",
-            description = "Serve the models that FILE lists (ModelServerConfig in protobuf's text format).")
-    @Nullable
-    Path file;
-
-    @Option(
-            names = "--model_config_file_poll_wait_seconds",
-            paramLabel = "SECONDS",
-            defaultValue = "0",
-            converter = FlagValues.Seconds.class,
-            description = "How often to read that file anew and follow it, 0 for never.")
-    int filePollSeconds;
-
-    @Option(
-            names = "--file_system_poll_wait_seconds",
-            paramLabel = "SECONDS",
-            defaultValue = "1",
-            converter = FlagValues.PollSeconds.class,
-            description = "How often to look for new versions of these models, 0 or less for only once, at the start.")
-    int versionPollSeconds;
+/** Which models to serve, as TensorFlow Serving is told. Read once. */
+final class ModelListFlags extends FlagGroup {
+    private final Flag<String> name =
+            flag("--model_name", "NAME", FlagType.TEXT, "default", "What the model of --model_base_path is called.");
+    private final Flag<Optional<Path>> basePath = optional(
+            "--model_base_path",
+            "DIR",
+            FlagType.PATH,
+            "Serve the model in DIR, which holds one folder for each version.");
+    private final Flag<Optional<Path>> file = optional(
+            "--model_config_file",
+            "FILE",
+            FlagType.PATH,
+            "Serve the models that FILE lists (ModelServerConfig in protobuf's text format).");
+    private final Flag<Duration> filePoll = flag(
+            "--model_config_file_poll_wait_seconds",
+            "SECONDS",
+            FlagType.SECONDS,
+            Duration.ZERO,
+            "How often to read that file anew and follow it, 0 for never.");
+    private final Flag<Duration> versionPoll = flag(
+            "--file_system_poll_wait_seconds",
+            "SECONDS",
+            FlagType.POLL_SECONDS,
+            Duration.ofSeconds(1),
+            "How often to look for new versions of these models, 0 or less for only once, at the start.");
 
     /** Whether these flags name any model. */
     boolean isGiven() {
-        return basePath != null || file != null;
+        return basePath.value().isPresent() || file.value().isPresent();
     }
 
     /** How often to look for new versions; empty for never. */
     Optional<Duration> versionPoll() {
-        return versionPollSeconds > 0 ? Optional.of(Duration.ofSeconds(versionPollSeconds)) : Optional.empty();
+        return Optional.of(versionPoll.value()).filter(Duration::isPositive);
     }
 
     /** The models; those of the file where a base path is given too, as in TensorFlow Serving. */
     Optional<ModelListSettings> settings() {
-        Duration filePoll = Duration.ofSeconds(filePollSeconds);
-        if (file != null) {
-            return Optional.of(new ModelListSettings(new Names.File(file), filePoll));
-        }
-        return basePath == null
-                ? Optional.empty()
-                : Optional.of(new ModelListSettings(new Names.One(name, basePath.toAbsolutePath()), Duration.ZERO));
+        return file.value()
+                .map(list -> new ModelListSettings(new Names.File(list), filePoll.value()))
+                .or(() -> basePath.value()
+                        .map(folder -> new ModelListSettings(
+                                new Names.One(name.value(), folder.toAbsolutePath()), Duration.ZERO)));
     }
 }

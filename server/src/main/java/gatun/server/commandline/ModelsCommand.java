@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -67,7 +68,7 @@ final class ModelsCommand implements Callable<Integer> {
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "10",
-            converter = FlagValues.Count.class,
+            converter = Count.class,
             description = "Wait no longer for an answer (default: ${DEFAULT-VALUE}).")
     int timeoutSeconds;
 
@@ -86,6 +87,14 @@ final class ModelsCommand implements Callable<Integer> {
             err.println("gatun: " + url + ": " + e.getMessage());
             err.flush();
             return UNREACHABLE;
+        }
+    }
+
+    /** Reads how many seconds there are. */
+    static final class Count implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return FlagType.COUNT.read(value);
         }
     }
 

@@ -5,86 +5,87 @@ import gatun.server.settings.ClientSettings;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import gatun.server.settings.ServerSettings;
-import gatun.server.settings.ServerSettings.LifecycleSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 
-/** {@code gatun serve}: its flags are Triton's, so that existing argument lists work. */
-@Command(
-        name = "serve",
-        description = "Serves the models of a repository over HTTP, gRPC and shared memory.",
-        sortOptions = false,
-        usageHelpWidth = 80,
-        synopsisHeading = "Usage: ")
+/**
+ * {@code gatun serve}: its flags are Triton's, so that existing argument lists work. They overlay settings, which hold
+ * where no flag says otherwise.
+ */
 final class ServeCommand implements Callable<Integer> {
     private final ServeAction action;
+    private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
+    private final ModelFlags models;
+    private final ModelListFlags modelList;
+    private final BatchingFlags batching;
+    private final TensorFlowFlags tensorFlow;
+    private final HttpFlags http;
+    private final HttpTlsFlags httpTls;
+    private final GrpcFlags grpc;
+    private final GrpcTlsFlags grpcTls;
+    private final GrpcKeepaliveFlags grpcKeepalive;
+    private final MetricsFlags metrics;
+    private final MemoryFlags memory;
+    private final LimitFlags limits;
+    private final ConnectionFlags connections;
+    private final ServerFlags server;
+    private final LogFlags log;
+    private final AccessFlags access;
+    private final TraceFlags trace;
 
-    @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
-    CommandSpec spec;
-
-    @Mixin(name = "Models")
-    ModelFlags models = new ModelFlags();
-
-    @Mixin(name = "Models as TensorFlow Serving is told")
-    ModelListFlags modelList = new ModelListFlags();
-
-    @Mixin(name = "Batching as TensorFlow Serving is told")
-    BatchingFlags batching = new BatchingFlags();
-
-    @Mixin(name = "TensorFlow as TensorFlow Serving is told")
-    TensorFlowFlags tensorFlow = new TensorFlowFlags();
-
-    @Mixin(name = "HTTP")
-    HttpFlags http = new HttpFlags();
-
-    @Mixin(name = "HTTP over TLS")
-    HttpTlsFlags httpTls = new HttpTlsFlags();
-
-    @Mixin(name = "gRPC")
-    GrpcFlags grpc = new GrpcFlags();
-
-    @Mixin(name = "gRPC over TLS")
-    GrpcTlsFlags grpcTls = new GrpcTlsFlags();
-
-    @Mixin(name = "gRPC connections")
-    GrpcKeepaliveFlags grpcKeepalive = new GrpcKeepaliveFlags();
-
-    @Mixin(name = "Metrics")
-    MetricsFlags metrics = new MetricsFlags();
-
-    @Mixin(name = "Memory")
-    MemoryFlags memory = new MemoryFlags();
-
-    @Mixin(name = "Limits")
-    LimitFlags limits = new LimitFlags();
-
-    @Mixin(name = "Connections")
-    ConnectionFlags connections = new ConnectionFlags();
-
-    @Mixin(name = "Server")
-    ServerFlags server = new ServerFlags();
-
-    @Mixin(name = "Logging")
-    LogFlags log = new LogFlags();
-
-    @Mixin(name = "Access")
-    AccessFlags access = new AccessFlags();
-
-    @Mixin(name = "Tracing")
-    TraceFlags trace = new TraceFlags();
-
-    @Mixin(name = "Help")
-    HelpFlag help = new HelpFlag();
-
-    ServeCommand(ServeAction action) {
+    private ServeCommand(ServeAction action, ServerSettings standard) {
         this.action = action;
+        ListenerSettings listeners = standard.listeners();
+        models = group("Models", new ModelFlags(standard.models()));
+        modelList = group("Models as TensorFlow Serving is told", new ModelListFlags());
+        batching = group("Batching as TensorFlow Serving is told", new BatchingFlags());
+        tensorFlow = group("TensorFlow as TensorFlow Serving is told", new TensorFlowFlags());
+        http = group("HTTP", new HttpFlags(listeners.http(), listeners.tensorFlow()));
+        httpTls = group("HTTP over TLS", new HttpTlsFlags());
+        grpc = group("gRPC", new GrpcFlags(listeners.grpc(), listeners.tensorFlow()));
+        grpcTls = group("gRPC over TLS", new GrpcTlsFlags());
+        grpcKeepalive = group(
+                "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));
+        metrics = group("Metrics", new MetricsFlags(listeners.metrics()));
+        memory = group("Memory", new MemoryFlags(standard.memory()));
+        limits = group("Limits", new LimitFlags(standard.clients().limits()));
+        connections =
+                group("Connections", new ConnectionFlags(standard.clients().connections()));
+        server = group("Server", new ServerFlags(standard));
+        log = group("Logging", new LogFlags());
+        access = group("Access", new AccessFlags());
+        trace = group("Tracing", new TraceFlags());
+        spec.addMixin("Help", CommandSpec.forAnnotatedObject(new HelpFlag()));
+    }
+
+    /**
+     * The command.
+     *
+     * @param action what it does with the settings
+     * @param standard what holds where no flag says otherwise
+     */
+    static CommandLine create(ServeAction action, ServerSettings standard) {
+        CommandSpec spec = new ServeCommand(action, standard).spec;
+        KnownFlags.addTo(spec);
+        spec.name("serve");
+        spec.usageMessage()
+                .description("Serves the models of a repository over HTTP, gRPC and shared memory.")
+                .sortOptions(false)
+                .width(80)
+                .synopsisHeading("Usage: ")
+                .customSynopsis("gatun serve --model-repository=DIR [FLAG]...")
+                .sectionMap()
+                .put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, new FlagHelp());
+        return new CommandLine(spec);
+    }
+
+    private <G extends FlagGroup> G group(String title, G group) {
+        spec.addMixin(title, group.flags());
+        return group;
     }
 
     @Override
@@ -97,30 +98,28 @@ final class ServeCommand implements Callable<Integer> {
 
     private ServerSettings settings() {
         return new ServerSettings(
-                server.id,
-                new LifecycleSettings(
-                        server.readyFile,
-                        Duration.ofSeconds(server.exitTimeoutSeconds),
-                        Duration.ofSeconds(server.drainSeconds)),
+                server.id.value(),
+                server.lifecycle(),
                 models.settings(spec, modelList, batching, tensorFlow),
                 memory.settings(spec),
                 new ListenerSettings(
                         http.settings(httpTls.files(spec)),
                         grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                         tensorFlowServing(),
-                        metrics.settings(http.address)),
+                        metrics.settings()),
                 new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),
                 trace.settings());
     }
 
     private TensorFlowServingSettings tensorFlowServing() {
         TensorFlowSettings protocol = new TensorFlowSettings(
-                http.restCors,
-                Duration.ofMillis(http.restTimeoutMillis),
-                http.methodNames,
-                grpc.tensorContent,
-                grpc.anyLabels,
+                http.restCors.value(),
+                http.restTimeout.value(),
+                http.methodNames.value(),
+                grpc.tensorContent.value(),
+                grpc.anyLabels.value(),
                 Optional.empty());
-        return new TensorFlowServingSettings(http.restPort, grpc.tensorFlowPort, protocol, metrics.monitoringFile);
+        return new TensorFlowServingSettings(
+                http.restPort.value(), grpc.tensorFlowPort.value(), protocol, metrics.monitoringFile.value());
     }
 }

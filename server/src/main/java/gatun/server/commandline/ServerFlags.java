@@ -1,50 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.settings.ServerSettings;
+import gatun.server.settings.ServerSettings.LifecycleSettings;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
-import picocli.CommandLine.Option;
 
-/** The server as a whole. Filled by picocli, read once. */
-final class ServerFlags {
-    /** Read before all others, by {@link SettingSources}. */
-    @Option(
-            names = SettingSources.CONFIG_FLAG,
-            paramLabel = "FILE",
-            description =
-                    "Read flags from FILE, in YAML: 'http-port: 8000', or 'port: 8000' under 'http:'. Stronger are"
-                            + " environment variables (GATUN_HTTP_PORT), and stronger than those flags.")
-    Optional<Path> configuration = Optional.empty();
+/** The server as a whole. Read once. */
+final class ServerFlags extends FlagGroup {
+    /** What the server calls itself. */
+    final Flag<String> id;
 
-    @Option(
-            names = "--id",
-            paramLabel = "NAME",
-            defaultValue = "triton",
-            description = "How the server names itself in its metadata.")
-    String id = "";
+    private final Flag<Duration> exitTimeout;
+    private final Flag<Duration> drain;
+    private final Flag<Optional<Path>> readyFile;
 
-    @Option(
-            names = "--exit-timeout-secs",
-            paramLabel = "SECONDS",
-            defaultValue = "30",
-            converter = FlagValues.Seconds.class,
-            description = "How long running requests may take to finish after the server is told to stop.")
-    int exitTimeoutSeconds;
+    ServerFlags(ServerSettings standard) {
+        // Read before all others, by SettingSources.
+        optional(
+                SettingSources.CONFIG_FLAG,
+                "FILE",
+                FlagType.PATH,
+                "Read flags from FILE, in YAML: 'http-port: 8000', or 'port: 8000' under 'http:'. Stronger are"
+                        + " environment variables (GATUN_HTTP_PORT), and stronger than those flags.");
+        id = flag("--id", "NAME", FlagType.TEXT, standard.id(), "How the server names itself in its metadata.");
+        exitTimeout = flag(
+                "--exit-timeout-secs",
+                "SECONDS",
+                FlagType.SECONDS,
+                standard.lifecycle().exitTimeout(),
+                "How long running requests may take to finish after the server is told to stop.");
+        drain = flag(
+                "--drain-secs",
+                "SECONDS",
+                FlagType.SECONDS,
+                standard.lifecycle().drain(),
+                "How long the server goes on serving after it is told to stop, without being ready, so that load"
+                        + " balancers notice. Being told again ends it.");
+        readyFile = optional(
+                "--ready-file",
+                "FILE",
+                FlagType.PATH,
+                "Write the real addresses to FILE when the server is ready, as properties; for scripts."
+                        + " It names the process and its start; it is removed at stop.");
+    }
 
-    @Option(
-            names = "--drain-secs",
-            paramLabel = "SECONDS",
-            defaultValue = "0",
-            converter = FlagValues.Seconds.class,
-            description =
-                    "How long the server goes on serving after it is told to stop, without being ready, so that load"
-                            + " balancers notice. Being told again ends it.")
-    int drainSeconds;
-
-    @Option(
-            names = "--ready-file",
-            paramLabel = "FILE",
-            description = "Write the real addresses to FILE when the server is ready, as properties; for scripts."
-                    + " It names the process and its start; it is removed at stop.")
-    Optional<Path> readyFile = Optional.empty();
+    LifecycleSettings lifecycle() {
+        return new LifecycleSettings(readyFile.value(), exitTimeout.value(), drain.value());
+    }
 }

@@ -3,68 +3,54 @@ package gatun.server.commandline;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
-import picocli.CommandLine.Option;
+import java.util.Optional;
 
-/** TensorFlow Serving's flags for running and loading TensorFlow. Filled by picocli, read once. */
-final class TensorFlowFlags {
+/** How TensorFlow runs and is loaded, as TensorFlow Serving is told. Read once. */
+final class TensorFlowFlags extends FlagGroup {
     private static final String BACKEND = "tensorflow";
     private static final String USUAL_TAG = "serve";
 
-    @Option(
-            names = "--tensorflow_session_parallelism",
-            paramLabel = "N",
-            defaultValue = "0",
-            converter = FlagValues.CountOrAny.class,
-            description = "Both of the following at once, 0 for TensorFlow's choice.")
-    int session;
+    private final Flag<Integer> session = threads("session", "Both of the following at once");
+    private final Flag<Integer> intraOp = threads("intra_op", "How many threads one operation may use");
+    private final Flag<Integer> interOp = threads("inter_op", "How many operations may run at a time");
+    private final Flag<String> tags = flag(
+            "--saved_model_tags",
+            "TAG[,TAG]",
+            FlagType.TEXT,
+            USUAL_TAG,
+            "Which graph of a SavedModel to serve: the one that has exactly these tags.");
+    private final Flag<Optional<Integer>> loadThreads =
+            hidden("--num_load_threads", FlagType.whole(Integer.MIN_VALUE, Integer.MAX_VALUE, "a number of seconds"));
 
-    @Option(
-            names = "--tensorflow_intra_op_parallelism",
-            paramLabel = "N",
-            defaultValue = "0",
-            converter = FlagValues.CountOrAny.class,
-            description = "How many threads one operation may use, 0 for TensorFlow's choice.")
-    int intraOp;
-
-    @Option(
-            names = "--tensorflow_inter_op_parallelism",
-            paramLabel = "N",
-            defaultValue = "0",
-            converter = FlagValues.CountOrAny.class,
-            description = "How many operations may run at a time, 0 for TensorFlow's choice.")
-    int interOp;
-
-    @Option(
-            names = "--saved_model_tags",
-            paramLabel = "TAG[,TAG]",
-            defaultValue = USUAL_TAG,
-            description = "Which graph of a SavedModel to serve: the one that has exactly these tags.")
-    String tags = USUAL_TAG;
-
-    @Option(names = "--num_load_threads", hidden = true, defaultValue = "-1", converter = FlagValues.PollSeconds.class)
-    int loadThreads;
+    private Flag<Integer> threads(String of, String description) {
+        return flag(
+                "--tensorflow_" + of + "_parallelism",
+                "N",
+                FlagType.COUNT_OR_ANY,
+                0,
+                description + ", 0 for TensorFlow's choice.");
+    }
 
     /** The options of the engine that the flags stand for. */
     List<BackendOption> options() {
         List<BackendOption> options = new ArrayList<>();
-        if (!tags.equals(USUAL_TAG)) {
-            options.add(new BackendOption(BACKEND, "tags", tags));
+        if (!tags.value().equals(USUAL_TAG)) {
+            options.add(new BackendOption(BACKEND, "tags", tags.value()));
         }
         add(options, "intra_op_parallelism_threads", intraOp);
         add(options, "inter_op_parallelism_threads", interOp);
         return options;
     }
 
-    private void add(List<BackendOption> options, String name, int own) {
-        int threads = own > 0 ? own : session;
+    private void add(List<BackendOption> options, String name, Flag<Integer> own) {
+        int threads = own.value() > 0 ? own.value() : session.value();
         if (threads > 0) {
             options.add(new BackendOption(BACKEND, name, Integer.toString(threads)));
         }
     }
 
     /** How many models are loaded at a time; 0, which is one after the other, as one thread. */
-    OptionalInt loadThreads() {
-        return loadThreads < 0 ? OptionalInt.empty() : OptionalInt.of(Math.max(1, loadThreads));
+    Optional<Integer> loadThreads() {
+        return loadThreads.value().filter(count -> count >= 0).map(count -> Math.max(1, count));
     }
 }

@@ -2,24 +2,20 @@
 package gatun.server.commandline;
 
 import gatun.server.settings.TracingSettings;
-import java.util.ArrayList;
 import java.util.List;
-import picocli.CommandLine.Option;
 
-/** The tracing of requests. Filled by picocli, read once. */
-final class TraceFlags {
-    @Option(
-            names = "--trace-config",
-            paramLabel = "K=V",
-            converter = TraceOption.Reader.class,
-            description =
-                    "Which requests are traced: level=TIMESTAMPS or level=TENSORS, rate=N for one of N, count=N for at"
-                            + " most N; and where to: triton,file=PATH, triton,log-frequency=N for a file after each N,"
-                            + " or mode=opentelemetry with opentelemetry,url=URL, opentelemetry,resource=NAME=VALUE;"
-                            + " may be given several times.")
-    List<TraceOption> options = new ArrayList<>();
+/** The tracing of requests. Read once. */
+final class TraceFlags extends FlagGroup {
+    private final Flag<List<TraceOption>> options = several(
+            "--trace-config",
+            "K=V",
+            FlagType.of(new TraceOption.Reader()::convert),
+            "Which requests are traced: level=TIMESTAMPS or level=TENSORS, rate=N for one of N, count=N for at"
+                    + " most N; and where to: triton,file=PATH, triton,log-frequency=N for a file after each N,"
+                    + " or mode=opentelemetry with opentelemetry,url=URL, opentelemetry,resource=NAME=VALUE;"
+                    + " may be given several times.");
 
     TracingSettings settings() {
-        return TraceOption.apply(options);
+        return TraceOption.apply(options.value());
     }
 }

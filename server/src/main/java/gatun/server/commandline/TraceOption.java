@@ -114,7 +114,7 @@ interface TraceOption {
         }
 
         private static long number(String text, String value, long least, long most) {
-            return FlagValues.number(value, least, most, "a number from " + least + " up, as in '" + text + "'");
+            return FlagType.number(value, least, most, "a number from " + least + " up, as in '" + text + "'");
         }
     }
 }

@@ -11,6 +11,9 @@ import java.util.Objects;
  * @param grpc the rules for gRPC calls
  */
 public record AccessSettings(HeaderRules http, HeaderRules grpc) {
+    /** Everything is open to everybody, and models learn of no header. */
+    public static final AccessSettings OPEN = new AccessSettings(HeaderRules.none(), HeaderRules.none());
+
     /** Checks that nothing is missing. */
     public AccessSettings {
         Objects.requireNonNull(http, "http");

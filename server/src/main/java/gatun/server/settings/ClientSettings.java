@@ -11,4 +11,9 @@ import gatun.runtime.limits.LimitSettings;
  * @param limits how much they may ask for
  * @param connections how many connections they may have open
  */
-public record ClientSettings(AccessSettings access, LimitSettings limits, ConnectionLimits connections) {}
+public record ClientSettings(AccessSettings access, LimitSettings limits, ConnectionLimits connections) {
+    /** Everything is open to everybody, as far as the standard limits let them. */
+    public static ClientSettings standard() {
+        return new ClientSettings(AccessSettings.OPEN, LimitSettings.standard(), ConnectionLimits.STANDARD);
+    }
+}

@@ -21,6 +21,21 @@ import java.util.Set;
  */
 public record ListenerSettings(
         HttpSettings http, GrpcSettings grpc, TensorFlowServingSettings tensorFlow, MetricsSettings metrics) {
+    private static final String EVERY_ADDRESS = "0.0.0.0";
+
+    /** The ports of Triton, on every address. */
+    public static final ListenerSettings STANDARD = new ListenerSettings(
+            HttpSettings.STANDARD, GrpcSettings.STANDARD, TensorFlowServingSettings.STANDARD, MetricsSettings.STANDARD);
+
+    /** The same, but nothing listens. */
+    public ListenerSettings disabled() {
+        return new ListenerSettings(
+                new HttpSettings(http.bind.disabled(), http.maxInputSize, http.timeouts, http.allowedOrigins),
+                new GrpcSettings(grpc.bind.disabled(), grpc.keepalive, grpc.compression),
+                tensorFlow,
+                new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus));
+    }
+
     /**
      * The address of a listener.
      *
@@ -31,7 +46,15 @@ public record ListenerSettings(
      * @param tls the files for TLS on the port; empty for none
      */
     public record BindSettings(
-            boolean enabled, String address, int port, Optional<Path> unixSocket, Optional<TlsFiles> tls) {}
+            boolean enabled, String address, int port, Optional<Path> unixSocket, Optional<TlsFiles> tls) {
+        private static BindSettings everywhere(int port) {
+            return new BindSettings(true, EVERY_ADDRESS, port, Optional.empty(), Optional.empty());
+        }
+
+        private BindSettings disabled() {
+            return new BindSettings(false, address, port, unixSocket, tls);
+        }
+    }
 
     /**
      * The settings of the HTTP listener.
@@ -42,7 +65,14 @@ public record ListenerSettings(
      * @param allowedOrigins the other origins whose pages may read responses in a browser; {@code *} for any
      */
     public record HttpSettings(
-            BindSettings bind, long maxInputSize, HttpTimeouts timeouts, Set<String> allowedOrigins) {}
+            BindSettings bind, long maxInputSize, HttpTimeouts timeouts, Set<String> allowedOrigins) {
+        private static final int PORT = 8000;
+        private static final long MAX_INPUT_SIZE = 64L << 20;
+
+        /** On port 8000, requests of up to 64 MiB. */
+        public static final HttpSettings STANDARD =
+                new HttpSettings(BindSettings.everywhere(PORT), MAX_INPUT_SIZE, HttpTimeouts.STANDARD, Set.of());
+    }
 
     /**
      * The settings of the gRPC listener.
@@ -51,7 +81,13 @@ public record ListenerSettings(
      * @param keepalive how connections are kept alive, and when they end
      * @param compression how much inference responses are compressed
      */
-    public record GrpcSettings(BindSettings bind, KeepaliveSettings keepalive, ResponseCompression compression) {}
+    public record GrpcSettings(BindSettings bind, KeepaliveSettings keepalive, ResponseCompression compression) {
+        private static final int PORT = 8001;
+
+        /** On port 8001, without compression. */
+        public static final GrpcSettings STANDARD =
+                new GrpcSettings(BindSettings.everywhere(PORT), KeepaliveSettings.standard(), ResponseCompression.NONE);
+    }
 
     /**
      * The settings of TensorFlow Serving's protocol, which the ports for HTTP and gRPC speak in any case.
@@ -63,16 +99,27 @@ public record ListenerSettings(
      *     they are; empty for no
      */
     public record TensorFlowServingSettings(
-            int restPort, int grpcPort, TensorFlowSettings protocol, Optional<Path> monitoringFile) {}
+            int restPort, int grpcPort, TensorFlowSettings protocol, Optional<Path> monitoringFile) {
+        /** No ports of its own, and no metrics. */
+        public static final TensorFlowServingSettings STANDARD =
+                new TensorFlowServingSettings(0, 0, TensorFlowSettings.STANDARD, Optional.empty());
+    }
 
     /**
      * The settings of the metrics listener.
      *
-     * @param enabled whether it listens at all
-     * @param address the address to listen on
+     * @param enabled whether they are at all
+     * @param address the address to listen on; empty for that of HTTP
      * @param port the port to listen on; 0 for any free one
      * @param shown the choice of metrics
      * @param gpus whether metrics of GPUs are shown, where there are any
      */
-    public record MetricsSettings(boolean enabled, String address, int port, ShownMetrics shown, boolean gpus) {}
+    public record MetricsSettings(
+            boolean enabled, Optional<String> address, int port, ShownMetrics shown, boolean gpus) {
+        private static final int PORT = 8002;
+
+        /** On port 8002, with GPUs. */
+        public static final MetricsSettings STANDARD =
+                new MetricsSettings(true, Optional.empty(), PORT, ShownMetrics.STANDARD, true);
+    }
 }

@@ -3,6 +3,7 @@ package gatun.server.settings;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
+import gatun.runtime.server.ServerOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -26,6 +27,26 @@ public record ModelSettings(
         Backends backends,
         Optional<BatchingSettings> batching,
         Optional<List<ResourceAmount>> rateLimit) {
+    /** What holds where the operator says nothing; there is no repository yet. */
+    public static final ModelSettings STANDARD = new ModelSettings(
+            new Sources(List.of(), Optional.empty(), "", true),
+            new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
+            new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1),
+            new Backends(Map.of(), Optional.empty()),
+            Optional.empty(),
+            Optional.empty());
+
+    /** The same with these repositories, and no other. */
+    ModelSettings withRepositories(List<Path> repositories) {
+        return new ModelSettings(
+                new Sources(repositories, sources.list, sources.configName, sources.autoComplete),
+                control,
+                loading,
+                backends,
+                batching,
+                rateLimit);
+    }
+
     /**
      * The places where models come from.
      *

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.settings;
 
+import gatun.runtime.ServerMetadata;
+import gatun.runtime.server.ServerOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -25,6 +27,31 @@ public record ServerSettings(
         ListenerSettings listeners,
         ClientSettings clients,
         TracingSettings tracing) {
+    /** What holds where the operator says nothing: the defaults of Triton, and no models. */
+    public static ServerSettings standard() {
+        return new ServerSettings(
+                ServerMetadata.STANDARD_NAME,
+                LifecycleSettings.STANDARD,
+                ModelSettings.STANDARD,
+                MemorySettings.STANDARD,
+                ListenerSettings.STANDARD,
+                ClientSettings.standard(),
+                TracingSettings.OFF);
+    }
+
+    /** The standard settings of a server in another program: the models of one repository, and no listener. */
+    public static ServerSettings embedded(Path repository) {
+        ServerSettings standard = standard();
+        return new ServerSettings(
+                standard.id,
+                standard.lifecycle,
+                standard.models.withRepositories(List.of(repository)),
+                standard.memory,
+                standard.listeners.disabled(),
+                standard.clients,
+                standard.tracing);
+    }
+
     /**
      * How the server says that it is ready, and how it stops.
      *
@@ -33,7 +60,11 @@ public record ServerSettings(
      * @param drain how long the server goes on serving, without being ready, after it was told to stop; zero for not at
      *     all
      */
-    public record LifecycleSettings(Optional<Path> readyFile, Duration exitTimeout, Duration drain) {}
+    public record LifecycleSettings(Optional<Path> readyFile, Duration exitTimeout, Duration drain) {
+        /** Requests have half a minute to finish. */
+        public static final LifecycleSettings STANDARD =
+                new LifecycleSettings(Optional.empty(), ServerOptions.DEFAULT_EXIT_TIMEOUT, Duration.ZERO);
+    }
 
     /**
      * The limits of native memory.
@@ -48,6 +79,9 @@ public record ServerSettings(
             boolean clientSharedMemory,
             long responseCacheByteSize,
             List<DevicePoolLimit> devicePools) {
+        /** A buffer pool of 256 MiB, and no shared memory. */
+        public static final MemorySettings STANDARD = new MemorySettings(256L << 20, false, 0, List.of());
+
         /** Keeps a copy of the limits. */
         public MemorySettings {
             devicePools = List.copyOf(devicePools);

@@ -70,7 +70,7 @@ class GatunCommandTest extends CommandFixture {
                         KeepaliveSettings.standard(),
                         ResponseCompression.NONE));
         assertThat(settings.listeners().metrics())
-                .isEqualTo(new MetricsSettings(true, "0.0.0.0", 8002, ShownMetrics.STANDARD, true));
+                .isEqualTo(new MetricsSettings(true, Optional.empty(), 8002, ShownMetrics.STANDARD, true));
         assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0, List.of()));
         assertThat(settings.models().sources().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().control().mode()).isEqualTo(ControlMode.NONE);
@@ -177,12 +177,12 @@ class GatunCommandTest extends CommandFixture {
     @Test
     void shouldListenForMetricsWhereHttpListensUnlessToldOtherwise() {
         assertThat(serve("--http-address=127.0.0.1").listeners().metrics().address())
-                .isEqualTo("127.0.0.1");
+                .isEmpty();
         assertThat(serve("--http-address=127.0.0.1", "--metrics-address=127.0.0.2")
                         .listeners()
                         .metrics()
                         .address())
-                .isEqualTo("127.0.0.2");
+                .contains("127.0.0.2");
     }
 
     @Test
@@ -399,14 +399,10 @@ class GatunCommandTest extends CommandFixture {
 
         assertThat(settings.listeners().grpc().keepalive())
                 .isEqualTo(new KeepaliveSettings(
-                        Duration.ofMillis(1),
-                        Duration.ofMillis(2),
+                        new KeepaliveSettings.Pings(Duration.ofMillis(1), Duration.ofMillis(2), 3),
+                        new KeepaliveSettings.ClientPings(Duration.ofMillis(4), 5),
                         true,
-                        Duration.ofMillis(4),
-                        5,
-                        3,
-                        Optional.of(Duration.ofMillis(6)),
-                        Optional.of(Duration.ofMillis(7)),
+                        new KeepaliveSettings.Age(Optional.of(Duration.ofMillis(6)), Optional.of(Duration.ofMillis(7))),
                         Duration.ofSeconds(20)));
     }
 

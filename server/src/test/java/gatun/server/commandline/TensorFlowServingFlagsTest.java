@@ -110,8 +110,8 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                 "--grpc_channel_arguments=grpc.max_connection_age_ms=2000,grpc.so_reuseport=0,grpc.keepalive_time_ms=7");
         assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
         KeepaliveSettings keepalive = served.getLast().listeners().grpc().keepalive();
-        assertThat(keepalive.age()).contains(Duration.ofSeconds(2));
-        assertThat(keepalive.time()).isEqualTo(Duration.ofMillis(7));
+        assertThat(keepalive.age().most()).contains(Duration.ofSeconds(2));
+        assertThat(keepalive.pings().time()).isEqualTo(Duration.ofMillis(7));
         assertThat(warnings)
                 .containsExactly("--grpc_channel_arguments is a flag of TensorFlow Serving that has no effect in Gatun:"
                         + " only the arguments that have a flag of Gatun's own are known: those of keepalive, pings"

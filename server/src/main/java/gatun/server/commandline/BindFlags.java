@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import gatun.listener.TlsFiles;
+import gatun.server.settings.ListenerSettings.BindSettings;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Where a protocol is spoken: the flags that HTTP and gRPC have in common. */
+final class BindFlags {
+    private final Flag<Boolean> enabled;
+    private final Flag<String> address;
+    private final Flag<Integer> port;
+    private final Flag<Optional<Path>> unixSocket;
+
+    /**
+     * Adds the flags to {@code group}.
+     *
+     * @param protocol how their names begin, in small letters
+     * @param title what the protocol is called
+     * @param otherSocket another name for the flag of the Unix socket; empty for none
+     */
+    BindFlags(FlagGroup group, String protocol, String title, String otherSocket, BindSettings standard) {
+        enabled = group.yesOrNo("--allow-" + protocol, standard.enabled(), "Whether " + title + " requests are taken.");
+        address = group.flag(
+                "--" + protocol + "-address",
+                "ADDRESS",
+                FlagType.TEXT,
+                standard.address(),
+                "The address to listen on, 0.0.0.0 for all.");
+        port = group.flag(
+                "--" + protocol + "-port",
+                "PORT",
+                FlagType.PORT,
+                standard.port(),
+                "The port to listen on, 0 for any free port.");
+        String socket = "--" + protocol + "-unix-socket";
+        unixSocket = otherSocket.isEmpty()
+                ? group.optional(socket, "PATH", FlagType.PATH, "Also listen on a Unix socket at PATH.")
+                : group.optional(
+                        socket + " " + otherSocket,
+                        "PATH",
+                        FlagType.PATH,
+                        "Also listen on a Unix socket at PATH. Also called " + otherSocket + ".");
+    }
+
+    /** The settings, with {@code tls} on the port. */
+    BindSettings settings(Optional<TlsFiles> tls) {
+        return new BindSettings(enabled.value(), address.value(), port.value(), unixSocket.value(), tls);
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * How the values of a flag are written.
+ *
+ * @param type picocli treats truth values otherwise than all others: {@code Boolean} for them, and {@code Object}
+ * @param bare the value that is meant where the flag stands without one; empty where it needs one
+ * @param reader reads a value; throws TypeConversionException, which tells of what was expected
+ * @param text a value as it is written
+ */
+record FlagType<T>(Class<?> type, Optional<String> bare, Function<String, T> reader, Function<T, String> text) {
+    /** {@code true} or {@code false}, or 1 or 0, in any case: what Triton takes. */
+    static final FlagType<Boolean> TRUE_FALSE =
+            new FlagType<>(Boolean.class, Optional.of("true"), FlagType::trueOrFalse, String::valueOf);
+
+    /** Any text. */
+    static final FlagType<String> TEXT = of(text -> text);
+
+    /** A file or a folder. */
+    static final FlagType<Path> PATH = of(Path::of);
+
+    /** A regular expression. */
+    static final FlagType<Pattern> REGEX = of(FlagType::regex);
+
+    /** A TCP port; 0 asks for any free one. */
+    static final FlagType<Integer> PORT = whole(0, 65_535, "a port: a number from 0 to 65535, 0 for any free port");
+
+    /** A number of bytes above zero. */
+    static final FlagType<Long> BYTE_SIZE = number(1, "a number of bytes from 1 up, such as 67108864");
+
+    /** A number of bytes; zero is allowed. */
+    static final FlagType<Long> BYTE_SIZE_OR_NONE = number(0, "a number of bytes from 0 up, such as 67108864");
+
+    /** A limit of a count or of bytes that lets something through. */
+    static final FlagType<Integer> LIMIT =
+            whole(1, Integer.MAX_VALUE, "a limit: a number from 1 to " + Integer.MAX_VALUE);
+
+    /** How many of something; zero stands for any number. */
+    static final FlagType<Integer> COUNT_OR_ANY = whole(0, Integer.MAX_VALUE, "a number from 0 up, 0 for any number");
+
+    /** How many of something; at least one. */
+    static final FlagType<Integer> COUNT = whole(1, 1024, "a number from 1 to 1024");
+
+    /** How often to try again; zero is allowed. */
+    static final FlagType<Integer> RETRIES = whole(0, 1024, "a number from 0 to 1024");
+
+    /** How often to do something; zero is allowed. */
+    static final FlagType<Integer> ITERATIONS = whole(0, Integer.MAX_VALUE, "a number from 0 up");
+
+    /** A number of seconds; zero is allowed. */
+    static final FlagType<Duration> SECONDS = seconds(0, "a number of seconds from 0 up");
+
+    /** A number of seconds from one thing to the next; at least one. */
+    static final FlagType<Duration> INTERVAL = seconds(1, "a number of seconds from 1 up");
+
+    /** A number of seconds; below zero stands for never. */
+    static final FlagType<Duration> POLL_SECONDS = seconds(Integer.MIN_VALUE, "a number of seconds");
+
+    /** A number of milliseconds; at least one. */
+    static final FlagType<Duration> MILLISECONDS = milliseconds(1, "a number of milliseconds from 1 up");
+
+    /** A number of milliseconds; zero stands for something else. */
+    static final FlagType<Duration> MILLISECONDS_OR_NONE = milliseconds(0, "a number of milliseconds from 0 up");
+
+    /** A number of milliseconds; below one stands for always. */
+    static final FlagType<Duration> ANY_MILLISECONDS = milliseconds(Integer.MIN_VALUE, "an int");
+
+    /** A number of microseconds; one below zero is as zero. */
+    static final FlagType<Duration> MICROSECONDS = number(Long.MIN_VALUE, "a number of microseconds")
+            .as(micros -> Duration.of(Math.max(0, micros), ChronoUnit.MICROS), d -> d.toNanos() / 1000);
+
+    /** Values that are shown nowhere, or as their class shows them. */
+    static <T> FlagType<T> of(Function<String, T> reader) {
+        return new FlagType<>(Object.class, Optional.empty(), reader, String::valueOf);
+    }
+
+    /**
+     * One of some names.
+     *
+     * @param expected what to say of others
+     */
+    static <T> FlagType<T> choice(String expected, Map<String, T> names) {
+        return new FlagType<>(
+                Object.class,
+                Optional.empty(),
+                value -> Optional.ofNullable(names.get(value)).orElseThrow(() -> wrong(value, expected)),
+                named -> names.entrySet().stream()
+                        .filter(entry -> entry.getValue().equals(named))
+                        .findFirst()
+                        .orElseThrow()
+                        .getKey());
+    }
+
+    /** The same for a flag that stands for {@code value} where it is given without one. */
+    FlagType<T> orBare(String value) {
+        return new FlagType<>(type, Optional.of(value), reader, text);
+    }
+
+    /** The value that {@code text} says. */
+    T read(String text) {
+        return reader.apply(text);
+    }
+
+    /**
+     * Reads a number from {@code least} to {@code most}; {@code expected} says in the words of the flag what else was
+     * wrong.
+     */
+    static long number(String value, long least, long most, String expected) {
+        try {
+            long number = Long.parseLong(value);
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Said below, in the words of the flag.
+        }
+        throw wrong(value, expected);
+    }
+
+    private <U> FlagType<U> as(Function<T, U> made, Function<U, T> taken) {
+        return new FlagType<>(type, bare, reader.andThen(made), taken.andThen(text));
+    }
+
+    private static FlagType<Long> number(long least, String expected) {
+        return of(value -> number(value, least, Long.MAX_VALUE, expected));
+    }
+
+    static FlagType<Integer> whole(int least, int most, String expected) {
+        return of(value -> (int) number(value, least, most, expected));
+    }
+
+    private static FlagType<Duration> seconds(int least, String expected) {
+        return whole(least, Integer.MAX_VALUE, expected).as(Duration::ofSeconds, d -> (int) d.toSeconds());
+    }
+
+    private static FlagType<Duration> milliseconds(int least, String expected) {
+        return whole(least, Integer.MAX_VALUE, expected).as(Duration::ofMillis, d -> (int) d.toMillis());
+    }
+
+    private static Boolean trueOrFalse(String value) {
+        return switch (value.toLowerCase(Locale.ROOT)) {
+            case "true", "1" -> true;
+            case "false", "0" -> false;
+            default -> throw wrong(value, "true or false");
+        };
+    }
+
+    private static Pattern regex(String value) {
+        try {
+            return Pattern.compile(value);
+        } catch (PatternSyntaxException e) {
+            throw wrong(value, "a regular expression: " + e.getDescription());
+        }
+    }
+
+    private static TypeConversionException wrong(String value, String expected) {
+        return new TypeConversionException("'" + value + "' is not " + expected);
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import gatun.listener.PemFile;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The files of TLS: the flags that HTTP and gRPC have in common. */
+final class TlsFileFlags {
+    /** The server's certificate. */
+    final Flag<Optional<Path>> certificate;
+
+    /** Its private key. */
+    final Flag<Optional<Path>> key;
+
+    /** Who vouches for clients. */
+    final Flag<Optional<Path>> roots;
+
+    /** Adds the flags to {@code group}; their names begin with {@code protocol}. */
+    TlsFileFlags(FlagGroup group, String protocol, String certificateText, String rootsText) {
+        certificate = group.optional("--" + protocol + "-server-cert", "FILE", FlagType.PATH, certificateText);
+        key = group.optional(
+                "--" + protocol + "-server-key", "FILE", FlagType.PATH, "The certificate's private key in PEM format.");
+        roots = group.optional("--" + protocol + "-root-cert", "FILE", FlagType.PATH, rootsText);
+    }
+
+    /**
+     * The file of a flag that another needs.
+     *
+     * @param because the flag that needs it
+     * @throws ParameterException when the flag was not given
+     */
+    static PemFile required(CommandSpec spec, Flag<?> because, Flag<Optional<Path>> file) {
+        return given(file)
+                .orElseThrow(() -> new ParameterException(
+                        spec.commandLine(), because.name() + " needs " + file.name() + "=FILE, a file in PEM format."));
+    }
+
+    /** The file of a flag; empty when it was not given. */
+    static Optional<PemFile> given(Flag<Optional<Path>> file) {
+        return file.value().map(path -> new PemFile(file.name(), path));
+    }
+}
