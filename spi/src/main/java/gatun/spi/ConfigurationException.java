@@ -39,7 +39,7 @@ public final class ConfigurationException extends GatunException {
         return path;
     }
 
-    /** What to do instead; empty where the message says it. */
+    /** The usual remedy; empty where the message says it. */
     public String advice() {
         return advice;
     }

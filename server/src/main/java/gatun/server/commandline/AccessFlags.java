@@ -20,7 +20,7 @@ import picocli.CommandLine.ParameterException;
 
 /** Who may ask for what. Read once. */
 final class AccessFlags extends FlagGroup {
-    /** What Triton puts before the name of the header that gRPC clients have to send. */
+    /** The prefix that Triton puts before the name of the header that gRPC clients have to send. */
     private static final String GRPC_PREFIX = "triton-grpc-protocol-";
 
     private static final FlagType<ApiGroupsFlag> GROUPS = FlagType.of(new ApiGroupsFlag.Reader()::convert);

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/** What to serve. Read once. */
+/** The flags that choose models. Read once. */
 final class ModelFlags extends FlagGroup {
     private static final FlagType<ControlMode> CONTROL_MODE = FlagType.choice(
             "a mode: none, poll or explicit",
@@ -169,7 +169,7 @@ final class ModelFlags extends FlagGroup {
         requireConsistency(command, folders, list);
         boolean followsList = list.isGiven() && mode == ControlMode.NONE && folders.isEmpty();
         Optional<Duration> versionPoll = followsList ? list.versionPoll() : Optional.empty();
-        // What is said in our own flags comes later, and wins.
+        // Our own flags come later, and win.
         List<BackendOption> options = new ArrayList<>(tensorFlow.options());
         modelCache
                 .value()

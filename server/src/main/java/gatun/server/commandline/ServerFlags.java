@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /** The server as a whole. Read once. */
 final class ServerFlags extends FlagGroup {
-    /** What the server calls itself. */
+    /** The name of the server for clients. */
     final Flag<String> id;
 
     private final Flag<Duration> exitTimeout;

@@ -27,7 +27,7 @@ public record ModelSettings(
         Backends backends,
         Optional<BatchingSettings> batching,
         Optional<List<ResourceAmount>> rateLimit) {
-    /** What holds where the operator says nothing; there is no repository yet. */
+    /** The defaults; there is no repository yet. */
     public static final ModelSettings STANDARD = new ModelSettings(
             new Sources(List.of(), Optional.empty(), "", true),
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),

@@ -27,7 +27,7 @@ public record ServerSettings(
         ListenerSettings listeners,
         ClientSettings clients,
         TracingSettings tracing) {
-    /** What holds where the operator says nothing: the defaults of Triton, and no models. */
+    /** The defaults, which are those of Triton, and no models. */
     public static ServerSettings standard() {
         return new ServerSettings(
                 ServerMetadata.STANDARD_NAME,
