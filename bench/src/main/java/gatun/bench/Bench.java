@@ -11,6 +11,7 @@ import gatun.bench.load.Target;
 import gatun.bench.report.ProgressLine;
 import gatun.bench.report.Report;
 import gatun.bench.report.Row;
+import gatun.bench.report.Subject;
 import gatun.client.ClientException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -48,9 +49,7 @@ final class Bench {
             measure(endpoints.get(i), loads, i * loads.size(), endpoints.size() * loads.size());
         }
         return new Report(
-                flags.model,
-                flags.version,
-                flags.data.text(),
+                new Subject(flags.model, flags.version, flags.data.text()),
                 began,
                 environment(),
                 flags.load.countingPercentile(),

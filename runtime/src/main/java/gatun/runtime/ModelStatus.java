@@ -22,4 +22,9 @@ public record ModelStatus(
     public boolean isFailed() {
         return !reason.isEmpty() && !reason.equals(UNLOADED);
     }
+
+    /** The same version in another state, for another reason. */
+    public ModelStatus as(ModelState newState, String newReason) {
+        return new ModelStatus(name, version, engine, newState, newReason, loadTime);
+    }
 }

@@ -2,6 +2,7 @@
 package gatun.bench.endpoint;
 
 import gatun.bench.load.ServerCounters;
+import gatun.bench.load.ServerTimes;
 import gatun.client.ClientException;
 import gatun.client.GatunClient;
 import gatun.wire.inference.InferStatistics;
@@ -30,10 +31,11 @@ final class ServerStatistics {
                 model.getExecutionCount(),
                 times.getSuccess().getCount(),
                 times.getCacheHit().getCount(),
-                times.getSuccess().getNs(),
-                times.getQueue().getNs(),
-                times.getComputeInput().getNs(),
-                times.getComputeInfer().getNs(),
-                times.getComputeOutput().getNs());
+                new ServerTimes(
+                        times.getSuccess().getNs(),
+                        times.getQueue().getNs(),
+                        times.getComputeInput().getNs(),
+                        times.getComputeInfer().getNs(),
+                        times.getComputeOutput().getNs()));
     }
 }

@@ -90,13 +90,12 @@ public final class LoadRun {
         Window everything = windows.stream().reduce(warmUp, Window::plus);
         Window last =
                 windows.isEmpty() ? warmUp : StoppingRule.last(windows).stream().reduce(Window.empty(), Window::plus);
-        return new Measurement(
-                load, last, windows.size(), verdict, everything.failures(), everything.wrongResponses(), overdue);
+        return new Measurement(load, last, windows.size(), verdict, everything.problems(), overdue);
     }
 
     /** Whether no request was answered: where every one fails, more of them tell nothing new. */
     private static boolean answersNothing(Window window) {
-        return window.answered() == 0 && window.failed() > 0;
+        return window.answered() == 0 && window.problems().failed() > 0;
     }
 
     private Window await(
@@ -135,8 +134,7 @@ public final class LoadRun {
         Window window = new Window(
                 now - windowStart,
                 latencies,
-                failures.drain(),
-                wrongResponses.drain(),
+                new Problems(failures.drain(), wrongResponses.drain()),
                 bytes - bytesBefore,
                 lag,
                 cost.since(costBefore),

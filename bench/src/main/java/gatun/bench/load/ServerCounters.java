@@ -2,28 +2,15 @@
 package gatun.bench.load;
 
 /**
- * The counters of a server for a model. Times are sums in nanoseconds over inferences.
+ * The counters of a server for a model.
  *
  * @param inferences inferences, each element of a batch by itself
  * @param executions how often the model was run, a batch being one
  * @param requests requests that were answered
  * @param cacheHits requests that were answered from the response cache, without waiting or computing
- * @param requestNanos from when a request came until its response was ready
- * @param queueNanos waiting for the model
- * @param inputNanos getting the inputs ready
- * @param inferNanos computing
- * @param outputNanos getting the outputs ready
+ * @param times the time that the requests took
  */
-public record ServerCounters(
-        long inferences,
-        long executions,
-        long requests,
-        long cacheHits,
-        long requestNanos,
-        long queueNanos,
-        long inputNanos,
-        long inferNanos,
-        long outputNanos) {
+public record ServerCounters(long inferences, long executions, long requests, long cacheHits, ServerTimes times) {
     /** The counts since {@code earlier}. */
     public ServerCounters since(ServerCounters earlier) {
         return new ServerCounters(
@@ -31,11 +18,7 @@ public record ServerCounters(
                 executions - earlier.executions,
                 requests - earlier.requests,
                 cacheHits - earlier.cacheHits,
-                requestNanos - earlier.requestNanos,
-                queueNanos - earlier.queueNanos,
-                inputNanos - earlier.inputNanos,
-                inferNanos - earlier.inferNanos,
-                outputNanos - earlier.outputNanos);
+                times.since(earlier.times));
     }
 
     /** The sum of both. */
@@ -45,11 +28,7 @@ public record ServerCounters(
                 executions + other.executions,
                 requests + other.requests,
                 cacheHits + other.cacheHits,
-                requestNanos + other.requestNanos,
-                queueNanos + other.queueNanos,
-                inputNanos + other.inputNanos,
-                inferNanos + other.inferNanos,
-                outputNanos + other.outputNanos);
+                times.plus(other.times));
     }
 
     /** A sum of times as nanoseconds per request; 0 without requests. */

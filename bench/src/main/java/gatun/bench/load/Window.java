@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -11,8 +9,7 @@ import org.HdrHistogram.Histogram;
  *
  * @param nanos how long it was
  * @param latencies of answered requests, in nanoseconds from when they were due; not to be changed
- * @param failures how many requests failed, by the text of the failure
- * @param wrongResponses how many responses were not as expected, by what was wrong
+ * @param problems requests that did not end as they should
  * @param tensorBytes bytes of the tensors of answered requests and of their responses
  * @param longestLagNanos the longest time by which a request was sent later than it was due
  * @param cost what the client spent
@@ -21,8 +18,7 @@ import org.HdrHistogram.Histogram;
 public record Window(
         long nanos,
         Histogram latencies,
-        Map<String, Long> failures,
-        Map<String, Long> wrongResponses,
+        Problems problems,
         long tensorBytes,
         long longestLagNanos,
         ClientCost cost,
@@ -32,14 +28,7 @@ public record Window(
     /** Nothing, measured in no time. */
     public static Window empty() {
         return new Window(
-                0,
-                new Histogram(Worker.SIGNIFICANT_DIGITS),
-                Map.of(),
-                Map.of(),
-                0,
-                0,
-                ClientCost.NONE,
-                Optional.empty());
+                0, new Histogram(Worker.SIGNIFICANT_DIGITS), Problems.NONE, 0, 0, ClientCost.NONE, Optional.empty());
     }
 
     /** Both as if they were one window. */
@@ -52,8 +41,7 @@ public record Window(
         return new Window(
                 nanos + other.nanos,
                 both,
-                sum(failures, other.failures),
-                sum(wrongResponses, other.wrongResponses),
+                problems.plus(other.problems),
                 tensorBytes + other.tensorBytes,
                 Math.max(longestLagNanos, other.longestLagNanos),
                 cost.plus(other.cost),
@@ -63,16 +51,6 @@ public record Window(
     /** How many requests were answered. */
     public long answered() {
         return latencies.getTotalCount();
-    }
-
-    /** How many requests failed. */
-    public long failed() {
-        return total(failures);
-    }
-
-    /** How many responses were not as expected. */
-    public long wrong() {
-        return total(wrongResponses);
     }
 
     /** Answered requests per second. */
@@ -95,15 +73,5 @@ public record Window(
      */
     public long percentileNanos(double percentile) {
         return answered() == 0 ? 0 : latencies.getValueAtPercentile(percentile);
-    }
-
-    private static long total(Map<String, Long> counts) {
-        return counts.values().stream().mapToLong(Long::longValue).sum();
-    }
-
-    private static Map<String, Long> sum(Map<String, Long> left, Map<String, Long> right) {
-        Map<String, Long> sum = new TreeMap<>(left);
-        right.forEach((text, count) -> sum.merge(text, count, Long::sum));
-        return sum;
     }
 }

@@ -73,19 +73,19 @@ public final class CsvReport {
                 micros(window.percentileNanos(99)),
                 micros(window.percentileNanos(99.9)),
                 micros(window.answered() == 0 ? 0 : window.latencies().getMaxValue()),
-                Long.toString(row.measurement().failed()),
-                Long.toString(row.measurement().wrong()),
+                Long.toString(row.measurement().problems().failed()),
+                Long.toString(row.measurement().problems().wrong()),
                 Long.toString(row.measurement().overdue()),
                 micros(window.longestLagNanos()),
                 Units.plain(window.tensorBytesPerSecond()),
                 Boolean.toString(row.isStable())));
         if (row.server().isPresent()) {
             ServerCounters server = row.server().get();
-            cells.add(micros(server.perRequest(server.queueNanos())));
-            cells.add(micros(server.perRequest(server.inputNanos())));
-            cells.add(micros(server.perRequest(server.inferNanos())));
-            cells.add(micros(server.perRequest(server.outputNanos())));
-            cells.add(micros(server.perRequest(server.requestNanos())));
+            cells.add(micros(server.perRequest(server.times().queueNanos())));
+            cells.add(micros(server.perRequest(server.times().inputNanos())));
+            cells.add(micros(server.perRequest(server.times().inferNanos())));
+            cells.add(micros(server.perRequest(server.times().outputNanos())));
+            cells.add(micros(server.perRequest(server.times().requestNanos())));
             cells.add(micros(row.elsewhereNanos(server)));
         } else {
             cells.addAll(List.of("", "", "", "", "", ""));

@@ -32,14 +32,16 @@ public final class HtmlReport {
     /** The page. */
     public static String text(Report report) {
         StringBuilder html = new StringBuilder();
-        String version = report.version().isEmpty() ? "" : ", version " + report.version();
+        String version = report.subject().version().isEmpty()
+                ? ""
+                : ", version " + report.subject().version();
         html.append("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
                 .append("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>gatun bench: ")
-                .append(Markup.escape(report.model()))
+                .append(Markup.escape(report.subject().model()))
                 .append("</title>\n<style>\n")
                 .append(STYLE)
                 .append("</style>\n</head>\n<body>\n<main>\n<h1>")
-                .append(Markup.escape("Model " + report.model() + version))
+                .append(Markup.escape("Model " + report.subject().model() + version))
                 .append("</h1>\n<p>Measured by gatun bench, ")
                 .append(Markup.escape(
                         report.began().truncatedTo(ChronoUnit.SECONDS).toString()))
@@ -94,7 +96,8 @@ public final class HtmlReport {
                     Units.time(window.percentileNanos(99)),
                     Units.time(window.percentileNanos(99.9)),
                     Units.time(window.answered() == 0 ? 0 : window.latencies().getMaxValue()),
-                    Long.toString(row.measurement().failed() + row.measurement().wrong()),
+                    Long.toString(row.measurement().problems().failed()
+                            + row.measurement().problems().wrong()),
                     Units.digits(window.tensorBytesPerSecond() / MEGA),
                     row.isStable() ? "yes" : "no"));
         }
@@ -110,11 +113,11 @@ public final class HtmlReport {
                 lines.add(List.of(
                         row.transport(),
                         row.loadText(),
-                        Units.time(counters.perRequest(counters.queueNanos())),
-                        Units.time(counters.perRequest(counters.inputNanos())),
-                        Units.time(counters.perRequest(counters.inferNanos())),
-                        Units.time(counters.perRequest(counters.outputNanos())),
-                        Units.time(counters.perRequest(counters.requestNanos())),
+                        Units.time(counters.perRequest(counters.times().queueNanos())),
+                        Units.time(counters.perRequest(counters.times().inputNanos())),
+                        Units.time(counters.perRequest(counters.times().inferNanos())),
+                        Units.time(counters.perRequest(counters.times().outputNanos())),
+                        Units.time(counters.perRequest(counters.times().requestNanos())),
                         Units.time(row.elsewhereNanos(counters))));
             }
         }
@@ -148,8 +151,8 @@ public final class HtmlReport {
         }
         html.append("<h2 class=\"bad\">Failures</h2>\n<ul>\n");
         for (Row row : report.rows()) {
-            problems(html, row, row.measurement().failures(), " failed: ");
-            problems(html, row, row.measurement().wrongResponses(), " answered otherwise than expected: ");
+            problems(html, row, row.measurement().problems().failures(), " failed: ");
+            problems(html, row, row.measurement().problems().wrongResponses(), " answered otherwise than expected: ");
         }
         html.append("</ul>\n");
     }
@@ -162,7 +165,7 @@ public final class HtmlReport {
 
     private static void facts(StringBuilder html, Report report) {
         html.append("<h2>Where and how</h2>\n<div class=\"scroll\"><table class=\"facts\">\n");
-        fact(html, "data", report.data());
+        fact(html, "data", report.subject().data());
         fact(html, "answers compared", report.responsesChecked() ? "yes" : "no");
         report.environment().forEach((name, value) -> fact(html, name, value));
         html.append("</table></div>\n");

@@ -37,9 +37,9 @@ public final class JsonReport {
 
     private static void write(Report report, JsonGenerator json) throws IOException {
         json.writeStartObject();
-        json.writeStringField("model", report.model());
-        json.writeStringField("version", report.version());
-        json.writeStringField("data", report.data());
+        json.writeStringField("model", report.subject().model());
+        json.writeStringField("version", report.subject().version());
+        json.writeStringField("data", report.subject().data());
         json.writeStringField("began", report.began().toString());
         json.writeBooleanField("answers_checked", report.responsesChecked());
         if (report.percentile().isPresent()) {
@@ -81,8 +81,8 @@ public final class JsonReport {
         json.writeNumberField("tensor_bytes_per_second", window.tensorBytesPerSecond());
         json.writeNumberField("longest_lag_nanos", window.longestLagNanos());
         json.writeNumberField("overdue", row.measurement().overdue());
-        counts("failures", row.measurement().failures(), json);
-        counts("wrong_answers", row.measurement().wrongResponses(), json);
+        counts("failures", row.measurement().problems().failures(), json);
+        counts("wrong_answers", row.measurement().problems().wrongResponses(), json);
         latency(window, json);
         if (row.server().isPresent()) {
             server(row, row.server().get(), json);
@@ -133,11 +133,19 @@ public final class JsonReport {
         json.writeNumberField("inferences", counters.inferences());
         json.writeNumberField("executions", counters.executions());
         json.writeNumberField("cache_hits", counters.cacheHits());
-        json.writeNumberField("queue_nanos_per_request", counters.perRequest(counters.queueNanos()));
-        json.writeNumberField("compute_input_nanos_per_request", counters.perRequest(counters.inputNanos()));
-        json.writeNumberField("compute_infer_nanos_per_request", counters.perRequest(counters.inferNanos()));
-        json.writeNumberField("compute_output_nanos_per_request", counters.perRequest(counters.outputNanos()));
-        json.writeNumberField("total_nanos_per_request", counters.perRequest(counters.requestNanos()));
+        json.writeNumberField(
+                "queue_nanos_per_request", counters.perRequest(counters.times().queueNanos()));
+        json.writeNumberField(
+                "compute_input_nanos_per_request",
+                counters.perRequest(counters.times().inputNanos()));
+        json.writeNumberField(
+                "compute_infer_nanos_per_request",
+                counters.perRequest(counters.times().inferNanos()));
+        json.writeNumberField(
+                "compute_output_nanos_per_request",
+                counters.perRequest(counters.times().outputNanos()));
+        json.writeNumberField(
+                "total_nanos_per_request", counters.perRequest(counters.times().requestNanos()));
         json.writeNumberField("elsewhere_nanos_per_request", row.elsewhereNanos(counters));
         json.writeEndObject();
     }

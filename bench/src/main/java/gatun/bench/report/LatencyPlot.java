@@ -38,7 +38,7 @@ public final class LatencyPlot {
         Axis y = greatest / LOGARITHMIC_FROM > least
                 ? Axis.logarithmic("latency", (double) Math.max(1, least), (double) greatest, Units::roundTime)
                 : Axis.linear("latency", (double) greatest, Units::roundTime);
-        return new SvgPlot("Latency of model " + report.model() + " by percentile", x, y, lines).svg();
+        return new SvgPlot("Latency of model " + report.subject().model() + " by percentile", x, y, lines).svg();
     }
 
     private static List<Series.Point> points(Histogram latencies, double end) {

@@ -9,9 +9,7 @@ import java.util.OptionalDouble;
 /**
  * The whole result.
  *
- * @param model the model that was asked
- * @param version which version; empty for the server's choice
- * @param data what was sent, in words
+ * @param subject what was measured
  * @param began when the first load began
  * @param environment where and how it was measured, by name
  * @param percentile the latency that decided about stability; empty for the average
@@ -19,9 +17,7 @@ import java.util.OptionalDouble;
  * @param rows the loads in their order
  */
 public record Report(
-        String model,
-        String version,
-        String data,
+        Subject subject,
         Instant began,
         Map<String, String> environment,
         OptionalDouble percentile,
@@ -34,11 +30,15 @@ public record Report(
 
     /** Requests that failed, of all rows. */
     public long failed() {
-        return rows.stream().mapToLong(row -> row.measurement().failed()).sum();
+        return rows.stream()
+                .mapToLong(row -> row.measurement().problems().failed())
+                .sum();
     }
 
     /** Responses that were not as expected, of all rows. */
     public long wrong() {
-        return rows.stream().mapToLong(row -> row.measurement().wrong()).sum();
+        return rows.stream()
+                .mapToLong(row -> row.measurement().problems().wrong())
+                .sum();
     }
 }

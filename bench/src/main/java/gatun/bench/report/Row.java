@@ -55,7 +55,9 @@ public record Row(String url, String transport, long batch, Measurement measurem
      * it, and the wait before sending.
      */
     public double elsewhereNanos(ServerCounters counters) {
-        return Math.max(0, window().averageNanos() - counters.perRequest(counters.requestNanos()));
+        return Math.max(
+                0,
+                window().averageNanos() - counters.perRequest(counters.times().requestNanos()));
     }
 
     /** {@code total} for each answered request. */

@@ -59,7 +59,8 @@ public final class TextReport {
                     Units.time(window.percentileNanos(99)),
                     Units.time(window.percentileNanos(99.9)),
                     Units.time(window.answered() == 0 ? 0 : window.latencies().getMaxValue()),
-                    Long.toString(row.measurement().failed() + row.measurement().wrong()),
+                    Long.toString(row.measurement().problems().failed()
+                            + row.measurement().problems().wrong()),
                     Units.digits(window.tensorBytesPerSecond() / MEGA)));
         }
         return table.text();
@@ -106,11 +107,11 @@ public final class TextReport {
         return List.of(
                 row.transport(),
                 row.measurement().load().text(),
-                Units.time(counters.perRequest(counters.queueNanos())),
-                Units.time(counters.perRequest(counters.inputNanos())),
-                Units.time(counters.perRequest(counters.inferNanos())),
-                Units.time(counters.perRequest(counters.outputNanos())),
-                Units.time(counters.perRequest(counters.requestNanos())),
+                Units.time(counters.perRequest(counters.times().queueNanos())),
+                Units.time(counters.perRequest(counters.times().inputNanos())),
+                Units.time(counters.perRequest(counters.times().inferNanos())),
+                Units.time(counters.perRequest(counters.times().outputNanos())),
+                Units.time(counters.perRequest(counters.times().requestNanos())),
                 Units.time(row.elsewhereNanos(counters)),
                 counters.executions() == 0 ? "-" : Units.digits(batch));
     }
@@ -146,8 +147,8 @@ public final class TextReport {
                                 + " small for"
                                 + " this rate.\n");
             }
-            counts(notes, row, row.measurement().failures(), " failed: ");
-            counts(notes, row, row.measurement().wrongResponses(), " answered otherwise than expected: ");
+            counts(notes, row, row.measurement().problems().failures(), " failed: ");
+            counts(notes, row, row.measurement().problems().wrongResponses(), " answered otherwise than expected: ");
         }
         if (report.responsesChecked() && report.wrong() == 0 && report.failed() == 0) {
             notes.append("All answers were as expected.\n");

@@ -34,7 +34,7 @@ final class ThroughputPlot {
         }
         String name = "p" + Units.digits(percentile.getAsDouble()).replaceAll("\\.0+$", "");
         return new SvgPlot(
-                        "Latency (" + name + ") of model " + report.model() + " by throughput",
+                        "Latency (" + name + ") of model " + report.subject().model() + " by throughput",
                         Axis.linear("inferences per second", throughput, Units::digits),
                         Axis.linear("latency, " + name, latency, Units::roundTime),
                         lines)

@@ -7,7 +7,6 @@ import static gatun.bench.load.StoppingRule.Verdict.UNSTABLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.HdrHistogram.Histogram;
@@ -66,6 +65,6 @@ class StoppingRuleTest {
     private static Window window(long requests, long latencyNanos) {
         Histogram latencies = new Histogram(3);
         latencies.recordValueWithCount(latencyNanos, requests);
-        return new Window(1_000_000_000, latencies, Map.of(), Map.of(), 0, 0, ClientCost.NONE, Optional.empty());
+        return new Window(1_000_000_000, latencies, Problems.NONE, 0, 0, ClientCost.NONE, Optional.empty());
     }
 }

@@ -17,8 +17,8 @@ class WindowTest {
                 .plus(window(300, 5000, Map.of("a", 2L, "b", 3L), Optional.of(counters(20))));
         assertThat(sum.answered()).isEqualTo(400);
         assertThat(sum.perSecond()).isEqualTo(200);
-        assertThat(sum.failures()).isEqualTo(Map.of("a", 3L, "b", 3L));
-        assertThat(sum.failed()).isEqualTo(6);
+        assertThat(sum.problems().failures()).isEqualTo(Map.of("a", 3L, "b", 3L));
+        assertThat(sum.problems().failed()).isEqualTo(6);
         assertThat(sum.percentileNanos(10)).isEqualTo(1000);
         assertThat(sum.tensorBytesPerSecond()).isEqualTo(64);
         assertThat(sum.cost()).isEqualTo(new ClientCost(20, 40, 60));
@@ -49,13 +49,14 @@ class WindowTest {
     }
 
     private static ServerCounters counters(long each) {
-        return new ServerCounters(each, each, each, each, each, each, each, each, each);
+        return new ServerCounters(each, each, each, each, new ServerTimes(each, each, each, each, each));
     }
 
     private static Window window(
             long requests, long latencyNanos, Map<String, Long> failures, Optional<ServerCounters> server) {
         Histogram latencies = new Histogram(3);
         latencies.recordValueWithCount(latencyNanos, requests);
-        return new Window(SECOND, latencies, failures, Map.of(), 64, 5, new ClientCost(10, 20, 30), server);
+        return new Window(
+                SECOND, latencies, new Problems(failures, Map.of()), 64, 5, new ClientCost(10, 20, 30), server);
     }
 }

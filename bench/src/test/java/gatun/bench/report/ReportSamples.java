@@ -5,7 +5,9 @@ import gatun.bench.load.ClientCost;
 import gatun.bench.load.Distribution;
 import gatun.bench.load.Load;
 import gatun.bench.load.Measurement;
+import gatun.bench.load.Problems;
 import gatun.bench.load.ServerCounters;
+import gatun.bench.load.ServerTimes;
 import gatun.bench.load.StoppingRule;
 import gatun.bench.load.Window;
 import java.time.Instant;
@@ -39,26 +41,24 @@ final class ReportSamples {
     /** Loads of which no request was answered. */
     static Report silent() {
         Window nothing = new Window(
-                1_000_000_000, new Histogram(3), Map.of("gone", 3L), Map.of(), 0, 0, ClientCost.NONE, Optional.empty());
+                1_000_000_000,
+                new Histogram(3),
+                new Problems(Map.of("gone", 3L), Map.of()),
+                0,
+                0,
+                ClientCost.NONE,
+                Optional.empty());
         return report(new Row(
                 "http://localhost:8000",
                 "http binary",
                 1,
                 new Measurement(
-                        new Load.Concurrency(1),
-                        nothing,
-                        1,
-                        StoppingRule.Verdict.UNSTABLE,
-                        nothing.failures(),
-                        Map.of(),
-                        0)));
+                        new Load.Concurrency(1), nothing, 1, StoppingRule.Verdict.UNSTABLE, nothing.problems(), 0)));
     }
 
     static Report report(Row... rows) {
         return new Report(
-                "a<b",
-                "1",
-                "random",
+                new Subject("a<b", "1", "random"),
                 Instant.parse("2026-01-02T03:04:05Z"),
                 Map.of("java", "25 & newer"),
                 OptionalDouble.empty(),
@@ -78,16 +78,12 @@ final class ReportSamples {
                 5005,
                 10_010,
                 0,
-                10_010 * 60_000L,
-                10_010 * 10_000L,
-                10_010 * 2_000L,
-                10_010 * 40_000L,
-                10_010 * 3_000L);
+                new ServerTimes(
+                        10_010 * 60_000L, 10_010 * 10_000L, 10_010 * 2_000L, 10_010 * 40_000L, 10_010 * 3_000L));
         Window window = new Window(
                 2_000_000_000,
                 latencies,
-                failures,
-                Map.of(),
+                new Problems(failures, Map.of()),
                 10_010 * 4096L,
                 5_000_000,
                 new ClientCost(10_010 * 512L, 10_010 * 1536L, 10_010 * 30_000L),
@@ -101,8 +97,7 @@ final class ReportSamples {
                         window,
                         3,
                         statistics ? StoppingRule.Verdict.STABLE : StoppingRule.Verdict.UNSTABLE,
-                        failures,
-                        Map.of(),
+                        window.problems(),
                         statistics ? 0 : 17));
     }
 }

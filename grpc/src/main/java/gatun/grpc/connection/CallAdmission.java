@@ -62,12 +62,13 @@ final class CallAdmission {
                     Status.UNIMPLEMENTED,
                     "Method not found: " + quote(head.path().substring(1)));
         }
-        Optional<Decompressor> decompressor = Encodings.decompressor(head.encoding());
+        String encoding = head.compression().encoding();
+        Optional<Decompressor> decompressor = Encodings.decompressor(encoding);
         if (decompressor.isEmpty()) {
             Metadata accepted = new Metadata();
             accepted.put(Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER), Encodings.ALL);
             Status status = Status.UNIMPLEMENTED.withDescription(
-                    "the grpc-encoding '" + quote(head.encoding()) + "' is not known here");
+                    "the grpc-encoding '" + quote(encoding) + "' is not known here");
             throw new RefusedCall(HeaderEncoder.trailersOnly(status, accepted));
         }
         OptionalLong timeout = OptionalLong.empty();

@@ -57,7 +57,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         this.method = opening.method().getMethodDescriptor();
         this.stream = stream;
         CallServices services = opening.services();
-        String acceptEncoding = opening.head().acceptEncoding();
+        String acceptEncoding = opening.head().compression().acceptEncoding();
         this.response = new Response<>(method, stream, acceptEncoding, services.threads(), this::windowOpened);
         this.progress = new CallProgress(method.getType().clientSendsOneMessage(), response::isReady);
         if (opening.timeoutNanos().isPresent()) {

@@ -148,8 +148,7 @@ final class HeaderDecoder {
                 authority == null || UnixSocketAuthority.isStandIn(authority) ? "" : authority,
                 contentType,
                 timeout,
-                encoding,
-                acceptEncoding,
+                new RequestHead.Compression(encoding, acceptEncoding),
                 metadata);
     }
 

@@ -11,8 +11,7 @@ import io.grpc.Metadata;
  * @param authority the authority; empty when there was none, or one that is no host
  * @param contentType the content type; empty when there was none
  * @param timeout the {@code grpc-timeout}; empty when there was none
- * @param encoding the {@code grpc-encoding} of compressed messages; {@code identity} when there was none
- * @param acceptEncoding the {@code grpc-accept-encoding}, all of it; empty when there was none
+ * @param compression how messages may be compressed
  * @param metadata every field that is not HTTP/2's own
  */
 record RequestHead(
@@ -21,14 +20,20 @@ record RequestHead(
         String authority,
         String contentType,
         String timeout,
-        String encoding,
-        String acceptEncoding,
+        Compression compression,
         Metadata metadata) {
+    /**
+     * The client's word on compressed messages.
+     *
+     * @param encoding the {@code grpc-encoding} of its own; {@code identity} when there was none
+     * @param acceptEncoding the {@code grpc-accept-encoding}, all of it; empty when there was none
+     */
+    record Compression(String encoding, String acceptEncoding) {}
 
     /** The same for another call, which may change its metadata. */
     RequestHead again() {
         Metadata copy = new Metadata();
         copy.merge(metadata);
-        return new RequestHead(method, path, authority, contentType, timeout, encoding, acceptEncoding, copy);
+        return new RequestHead(method, path, authority, contentType, timeout, compression, copy);
     }
 }

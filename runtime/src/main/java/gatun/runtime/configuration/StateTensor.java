@@ -24,9 +24,7 @@ import java.util.Optional;
  * @param inputName its name as an input of the model
  * @param outputName its name as an output of the model
  * @param dims the dimensions without the batch dimension; some may be variable
- * @param initialShape the dimensions that the first step gets, none of them variable
- * @param initialByteSize how many bytes the first step gets
- * @param initialData these bytes, on the heap and read-only; empty for zeros
+ * @param initial what the first step gets
  * @param sameBuffer whether the model writes it where it read it
  * @param growable whether it may also become larger there: its buffer grows, and keeps what it holds
  */
@@ -35,11 +33,18 @@ public record StateTensor(
         String outputName,
         Datatype datatype,
         Shape dims,
-        Shape initialShape,
-        long initialByteSize,
-        Optional<MemorySegment> initialData,
+        Initial initial,
         boolean sameBuffer,
         boolean growable) {
+    /**
+     * The value of a state in the first step.
+     *
+     * @param shape the dimensions, none of them variable
+     * @param byteSize how many bytes it has
+     * @param data these bytes, on the heap and read-only; empty for zeros
+     */
+    public record Initial(Shape shape, long byteSize, Optional<MemorySegment> data) {}
+
     /** The longest file of an initial state; it is kept on the heap. */
     private static final long MAX_FILE_BYTE_SIZE = 16 << 20;
 
@@ -94,9 +99,7 @@ public record StateTensor(
                 state.getOutputName(),
                 datatype,
                 dims,
-                initialShape,
-                byteSize,
-                data,
+                new Initial(initialShape, byteSize, data),
                 state.getUseSameBufferForInputOutput(),
                 state.getUseGrowableMemory());
     }

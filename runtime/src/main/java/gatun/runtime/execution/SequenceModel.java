@@ -6,6 +6,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.configuration.StateTensor;
+import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.SequencePolicy;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.SequenceStep;
@@ -64,18 +65,22 @@ final class SequenceModel {
         long delayMicros = oldest
                 ? batching.getOldest().getMaxQueueDelayMicroseconds()
                 : batching.getDirect().getMaxQueueDelayMicroseconds();
-        return new SequencePolicy(
-                oldest ? Strategy.OLDEST : Strategy.DIRECT,
-                oldest && candidates > 0 ? candidates : Math.max(1, maxBatchSize),
-                maxBatchSize,
+        BatchPolicy batches = new BatchPolicy(
+                Math.max(1, maxBatchSize),
                 batching.getOldest().getPreferredBatchSizeList().stream()
                         .sorted()
                         .toList(),
                 TimeUnit.MICROSECONDS.toNanos(delayMicros),
+                false,
+                List.of(queueLimit),
+                0);
+        return new SequencePolicy(
+                oldest ? Strategy.OLDEST : Strategy.DIRECT,
+                oldest && candidates > 0 ? candidates : Math.max(1, maxBatchSize),
+                batches,
                 batching.getDirect().getMinimumSlotUtilization(),
                 TimeUnit.MICROSECONDS.toNanos(batching.getMaxSequenceIdleMicroseconds()),
-                batching.getIterativeSequence(),
-                queueLimit);
+                batching.getIterativeSequence());
     }
 
     SequencePolicy policy() {
@@ -164,6 +169,6 @@ final class SequenceModel {
     private Shape stateShape(SequenceStep step, int index) {
         Optional<SequenceState> state = step.starts() ? Optional.empty() : SequenceState.of(step.sequence());
         return state.map(known -> known.shape(index))
-                .orElseGet(() -> states.get(index).initialShape());
+                .orElseGet(() -> states.get(index).initial().shape());
     }
 }

@@ -33,7 +33,7 @@ final class SequenceState implements Hold {
         this.pool = pool;
         buffers = new Buffer[rules.size()];
         byteSizes = new long[rules.size()];
-        shapes = rules.stream().map(StateTensor::initialShape).toArray(Shape[]::new);
+        shapes = rules.stream().map(rule -> rule.initial().shape()).toArray(Shape[]::new);
     }
 
     /** The states of a sequence; empty before its first step. */
@@ -45,10 +45,10 @@ final class SequenceState implements Hold {
     void reset() {
         for (int i = 0; i < buffers.length; i++) {
             StateTensor rule = rules.get(i);
-            MemorySegment bytes = room(i, rule.initialByteSize());
-            shapes[i] = rule.initialShape();
-            if (rule.initialData().isPresent()) {
-                bytes.copyFrom(rule.initialData().get());
+            MemorySegment bytes = room(i, rule.initial().byteSize());
+            shapes[i] = rule.initial().shape();
+            if (rule.initial().data().isPresent()) {
+                bytes.copyFrom(rule.initial().data().get());
             } else {
                 bytes.fill((byte) 0);
             }

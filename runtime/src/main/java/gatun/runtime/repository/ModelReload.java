@@ -94,13 +94,13 @@ final class ModelReload {
             VersionEntry version = result.entry();
             if (result.failure().isPresent()) {
                 String which = version.version().isEmpty() ? "" : " version " + version.version();
-                LOG.warn("Model '{}'{} cannot be loaded: {}", version.name(), which, version.reason());
+                LOG.warn("Model '{}'{} cannot be loaded: {}", version.status().name(), which, version.reason());
             } else {
                 LOG.info(
                         "Model '{}' version {} is ready after {} ms",
-                        version.name(),
+                        version.status().name(),
                         version.version(),
-                        version.loadTime().toMillis());
+                        version.status().loadTime().toMillis());
             }
         }
     }
@@ -164,7 +164,12 @@ final class ModelReload {
                 } else {
                     rows.put(
                             tried.version(),
-                            VersionEntry.failed(entry.name(), tried.version(), tried.engine(), why, tried.loadTime())
+                            VersionEntry.failed(
+                                            entry.name(),
+                                            tried.version(),
+                                            tried.status().engine(),
+                                            why,
+                                            tried.status().loadTime())
                                     .optional());
                 }
             }

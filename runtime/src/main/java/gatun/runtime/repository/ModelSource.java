@@ -15,9 +15,7 @@ import java.util.SortedSet;
  * @param directory where its files are
  * @param config its configuration as it was written: neither completed nor filled with defaults
  * @param present the versions that are there
- * @param versions the versions that the configuration chooses, each with the stamp of its directory
- * @param configuration the stamp of the configuration's files
- * @param base the stamp of everything else
+ * @param stamps when its files were changed
  * @param overridden whether a load request overrode anything
  * @param files the files that a load request brought, owned here; empty for others
  */
@@ -25,13 +23,26 @@ record ModelSource(
         ModelDirectory directory,
         ModelConfig config,
         SortedSet<Long> present,
-        SortedMap<Long, ModificationStamp> versions,
-        ModificationStamp configuration,
-        ModificationStamp base,
+        Stamps stamps,
         boolean overridden,
         Optional<OverrideFiles> files) {
+    /**
+     * When the files of a model were changed.
+     *
+     * @param versions the versions that the configuration chooses, each with the stamp of its directory
+     * @param configuration the stamp of the configuration's files
+     * @param base the stamp of everything else
+     */
+    record Stamps(
+            SortedMap<Long, ModificationStamp> versions, ModificationStamp configuration, ModificationStamp base) {}
+
     String name() {
         return directory.name();
+    }
+
+    /** The versions that the configuration chooses, each with the stamp of its directory. */
+    SortedMap<Long, ModificationStamp> versions() {
+        return stamps.versions();
     }
 
     /** Whether versions of both are the same where their directories are. */
@@ -39,8 +50,8 @@ record ModelSource(
         return !overridden
                 && !other.overridden
                 && directory.equals(other.directory)
-                && configuration.equals(other.configuration)
-                && base.equals(other.base)
+                && stamps.configuration().equals(other.stamps.configuration())
+                && stamps.base().equals(other.stamps.base())
                 && config.equals(other.config);
     }
 
@@ -50,15 +61,15 @@ record ModelSource(
      */
     boolean isSameButForInstances(ModelSource other) {
         return directory.equals(other.directory)
-                && base.equals(other.base)
-                && versions.equals(other.versions)
+                && stamps.base().equals(other.stamps.base())
+                && versions().equals(other.versions())
                 && ModelConfiguration.withoutInstances(config)
                         .equals(ModelConfiguration.withoutInstances(other.config));
     }
 
     /** Whether nothing has changed from one to the other. */
     boolean isSameAs(ModelSource other) {
-        return hasBaseOf(other) && versions.equals(other.versions);
+        return hasBaseOf(other) && versions().equals(other.versions());
     }
 
     /** The names of the models that this one asks. */

@@ -68,6 +68,7 @@ record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFo
         for (long version : VersionPolicy.choose(config.getVersionPolicy(), present)) {
             versions.put(version, directory.stamp(version));
         }
-        return new ModelSource(directory, config, present, versions, configuration, base, overridden, files);
+        return new ModelSource(
+                directory, config, present, new ModelSource.Stamps(versions, configuration, base), overridden, files);
     }
 }

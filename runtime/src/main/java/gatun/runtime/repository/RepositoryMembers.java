@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.runtime.ModelState;
 import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.execution.ServedModel;
 import java.util.List;
@@ -27,7 +26,7 @@ record RepositoryMembers(ModelTable models) implements MemberModels {
         boolean found = false;
         for (VersionEntry entry : versions) {
             VersionEntry now = entry.now();
-            if (now.state() == ModelState.READY) {
+            if (now.isReady()) {
                 anyReady = true;
                 found |= version == LATEST || now.version().equals(Long.toString(version));
             }

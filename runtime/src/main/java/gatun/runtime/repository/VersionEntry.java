@@ -11,42 +11,32 @@ import java.util.Optional;
 /**
  * A version in the index, at one moment of its life. Immutable: a change replaces it.
  *
- * @param version in decimal; empty when this stands for the whole model
- * @param reason why it is unavailable; for one that is ready, why the newest files are not what it serves; empty
- *     otherwise
+ * @param status its line in the index; its reason, for one that is ready, tells why the newest files are not what it
+ *     serves
  * @param required whether the server is ready only with this version
  * @param model the version itself; empty unless it is ready or was until now
  */
-record VersionEntry(
-        String name,
-        String version,
-        String engine,
-        ModelState state,
-        String reason,
-        boolean required,
-        Duration loadTime,
-        Optional<ServedModel> model) {
+record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model) {
     /** A version that is being loaded. */
     static VersionEntry loading(String name, String version) {
-        return new VersionEntry(name, version, "", ModelState.LOADING, "", true, Duration.ZERO, Optional.empty());
+        return new VersionEntry(
+                new ModelStatus(name, version, "", ModelState.LOADING, "", Duration.ZERO), true, Optional.empty());
     }
 
     /** A version that could not be loaded, or the whole model when {@code version} is empty. */
     static VersionEntry failed(String name, String version, String engine, String reason, Duration loadTime) {
         return new VersionEntry(
-                name, version, engine, ModelState.UNAVAILABLE, reason, true, loadTime, Optional.empty());
+                new ModelStatus(name, version, engine, ModelState.UNAVAILABLE, reason, loadTime),
+                true,
+                Optional.empty());
     }
 
     /** A version that answers requests. */
     static VersionEntry ready(ServedModel model, Duration loadTime) {
         return new VersionEntry(
-                model.name(),
-                model.versionText(),
-                engine(model.config()),
-                ModelState.READY,
-                "",
+                new ModelStatus(
+                        model.name(), model.versionText(), engine(model.config()), ModelState.READY, "", loadTime),
                 true,
-                loadTime,
                 Optional.of(model));
     }
 
@@ -55,28 +45,37 @@ record VersionEntry(
         return config.getBackend().isEmpty() ? config.getPlatform() : config.getBackend();
     }
 
+    /** In decimal; empty when this stands for the whole model. */
+    String version() {
+        return status.version();
+    }
+
+    /** Why it is unavailable, or does not serve the newest files; empty otherwise. */
+    String reason() {
+        return status.reason();
+    }
+
     /** This version as it is now: one that asks a model which cannot answer cannot answer either. */
     VersionEntry now() {
-        if (state != ModelState.READY || model.isEmpty()) {
+        if (!isReady() || model.isEmpty()) {
             return this;
         }
         return model.get()
                 .unavailability()
-                .map(why ->
-                        new VersionEntry(name, version, engine, ModelState.UNAVAILABLE, why, required, loadTime, model))
+                .map(why -> new VersionEntry(status.as(ModelState.UNAVAILABLE, why), required, model))
                 .orElse(this);
     }
 
     /** Why loading failed; empty where it did not, or nobody tried. */
     Optional<String> loadFailure() {
-        return state == ModelState.UNAVAILABLE && !reason.equals(ModelStatus.UNLOADED)
-                ? Optional.of(reason)
+        return status.state() == ModelState.UNAVAILABLE && !reason().equals(ModelStatus.UNLOADED)
+                ? Optional.of(reason())
                 : Optional.empty();
     }
 
     /** Whether this version itself is ready, without a look at the models that it asks. */
     boolean isReady() {
-        return state == ModelState.READY;
+        return status.state() == ModelState.READY;
     }
 
     /**
@@ -85,32 +84,27 @@ record VersionEntry(
      */
     boolean isCurrent() {
         return isReady()
-                && reason.isEmpty()
+                && reason().isEmpty()
                 && !model.map(ServedModel::outdated).orElse(false);
     }
 
     /** The same version with another reason. */
     VersionEntry because(String newReason) {
-        return new VersionEntry(name, version, engine, state, newReason, required, loadTime, model);
+        return new VersionEntry(status.as(status.state(), newReason), required, model);
     }
 
     /** The same version, where the server may be ready without it. */
     VersionEntry optional() {
-        return new VersionEntry(name, version, engine, state, reason, false, loadTime, model);
+        return new VersionEntry(status, false, model);
     }
 
     /** A version that answers no more, and lets running requests finish. */
     VersionEntry unloading() {
-        return new VersionEntry(name, version, engine, ModelState.UNLOADING, "", false, loadTime, model);
+        return new VersionEntry(status.as(ModelState.UNLOADING, ""), false, model);
     }
 
     /** A version that is gone because somebody wanted that. */
     VersionEntry gone() {
-        return new VersionEntry(
-                name, version, engine, ModelState.UNAVAILABLE, ModelStatus.UNLOADED, false, loadTime, Optional.empty());
-    }
-
-    ModelStatus status() {
-        return new ModelStatus(name, version, engine, state, reason, loadTime);
+        return new VersionEntry(status.as(ModelState.UNAVAILABLE, ModelStatus.UNLOADED), false, Optional.empty());
     }
 }

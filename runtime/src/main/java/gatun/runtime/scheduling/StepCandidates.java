@@ -66,7 +66,7 @@ final class StepCandidates<T extends Ticket> {
             case OLDEST -> BatchDecision.decide(batches, sizes, found.size(), blocked || hurried, now - oldest);
         };
         if (count == 0) {
-            waitNanos = policy.maxQueueDelayNanos() - (now - oldest);
+            waitNanos = batches.maxQueueDelayNanos() - (now - oldest);
         }
         return count > 0;
     }

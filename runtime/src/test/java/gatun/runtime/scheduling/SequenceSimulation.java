@@ -219,8 +219,8 @@ final class SequenceSimulation {
         double utilization = random.nextInt(3) == 0 ? 0 : random.nextDouble();
         long idle = random.nextBoolean() ? 100_000 + random.nextLong(1_000_000) : 60_000_000_000L;
         int capacity = random.nextInt(4) == 0 ? 1 + random.nextInt(6) : 10_000;
-        policy = new SequencePolicy(
-                strategy, slots, maxBatchSize, preferred, delay, utilization, idle, random.nextInt(4) == 0, capacity);
+        BatchPolicy batches = new BatchPolicy(Math.max(1, maxBatchSize), preferred, delay, false, List.of(capacity), 0);
+        policy = new SequencePolicy(strategy, slots, batches, utilization, idle, random.nextInt(4) == 0);
         int instanceCount = 1 + random.nextInt(3);
         turns = random.nextInt(3) == 0
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
@@ -425,7 +425,9 @@ final class SequenceSimulation {
 
     private void checkBatch(Instance instance) {
         List<Step> batch = instance.batch;
-        assertThat(batch.size()).as("steps of a batch").isLessThanOrEqualTo(Math.max(1, policy.maxBatchSize()));
+        assertThat(batch.size())
+                .as("steps of a batch")
+                .isLessThanOrEqualTo(policy.batches().maxBatchSize());
         Set<Sequence> sequences = new HashSet<>();
         int lastSlot = -1;
         for (Step step : batch) {
@@ -516,7 +518,7 @@ final class SequenceSimulation {
             if (sequence.hasSlot()) {
                 boolean forgotten = turns == null
                         && instances.get(sequence.instance()).asleep
-                        && loop.now() - step.submittedNanos > policy.maxQueueDelayNanos() + TICK_NANOS;
+                        && loop.now() - step.submittedNanos > policy.batches().maxQueueDelayNanos() + TICK_NANOS;
                 assertThat(forgotten)
                         .as(step.number + " waits though its instance sleeps")
                         .isFalse();
