@@ -85,20 +85,16 @@ final class GuardLibrary {
             return flag.address() == 0
                     ? Optional.empty()
                     : Optional.of(new RegionGuard(this, NativeMemory.segment(flag.address(), Integer.BYTES)));
-        } catch (RuntimeException | Error e) {
-            throw e;
         } catch (Throwable t) {
-            throw new AssertionError("a method handle does not fit its call", t);
+            throw NativeCall.unexpected(t);
         }
     }
 
     void release(MemorySegment flag) {
         try {
             release.invokeExact(flag);
-        } catch (RuntimeException | Error e) {
-            throw e;
         } catch (Throwable t) {
-            throw new AssertionError("a method handle does not fit its call", t);
+            throw NativeCall.unexpected(t);
         }
     }
 
@@ -106,10 +102,8 @@ final class GuardLibrary {
         try {
             return (int)
                     downcall(symbols, function, FunctionDescriptor.of(JAVA_INT)).invokeExact();
-        } catch (RuntimeException | Error e) {
-            throw e;
         } catch (Throwable t) {
-            throw new AssertionError("a method handle does not fit its call", t);
+            throw NativeCall.unexpected(t);
         }
     }
 

@@ -106,10 +106,8 @@ public final class OrtPoolThreads {
     private void work(MemorySegment function, MemorySegment param) {
         try {
             worker.invokeExact(function, param);
-        } catch (RuntimeException | Error e) {
-            throw e;
         } catch (Throwable t) {
-            throw new AssertionError("a method handle does not fit its call", t);
+            throw NativeCall.unexpected(t);
         }
     }
 

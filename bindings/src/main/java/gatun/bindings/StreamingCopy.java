@@ -60,10 +60,8 @@ public final class StreamingCopy {
         }
         try {
             copy.invokeExact(target, source, byteSize);
-        } catch (RuntimeException | Error e) {
-            throw e;
         } catch (Throwable t) {
-            throw new AssertionError("a method handle does not fit its call", t);
+            throw NativeCall.unexpected(t);
         }
     }
 

@@ -47,7 +47,7 @@ public final class ThreadCore {
         try {
             return (int) CURRENT.invokeExact();
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw NativeCall.unexpected(t);
         }
     }
 
@@ -57,7 +57,7 @@ public final class ThreadCore {
             MemorySegment set = arena.allocate(SET_BYTES, Long.BYTES);
             return read(set) ? BitSet.valueOf(set.toArray(JAVA_BYTE)) : new BitSet();
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw NativeCall.unexpected(t);
         }
     }
 
@@ -82,7 +82,7 @@ public final class ThreadCore {
             boolean moved = write(only);
             return write(allowed) && moved;
         } catch (Throwable t) {
-            throw unexpected(t);
+            throw NativeCall.unexpected(t);
         }
     }
 
@@ -93,15 +93,5 @@ public final class ThreadCore {
 
     private static boolean write(MemorySegment set) throws Throwable {
         return (int) SET_AFFINITY.invokeExact(THIS_THREAD, (long) SET_BYTES, set) == 0;
-    }
-
-    private static RuntimeException unexpected(Throwable t) {
-        if (t instanceof RuntimeException e) {
-            throw e;
-        }
-        if (t instanceof Error e) {
-            throw e;
-        }
-        throw new AssertionError("a method handle does not fit its call", t);
     }
 }

@@ -35,10 +35,8 @@ public final class ThreadPriority {
             // It may return anything, -1 too; a system that refuses leaves the priority as it is.
             int now = (int) NICE.invokeExact(steps);
             assert now >= -20;
-        } catch (RuntimeException | Error e) {
-            throw e;
         } catch (Throwable t) {
-            throw new AssertionError("a method handle does not fit its call", t);
+            throw NativeCall.unexpected(t);
         }
     }
 }

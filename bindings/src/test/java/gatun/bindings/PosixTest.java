@@ -3,18 +3,13 @@ package gatun.bindings;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import gatun.testing.Await;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -164,7 +159,7 @@ class PosixTest {
     @Test
     void shouldFailClearlyWhenADescriptorIsUsedAfterClose() {
         Descriptor file = Posix.memfdCreate("gone", Posix.MFD_CLOEXEC);
-        Posix.setCloseOnExec(file);
+        Posix.ftruncate(file, PAGE);
         file.close();
         file.close();
         assertThatIllegalStateException()
@@ -194,35 +189,6 @@ class PosixTest {
                     .isThrownBy(() -> Posix.madvise(address + PAGE, PAGE, Posix.MADV_POPULATE_READ));
         } finally {
             Posix.munmap(address, 2 * PAGE);
-        }
-    }
-
-    @Test
-    void shouldWakeAThreadThatWaitsOnAWord() throws Exception {
-        long address = Posix.mapAnonymous(PAGE, READ_WRITE);
-        try {
-            CompletableFuture<FutexWait> waiter =
-                    CompletableFuture.supplyAsync(() -> Posix.futexWait(address, 0, TimeUnit.SECONDS.toNanos(30)));
-            Await.until("the thread to wait", () -> Posix.futexWake(address, 1) != 0);
-            assertThat(waiter.get(10, TimeUnit.SECONDS)).isEqualTo(FutexWait.WOKEN);
-        } finally {
-            Posix.munmap(address, PAGE);
-        }
-    }
-
-    @Test
-    void shouldNotWaitWhenTheWordHasChangedOrTheTimeIsOver() {
-        VarHandle word = ValueLayout.JAVA_INT.varHandle();
-        long address = Posix.mapAnonymous(PAGE, READ_WRITE);
-        try {
-            word.setRelease(NativeMemory.segment(address, 4), 0L, 5);
-            assertThat(Posix.futexWait(address, 4, TimeUnit.SECONDS.toNanos(30)))
-                    .isEqualTo(FutexWait.CHANGED);
-            assertThat(Posix.futexWait(address, 5, TimeUnit.MILLISECONDS.toNanos(2)))
-                    .isEqualTo(FutexWait.TIMED_OUT);
-            assertThatIllegalArgumentException().isThrownBy(() -> Posix.futexWait(address, 5, -1));
-        } finally {
-            Posix.munmap(address, PAGE);
         }
     }
 

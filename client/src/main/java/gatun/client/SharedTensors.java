@@ -2,7 +2,6 @@
 package gatun.client;
 
 import gatun.memory.regions.SharedMemoryObject;
-import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.Tensor;
@@ -10,8 +9,6 @@ import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,26 +26,15 @@ import org.jspecify.annotations.Nullable;
  * more and is made again.
  */
 public final class SharedTensors implements AutoCloseable {
-    /** The state of the memory. */
-    private enum State {
-        IDLE,
-        RUNNING,
-        CLOSED
-    }
-
-    private final GatunClient client;
     private final String model;
-    private final String regionName;
-    private final SharedRegion region;
+    private final RegisteredRegion region;
+    private final ExclusiveUse use;
     private final TensorSlot[] inputs;
     private final TensorSlot[] outputs;
-    private final Consumer<InferRequest.Builder> more;
-    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
-    /** The thread of a call that was cancelled and may still be ending. */
-    private volatile @Nullable Thread cancelled;
-    /** Null when an input has another size than when it was made. Guarded by {@link #state}. */
+    private final RegionInference inference;
+    /** Null when an input has another size than when it was made. Guarded by {@link #use}. */
     private @Nullable InferRequest request;
-    /** Whether a response came; before that the outputs mean nothing. Guarded by {@link #state}. */
+    /** Whether a response came; before that the outputs mean nothing. Guarded by {@link #use}. */
     private boolean answered;
 
     private SharedTensors(
@@ -58,13 +44,12 @@ public final class SharedTensors implements AutoCloseable {
             List<TensorSlot> inputs,
             List<TensorSlot> outputs,
             Consumer<InferRequest.Builder> more) {
-        this.client = client;
         this.model = model;
-        this.regionName = uniqueName();
-        this.region = region;
+        this.region = new RegisteredRegion(client, region);
+        this.use = new ExclusiveUse(model, this.region.name());
         this.inputs = inputs.toArray(TensorSlot[]::new);
         this.outputs = outputs.toArray(TensorSlot[]::new);
-        this.more = more;
+        this.inference = new RegionInference(client, model, this.region, this.inputs, this.outputs, more);
     }
 
     /**
@@ -84,7 +69,8 @@ public final class SharedTensors implements AutoCloseable {
         return new SharedTensorsBuilder(
                 client,
                 model,
-                byteSize -> new SharedRegion.OfSystem(SharedMemoryObject.posix("/" + uniqueName(), byteSize)));
+                byteSize -> new SharedRegion.OfSystem(
+                        SharedMemoryObject.posix("/" + RegisteredRegion.uniqueName(), byteSize)));
     }
 
     /**
@@ -105,19 +91,13 @@ public final class SharedTensors implements AutoCloseable {
             Consumer<InferRequest.Builder> more) {
         SharedTensors tensors = new SharedTensors(client, model, region, inputs, outputs, more);
         tensors.request();
-        OpenSharedTensors.add(tensors);
-        try {
-            region.register(client.regions(), tensors.regionName);
-            return tensors;
-        } catch (Throwable t) {
-            OpenSharedTensors.remove(tensors);
-            throw t;
-        }
+        tensors.region.register();
+        return tensors;
     }
 
     /** The name of the region at the server. */
     public String region() {
-        return regionName;
+        return region.name();
     }
 
     /**
@@ -221,17 +201,7 @@ public final class SharedTensors implements AutoCloseable {
      */
     public void write(String input, MemorySegment bytes) {
         TensorSlot slot = input(input, "write()");
-        if (slot.isOfStrings()) {
-            if (!(BytesCodec.check(bytes, slot.spec.shape().elementCount()) instanceof BytesCodec.Check.Complete)) {
-                throw new IllegalArgumentException("input " + slot + " was given " + bytes.byteSize()
-                        + " bytes that are not its strings: expected "
-                        + slot.spec.shape().elementCount() + " times a length of 4 bytes and as many bytes");
-            }
-        } else if (bytes.byteSize() != slot.byteSize) {
-            String how = bytes.byteSize() < slot.byteSize ? "too small" : "too large";
-            throw new IllegalArgumentException("input " + slot + ": the segment is " + how + ", it has "
-                    + bytes.byteSize() + " bytes: expected " + slot.byteSize);
-        }
+        slot.requireContent(bytes);
         fill(slot, bytes);
     }
 
@@ -242,12 +212,12 @@ public final class SharedTensors implements AutoCloseable {
      */
     public void read(String output, MemorySegment target) {
         TensorSlot slot = output(output, "read()");
-        long byteSize = slot.content(region).byteSize();
+        long byteSize = slot.content(region.memory()).byteSize();
         if (target.byteSize() != byteSize) {
             throw new IllegalArgumentException("output " + slot + " has " + byteSize
                     + " bytes, and the target has room for " + target.byteSize() + ": expected as many");
         }
-        region.read(slot.offset, target);
+        region.memory().read(slot.offset, target);
     }
 
     /** A copy of an INT32 or UINT32 output. */
@@ -297,21 +267,21 @@ public final class SharedTensors implements AutoCloseable {
      * @throws IllegalStateException while another one runs
      */
     public void infer() {
-        begin();
+        use.begin();
         try {
             exchange(request());
         } finally {
-            state.set(State.IDLE);
+            use.end();
         }
     }
 
     /** As {@link #infer()}, with more to say in this one request, such as its part in a sequence. */
     public void infer(Consumer<InferRequest.Builder> alsoSaid) {
-        begin();
+        use.begin();
         try {
-            exchange(build(alsoSaid));
+            exchange(inference.request(alsoSaid));
         } finally {
-            state.set(State.IDLE);
+            use.end();
         }
     }
 
@@ -322,7 +292,7 @@ public final class SharedTensors implements AutoCloseable {
      * @throws IllegalStateException while another one runs
      */
     public CompletableFuture<Void> inferAsync() {
-        begin();
+        use.begin();
         CompletableFuture<Void> done = new CompletableFuture<>();
         Thread caller = Thread.ofVirtual().name("gatun-shared-tensors").unstarted(() -> {
             Throwable failure = null;
@@ -332,7 +302,7 @@ public final class SharedTensors implements AutoCloseable {
                 failure = t;
             }
             // Before anybody who waited goes on.
-            state.set(State.IDLE);
+            use.end();
             if (failure == null) {
                 done.complete(null);
             } else {
@@ -341,8 +311,7 @@ public final class SharedTensors implements AutoCloseable {
         });
         CompletableFuture<Void> ignored = done.whenComplete((nothing, failure) -> {
             if (done.isCancelled()) {
-                cancelled = caller;
-                caller.interrupt();
+                use.cancel(caller);
             }
         });
         caller.start();
@@ -356,7 +325,7 @@ public final class SharedTensors implements AutoCloseable {
     public InferRequest request() {
         InferRequest known = request;
         if (known == null) {
-            known = build(builder -> {});
+            known = inference.request(builder -> {});
             request = known;
         }
         return known;
@@ -371,93 +340,29 @@ public final class SharedTensors implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (state.get() == State.CLOSED) {
+        if (use.isClosed()) {
             return;
         }
-        begin();
+        use.begin();
         boolean freed = false;
         try {
-            ClientException refusal = unregister();
-            region.free();
+            ClientException refusal = region.release();
             freed = true;
-            OpenSharedTensors.remove(this);
             if (refusal != null) {
                 throw refusal;
             }
         } finally {
-            state.set(freed ? State.CLOSED : State.IDLE);
-        }
-    }
-
-    /** For the end of the process: asks the server to forget the region. */
-    void unregisterAtExit() {
-        ClientException ignored = unregister();
-    }
-
-    /** For the end of the process: leaves no name behind. */
-    void forgetAtExit() {
-        region.forget();
-    }
-
-    /** Unregisters the region; returns the server's error, or null when there was none or the server is gone. */
-    private @Nullable ClientException unregister() {
-        try {
-            region.unregister(client.regions(), regionName);
-            return null;
-        } catch (UnreachableException | IllegalStateException e) {
-            // The server is gone, and the region with it; or the client was closed before, as one who is in a hurry
-            // does.
-            return null;
-        } catch (ClientException e) {
-            return e;
+            if (freed) {
+                use.close();
+            } else {
+                use.end();
+            }
         }
     }
 
     private void exchange(InferRequest sent) {
-        try {
-            accept(client.infer(sent));
-        } catch (ServerException e) {
-            if (!isRegionUnknown(e)) {
-                throw e;
-            }
-            try {
-                region.register(client.regions(), regionName);
-            } catch (ClientException again) {
-                e.addSuppressed(again);
-                throw e;
-            }
-            accept(client.infer(sent));
-        }
-    }
-
-    /** Nothing was computed then, so that the request may be made again. */
-    private boolean isRegionUnknown(ServerException failure) {
-        String text = failure.getMessage();
-        return text != null && text.contains("Unable to find") && text.contains(regionName);
-    }
-
-    private void accept(InferResponse response) {
-        try (response) {
-            List<TensorSpec> written = response.inRegions();
-            for (TensorSlot slot : outputs) {
-                slot.answer(written, model);
-            }
-            answered = true;
-        }
-    }
-
-    private InferRequest build(Consumer<InferRequest.Builder> alsoSaid) {
-        InferRequest.Builder builder = InferRequest.to(model);
-        for (TensorSlot slot : inputs) {
-            builder.inputInRegion(
-                    slot.name(), slot.spec.datatype(), slot.spec.shape(), regionName, slot.offset, slot.usedBytes);
-        }
-        for (TensorSlot slot : outputs) {
-            builder.outputInRegion(slot.name(), regionName, slot.offset, slot.byteSize);
-        }
-        more.accept(builder);
-        alsoSaid.accept(builder);
-        return builder.build();
+        inference.exchange(sent);
+        answered = true;
     }
 
     private void set(String name, MemorySegment values, String what, Datatype first, Datatype second) {
@@ -470,13 +375,7 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     private void fill(TensorSlot slot, MemorySegment bytes) {
-        if (bytes.byteSize() > slot.byteSize) {
-            throw new IllegalArgumentException("input " + slot + " was given " + bytes.byteSize()
-                    + " bytes, and its room is too small: " + slot.byteSize + " bytes; open it with more");
-        }
-        region.write(slot.offset, bytes);
-        if (slot.usedBytes != bytes.byteSize()) {
-            slot.usedBytes = bytes.byteSize();
+        if (slot.fill(region.memory(), bytes)) {
             request = null;
         }
     }
@@ -484,7 +383,7 @@ public final class SharedTensors implements AutoCloseable {
     /** The output that arrays are copied from. */
     private Tensor copyable(String name, String call) {
         TensorSlot slot = output(name, call);
-        return new Tensor(slot.spec, slot.content(region));
+        return new Tensor(slot.spec, slot.content(region.memory()));
     }
 
     private TensorSlot input(String name, String call) {
@@ -501,14 +400,7 @@ public final class SharedTensors implements AutoCloseable {
     }
 
     private TensorSlot find(TensorSlot[] slots, String kind, String name, String call) {
-        State now = state.get();
-        if (now != State.IDLE) {
-            awaitCancelled();
-            now = state.get();
-        }
-        if (now != State.IDLE) {
-            throw refusal(now == State.CLOSED, call + " of '" + name + "'");
-        }
+        use.requireIdle(call, name);
         for (TensorSlot slot : slots) {
             if (slot.name().equals(name)) {
                 return slot;
@@ -517,40 +409,5 @@ public final class SharedTensors implements AutoCloseable {
         throw new IllegalArgumentException(
                 "the shared tensors of model '" + model + "' have no " + kind + " '" + name + "': expected one of "
                         + List.of(slots).stream().map(TensorSlot::name).toList());
-    }
-
-    private void begin() {
-        awaitCancelled();
-        State found = state.compareAndExchange(State.IDLE, State.RUNNING);
-        if (found != State.IDLE) {
-            throw refusal(found == State.CLOSED, "this call");
-        }
-    }
-
-    private IllegalStateException refusal(boolean closed, String what) {
-        return new IllegalStateException(
-                closed
-                        ? "the shared tensors of model '" + model + "' were closed: open others for " + what
-                        : "region still in use: an inference of model '" + model + "' runs in region '" + regionName
-                                + "'; wait for its end before " + what);
-    }
-
-    /** A call that was cancelled ends at once, but not at the same moment. */
-    private void awaitCancelled() {
-        Thread ending = cancelled;
-        if (ending == null) {
-            return;
-        }
-        try {
-            ending.join();
-            cancelled = null;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private static String uniqueName() {
-        return "gatun-" + ProcessHandle.current().pid() + "-"
-                + Long.toHexString(ThreadLocalRandom.current().nextLong());
     }
 }

@@ -96,6 +96,38 @@ final class TensorSlot {
         }
     }
 
+    /** Refuses bytes that cannot be this input's: of another size, or no strings as they lie in memory. */
+    void requireContent(MemorySegment bytes) {
+        if (isOfStrings()) {
+            if (!(BytesCodec.check(bytes, spec.shape().elementCount()) instanceof BytesCodec.Check.Complete)) {
+                throw new IllegalArgumentException("input " + this + " was given " + bytes.byteSize()
+                        + " bytes that are not its strings: expected "
+                        + spec.shape().elementCount() + " times a length of 4 bytes and as many bytes");
+            }
+        } else if (bytes.byteSize() != byteSize) {
+            String how = bytes.byteSize() < byteSize ? "too small" : "too large";
+            throw new IllegalArgumentException("input " + this + ": the segment is " + how + ", it has "
+                    + bytes.byteSize() + " bytes: expected " + byteSize);
+        }
+    }
+
+    /**
+     * Copies an input to its room.
+     *
+     * @return whether it fills another part of the room than before
+     * @throws IllegalArgumentException when there is not room for all
+     */
+    boolean fill(SharedRegion region, MemorySegment bytes) {
+        if (bytes.byteSize() > byteSize) {
+            throw new IllegalArgumentException("input " + this + " was given " + bytes.byteSize()
+                    + " bytes, and its room is too small: " + byteSize + " bytes; open it with more");
+        }
+        region.write(offset, bytes);
+        boolean changed = usedBytes != bytes.byteSize();
+        usedBytes = bytes.byteSize();
+        return changed;
+    }
+
     private MemorySegment trimmed(MemorySegment room) {
         if (!isOfStrings()) {
             return room.asSlice(0, spec.shape().byteSize(spec.datatype()));

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /** JSON documents: documents are read as Jackson reads them, and refused when Jackson refuses them. */
 public final class JsonDocumentFuzz {
     /** So deep that only one of the two readers may refuse it. */
-    private static final int TOO_DEEP = JsonReader.DEPTH_LIMIT;
+    private static final int TOO_DEEP = JsonCursor.DEPTH_LIMIT;
 
     private static final JsonFactory JACKSON = JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()

@@ -6,11 +6,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -30,26 +27,15 @@ final class FrameWriter {
         void apply(FrameWriter writer) throws IOException;
     }
 
-    /**
-     * Responses to frames that may wait for a client that does not read; nothing of a client that causes more is read
-     * meanwhile.
-     */
-    private static final int PENDING_LIMIT = 256;
-
     /** The most bytes of a message that are written before others get their turn. */
     private static final int BATCH_SIZE = 256 * 1024;
 
     private final Transport transport;
-    private final Duration readingPatience;
     private final ThreadFactory threads;
     private final Consumer<Throwable> onFailure;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Queue<Control> pending = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger pendingCount = new AtomicInteger();
+    private final PendingControls pending;
     private final AtomicBoolean flushing = new AtomicBoolean();
-
-    /** The reading thread while it waits for responses to be written. */
-    private volatile @Nullable Thread reader;
 
     // Guarded by lock.
     private final WriteBatch batch;
@@ -80,7 +66,7 @@ final class FrameWriter {
             ThreadFactory threads,
             Consumer<Throwable> onFailure) {
         this.transport = transport;
-        this.readingPatience = readingPatience;
+        this.pending = new PendingControls(readingPatience, () -> closed);
         this.threads = threads;
         this.batch = new WriteBatch(buffers, this::write);
         this.frames = new FrameEncoder(batch);
@@ -94,38 +80,8 @@ final class FrameWriter {
      * @throws ConnectionError when the client reads none of its responses for too long
      */
     void control(Control action) {
-        if (pendingCount.get() >= PENDING_LIMIT) {
-            awaitAnswersWritten();
-        }
+        pending.awaitRoom();
         enqueue(action);
-    }
-
-    private void awaitAnswersWritten() {
-        long deadline = System.nanoTime() + readingPatience.toNanos();
-        reader = Thread.currentThread();
-        try {
-            while (!closed && pendingCount.get() >= PENDING_LIMIT) {
-                long left = deadline - System.nanoTime();
-                if (left <= 0) {
-                    throw new ConnectionError(
-                            Http2Error.ENHANCE_YOUR_CALM,
-                            PENDING_LIMIT + " answers were not read within " + readingPatience);
-                }
-                LockSupport.parkNanos(this, left);
-                if (Thread.interrupted()) {
-                    throw new ConnectionError(Http2Error.ENHANCE_YOUR_CALM, "the connection ends with answers unread");
-                }
-            }
-        } finally {
-            reader = null;
-        }
-    }
-
-    private void wakeReader() {
-        Thread waiting = reader;
-        if (waiting != null) {
-            LockSupport.unpark(waiting);
-        }
     }
 
     /**
@@ -145,7 +101,6 @@ final class FrameWriter {
      */
     void enqueue(Control action) {
         pending.add(action);
-        pendingCount.incrementAndGet();
         boolean toWrite = false;
         while (!toWrite && !pending.isEmpty() && lock.tryLock()) {
             try {
@@ -339,11 +294,6 @@ final class FrameWriter {
         return connectionWindow;
     }
 
-    /** Actions that wait to be applied; a moment's truth. */
-    int waiting() {
-        return pendingCount.get();
-    }
-
     /** How long the write that is under way has been waiting for the client; 0 when none is. */
     long stalledNanos(long nowNanos) {
         long since = writingSinceNanos;
@@ -383,9 +333,6 @@ final class FrameWriter {
             if (action == null) {
                 return;
             }
-            if (pendingCount.decrementAndGet() == PENDING_LIMIT / 2) {
-                wakeReader();
-            }
             if (!closed) {
                 action.apply(this);
             }
@@ -405,7 +352,7 @@ final class FrameWriter {
         if (!closed) {
             closed = true;
             wakeAll();
-            wakeReader();
+            pending.wakeReader();
             onFailure.accept(t);
         }
     }

@@ -13,8 +13,8 @@
  *
  * <ol>
  *   <li>{@link gatun.grpc.connection.GrpcConnectionSelector} makes a {@link gatun.grpc.connection.GrpcConnection},
- *       whose thread cuts frames ({@link gatun.grpc.connection.FrameReader}) and decodes headers
- *       ({@link gatun.grpc.connection.HeaderDecoder}).
+ *       whose thread cuts frames ({@link gatun.grpc.connection.FrameReader}), does what they ask for
+ *       ({@link gatun.grpc.connection.FrameHandler}) and decodes headers ({@link gatun.grpc.connection.HeaderDecoder}).
  *   <li>{@link gatun.grpc.connection.CallAdmission} decides from the headers which method is called, or why none is. A
  *       {@link gatun.grpc.connection.GrpcStream} holds the windows of both directions, a
  *       {@link gatun.grpc.connection.GrpcCall} the call.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-import gatun.http.json.JsonWriter;
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
 import gatun.listener.SocketTransport;
@@ -24,9 +23,7 @@ import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.function.LongConsumer;
@@ -43,9 +40,6 @@ import org.slf4j.LoggerFactory;
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
     private static final Logger LOG = LoggerFactory.getLogger(ClientConnection.class);
 
-    /** A response of up to this many bytes is put together and written as one piece: cheaper than a gathering write. */
-    private static final int SMALL_ANSWER = 16 * 1024;
-
     /**
      * Before a connection is closed, up to this many bytes of an unwanted body are read, so that the response arrives.
      */
@@ -54,42 +48,23 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Up to this many bytes of a next request are read while the server drains, to see whether there is one. */
     private static final int READ_AHEAD = 4 * 1024;
 
-    private static final byte[] NO_HEADERS = {};
-    private static final JsonWriter NOTHING = new JsonWriter();
-    private static final String LINE_END = "\r\n";
-    private static final String LAST_CHUNK = "0\r\n\r\n";
-
-    /** The end of a chunk, as a piece of a response. */
-    private static final MemorySegment[] CHUNK_END = {MemorySegment.ofArray(new byte[] {'\r', '\n'})};
-
     private final ConnectionContext context;
     private final ClientSocket socket;
     private final SocketTransport transport;
-    private final ResponseOutput answers;
     private final ClientWait clientWait;
     private final ClientBytes bytes;
     private final ClientPresence presence;
     private final RequestActivity activity;
     private final DisconnectWatch watch;
-    private final JsonWriter json = new JsonWriter();
-    private final JsonWriter head = new JsonWriter();
+    private final ResponseSender response;
     /** Helidon asks for it with each request, and would look it up each time. */
     private final PeerInfo remotePeer;
 
     /** Made when the first body is waited for. */
     private @Nullable Sender sender;
 
-    /** Header lines for the head of the current response; mostly none. */
-    private byte[] moreHeaders = NO_HEADERS;
-
-    /** Whether the connection was ended because its client reads too slowly. */
-    private volatile boolean cutOff;
-
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
-
-    /** Whether the pieces of the current response are chunks. */
-    private boolean inChunks;
 
     private final RequestRouting routing;
     private final DirectRequests direct;
@@ -113,13 +88,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.socket = socket;
         this.transport = socket.transport();
         this.clientWait = clientWait;
-        this.answers = new ResponseOutput(transport, clientWait);
         this.watch = resources.watch();
         this.presence = new ClientPresence(transport);
         this.activity = new RequestActivity(resources.stop());
         this.routing = new RequestRouting(this, resources.routes(), resources.origins(), context.router());
         this.direct = new DirectRequests(transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS);
         this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
+        this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);
         this.remotePeer = context.remotePeer();
         this.http1 = http1Connections.connection(this);
     }
@@ -127,7 +102,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** The head of a request has come: the client has done its part for now. */
     void beginRequest() {
         clientWait.stopWaiting();
-        moreHeaders = NO_HEADERS;
+        response.begin();
     }
 
     /**
@@ -146,174 +121,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         activity.endRequest();
     }
 
-    /** Frees the texts of the response, which has been sent; keeps their memory for the next where it is little. */
-    void releaseTexts() {
-        json.clear();
-        head.clear();
-    }
-
-    /** Adds whole lines, each with its line end, to the head of the current response. */
-    void addHeaders(String lines) {
-        byte[] added = lines.getBytes(StandardCharsets.ISO_8859_1);
-        int before = moreHeaders.length;
-        moreHeaders = Arrays.copyOf(moreHeaders, before + added.length);
-        System.arraycopy(added, 0, moreHeaders, before, added.length);
-    }
-
-    /** An empty writer for the text of a response; the next request on this connection uses it again. */
-    public JsonWriter json() {
-        json.clear();
-        return json;
-    }
-
-    /**
-     * Sends the response to a request: {@code headers}, then {@code text}, then the first {@code count} of
-     * {@code tensors}.
-     *
-     * @param close whether the client is told that the connection ends
-     * @throws ServerConnectionException when the client is gone
-     */
-    public void send(ResponseHeaders headers, boolean close, JsonWriter text, MemorySegment[] tensors, int count) {
-        long byteSize = text.size();
-        for (int i = 0; i < count; i++) {
-            byteSize += tensors[i].byteSize();
-        }
-        head.clear();
-        headers.writeTo(head, byteSize, moreHeaders, close);
-        clientWait.startWaiting();
-        try {
-            if (byteSize <= SMALL_ANSWER) {
-                head.raw(text.array(), text.size());
-                for (int i = 0; i < count; i++) {
-                    head.raw(tensors[i]);
-                }
-                answers.write(ByteBuffer.wrap(head.array(), 0, head.size()));
-            } else {
-                answers.begin();
-                answers.write(head, text, tensors, count);
-                answers.end();
-            }
-        } catch (IOException e) {
-            throw notTaken(e);
-        }
-        clientWait.stopWaiting();
-    }
-
-    private RuntimeException notTaken(IOException e) {
-        answers.end();
-        return cutOff
-                ? new ClientErrorException(
-                        ClientError.TIMEOUT, "the answer was read too slowly while memory was short for others", e)
-                : new ServerConnectionException("the client does not take the answer", e);
-    }
-
     /** Ends the connection where its client reads a response too slowly. For any thread, when others find no memory. */
     void endIfReadTooSlowly() {
-        if (answers.isReadTooSlowly()) {
-            cutOff = true;
+        if (response.isReadTooSlowly()) {
+            response.cutOff();
             socket.close();
-        }
-    }
-
-    /** Sends the head of the response that {@link #send} would give, for a client that asked for the head only. */
-    void sendHeadOf(ResponseHeaders headers, boolean close, long byteSize) {
-        head.clear();
-        headers.writeTo(head, byteSize, moreHeaders, close);
-        sendHead();
-    }
-
-    /** Sends a response of a status that has no body. */
-    void sendBodiless(ResponseHeaders headers, boolean close) {
-        head.clear();
-        headers.writeBodilessTo(head, moreHeaders, close);
-        sendHead();
-    }
-
-    /**
-     * Begins a response in pieces: chunks, or for HTTP/1.0 all bytes up to the connection's end. Nothing is sent before
-     * the first piece.
-     */
-    void beginPieces(ResponseHeaders headers, boolean close) {
-        head.clear();
-        inChunks = !bytes.speaksOldHttp();
-        if (inChunks) {
-            headers.writeChunkedTo(head, moreHeaders, close);
-        } else {
-            headers.writeUnboundedTo(head, moreHeaders);
-        }
-    }
-
-    /**
-     * Begins a response of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the
-     * first piece.
-     */
-    void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
-        head.clear();
-        inChunks = false;
-        headers.writeTo(head, byteSize, moreHeaders, close);
-    }
-
-    /**
-     * Sends a piece of a response, which is not the last; waits for a client that reads slowly. May be called while the
-     * client waits.
-     *
-     * @throws ServerConnectionException when the client is gone
-     */
-    void sendPiece(JsonWriter piece) {
-        if (inChunks) {
-            head.raw(Integer.toHexString(piece.size())).raw(LINE_END);
-        }
-        sendHead(piece, CHUNK_END, inChunks ? 1 : 0);
-    }
-
-    /**
-     * Sends the last piece of a response, which may be empty, and then the first {@code count} of {@code tensors}; ends
-     * the response.
-     */
-    void sendLast(JsonWriter piece, MemorySegment[] tensors, int count) {
-        if (inChunks) {
-            if (piece.size() > 0) {
-                sendPiece(piece);
-            }
-            endPieces();
-        } else if (head.size() > 0 || piece.size() > 0 || count > 0) {
-            sendHead(piece, tensors, count);
-        }
-    }
-
-    /** Ends a response in pieces. */
-    void endPieces() {
-        if (inChunks) {
-            head.raw(LAST_CHUNK);
-        }
-        if (head.size() > 0) {
-            sendHead();
-        }
-    }
-
-    private void sendHead() {
-        sendHead(NOTHING, CHUNK_END, 0);
-    }
-
-    /**
-     * Sends the head, {@code text} and the first {@code count} of {@code tensors}; waits for a client that reads
-     * slowly.
-     */
-    private void sendHead(JsonWriter text, MemorySegment[] tensors, int count) {
-        Runnable onGone = presence.pause();
-        clientWait.startWaiting();
-        try {
-            // Of one piece only: the next may be long in coming without any fault of the client's.
-            answers.begin();
-            answers.write(head, text, tensors, count);
-            answers.end();
-        } catch (IOException e) {
-            throw notTaken(e);
-        }
-        clientWait.stopWaiting();
-        head.clear();
-        if (onGone != null) {
-            presence.startWaiting(onGone, hasMore());
         }
     }
 
@@ -358,6 +170,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } finally {
             presence.stopWaiting();
         }
+    }
+
+    /** Sends the response to the current request. */
+    ResponseSender response() {
+        return response;
     }
 
     /** Whether the client has sent more than the current request. */

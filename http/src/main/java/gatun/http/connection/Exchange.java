@@ -99,7 +99,7 @@ public final class Exchange {
 
     /** An empty writer for the text of the response. */
     public JsonWriter json() {
-        return connection.json();
+        return connection.response().json();
     }
 
     /**
@@ -127,7 +127,7 @@ public final class Exchange {
                 begun = true;
                 beginPieces(headers);
             }
-            connection.sendPiece(full);
+            connection.response().sendPiece(full);
         });
     }
 
@@ -139,13 +139,13 @@ public final class Exchange {
     public JsonWriter json(ResponseHeaders headers, long byteSize) {
         answered = true;
         begun = true;
-        connection.beginSized(headers, closes(), byteSize);
-        return json().overflowTo(connection::sendPiece);
+        connection.response().beginSized(headers, closes(), byteSize);
+        return json().overflowTo(connection.response()::sendPiece);
     }
 
     /** An empty writer for a response in pieces that {@link #beginPieces} has begun; a full window is sent at once. */
     public JsonWriter piece() {
-        return json().overflowTo(connection::sendPiece);
+        return json().overflowTo(connection.response()::sendPiece);
     }
 
     /**
@@ -166,14 +166,14 @@ public final class Exchange {
             for (int i = 0; i < count; i++) {
                 byteSize += tensors[i].byteSize();
             }
-            connection.sendHeadOf(headers, closes(), byteSize);
+            connection.response().sendHeadOf(headers, closes(), byteSize);
             return;
         }
         if (begun) {
-            connection.sendLast(text, tensors, count);
+            connection.response().sendLast(text, tensors, count);
             return;
         }
-        connection.send(headers, closes(), text, tensors, count);
+        connection.response().send(headers, closes(), text, tensors, count);
     }
 
     /** Answers with status 200 and {@code text}. */
@@ -187,17 +187,17 @@ public final class Exchange {
      */
     public void beginPieces(ResponseHeaders headers) {
         answered = true;
-        connection.beginPieces(headers, closes());
+        connection.response().beginPieces(headers, closes());
     }
 
     /** Sends a piece of the response, also while the client waits; waits for a client that reads slowly. */
     public void sendPiece(JsonWriter piece) {
-        connection.sendPiece(piece);
+        connection.response().sendPiece(piece);
     }
 
     /** Ends a response in pieces. */
     public void endPieces() {
-        connection.endPieces();
+        connection.response().endPieces();
     }
 
     /** Answers with {@code status} and no body. */
@@ -232,7 +232,7 @@ public final class Exchange {
 
     /** Adds a header to the response, before the response is given; {@code value} is ASCII without line ends. */
     public void header(HeaderName name, String value) {
-        connection.addHeaders(name.defaultCase() + ": " + value + "\r\n");
+        connection.response().addHeaders(name.defaultCase() + ": " + value + "\r\n");
     }
 
     /** Lets the page that sends this request read its response, where {@code origins} contain its origin. */
@@ -243,8 +243,10 @@ public final class Exchange {
         String origin = header(HeaderNames.ORIGIN).orElse("");
         if (origins.contain(origin)) {
             allowedOrigin = origin;
-            connection.addHeaders("Access-Control-Allow-Origin: " + origin + "\r\nVary: Origin\r\n"
-                    + "Access-Control-Expose-Headers: " + EXPOSED + "\r\n");
+            connection
+                    .response()
+                    .addHeaders("Access-Control-Allow-Origin: " + origin + "\r\nVary: Origin\r\n"
+                            + "Access-Control-Expose-Headers: " + EXPOSED + "\r\n");
         }
     }
 
@@ -264,7 +266,7 @@ public final class Exchange {
             header(HeaderNames.ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
         }
         answered = true;
-        connection.sendBodiless(ResponseHeaders.of(NO_CONTENT), closes());
+        connection.response().sendBodiless(ResponseHeaders.of(NO_CONTENT), closes());
     }
 
     /** Whether a response has been begun, so that no other can be given. */
@@ -278,7 +280,7 @@ public final class Exchange {
      * @throws CloseConnectionException when the connection is to end
      */
     void finish() {
-        connection.releaseTexts();
+        connection.response().releaseTexts();
         if (!closes()) {
             return;
         }

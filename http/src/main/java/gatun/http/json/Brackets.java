@@ -45,7 +45,7 @@ final class Brackets {
         return commas + 1;
     }
 
-    /** As {@link JsonReader#measureArrays}. An array or object that does not end counts as ending with the text. */
+    /** As {@link JsonCursor#measureArrays}. An array or object that does not end counts as ending with the text. */
     int measure(MemorySegment text, long position, long end, long[] lengths, int first) {
         int rank = 0;
         long at = position;
@@ -56,7 +56,7 @@ final class Brackets {
             }
             empty = isEmptyArray(text, at, end);
             rank++;
-            at = JsonReader.blanksFrom(text, at + 1, end);
+            at = JsonBytes.blanksFrom(text, at + 1, end);
         }
         depth = rank;
         for (int level = rank; level > 0; level--) {
@@ -71,7 +71,7 @@ final class Brackets {
     }
 
     private static boolean isEmptyArray(MemorySegment text, long position, long end) {
-        long first = JsonReader.blanksFrom(text, position + 1, end);
+        long first = JsonBytes.blanksFrom(text, position + 1, end);
         return first < end && text.get(JAVA_BYTE, first) == ']';
     }
 

@@ -74,7 +74,7 @@ public final class JsonNumber {
      *
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, or too big for a double
      */
-    long scan(JsonReader reader, long position, long end) {
+    long scan(JsonCursor cursor, long position, long end) {
         MemorySegment text = json;
         from = position;
         long at = position;
@@ -84,7 +84,7 @@ public final class JsonNumber {
         at += sign;
         int first = at < end ? text.get(JAVA_BYTE, at) - '0' : -1;
         if (first < 0 || first > 9) {
-            return scanWord(reader, text, at, end);
+            return scanWord(cursor, text, at, end);
         }
         exponent = 0;
         truncated = false;
@@ -115,7 +115,7 @@ public final class JsonNumber {
             if (!fits64) {
                 form = Form.FRACTION;
                 gatherLongDigits(digitsFrom);
-                checkFinite(reader);
+                checkFinite(cursor);
             }
             return at;
         }
@@ -126,7 +126,7 @@ public final class JsonNumber {
             at = takeDigits(text, at, end);
             fractionDigits = at - fractionFrom;
             if (fractionDigits == 0) {
-                throw reader.syntax("Miss fraction part in number.", at);
+                throw cursor.syntax("Miss fraction part in number.", at);
             }
             next = at < end ? text.get(JAVA_BYTE, at) : 0;
         }
@@ -148,7 +148,7 @@ public final class JsonNumber {
                 at++;
             }
             if (at == exponentFrom) {
-                throw reader.syntax("Miss exponent in number.", at);
+                throw cursor.syntax("Miss exponent in number.", at);
             }
             written = below ? -written : written;
         }
@@ -159,7 +159,7 @@ public final class JsonNumber {
             gatherLongDigits(digitsFrom);
             exponent = power(written + exponent);
         }
-        checkFinite(reader);
+        checkFinite(cursor);
         return at;
     }
 
@@ -281,10 +281,10 @@ public final class JsonNumber {
         return text.append('e').append(power).toString();
     }
 
-    private void checkFinite(JsonReader reader) {
+    private void checkFinite(JsonCursor cursor) {
         // Only numbers of at least 1e290 need the closer look.
         if (exponent > 290 - SAFE_DIGITS && Double.isInfinite(decimalToDouble())) {
-            throw reader.syntax("Number too big to be stored in double.", from);
+            throw cursor.syntax("Number too big to be stored in double.", from);
         }
     }
 
@@ -324,23 +324,23 @@ public final class JsonNumber {
                 && Long.compareUnsigned(digits, 0x8AC7_2304_89E8_0000L) >= 0;
     }
 
-    private long scanWord(JsonReader reader, MemorySegment text, long at, long end) {
+    private long scanWord(JsonCursor cursor, MemorySegment text, long at, long end) {
         digits = 0;
         exponent = 0;
         truncated = false;
         byte first = at < end ? text.get(JAVA_BYTE, at) : 0;
         if (first == 'N') {
             form = Form.NOT_A_NUMBER;
-            to = reader.literal("NaN", text, at, end);
+            to = cursor.literal("NaN", text, at, end);
             return to;
         }
         if (first != 'I') {
-            throw reader.syntax("Invalid value.", at);
+            throw cursor.syntax("Invalid value.", at);
         }
         form = Form.INFINITY;
-        to = reader.literal("Inf", text, at, end);
+        to = cursor.literal("Inf", text, at, end);
         if (to < end && text.get(JAVA_BYTE, to) == 'i') {
-            to = reader.literal("inity", text, to, end);
+            to = cursor.literal("inity", text, to, end);
         }
         return to;
     }

@@ -26,7 +26,7 @@ final class JsonString {
     /**
      * Reads the string whose opening quote stands at {@code quote}; returns where the byte after its closing quote is.
      */
-    long scan(JsonReader reader, MemorySegment json, long quote, long end) {
+    long scan(JsonCursor cursor, MemorySegment json, long quote, long end) {
         long at = quote + 1;
         from = at;
         saved = 0;
@@ -34,7 +34,7 @@ final class JsonString {
         while (true) {
             at = skipPlain(json, at, end);
             if (at == end) {
-                throw reader.syntax("Missing a closing quotation mark in string.", at);
+                throw cursor.syntax("Missing a closing quotation mark in string.", at);
             }
             byte c = json.get(JAVA_BYTE, at);
             if (c == '"') {
@@ -42,11 +42,11 @@ final class JsonString {
                 return at + 1;
             }
             if (c == '\\') {
-                at = scanEscape(reader, json, at, end);
+                at = scanEscape(cursor, json, at, end);
             } else if (c == 0) {
-                throw reader.syntax("Missing a closing quotation mark in string.", at);
+                throw cursor.syntax("Missing a closing quotation mark in string.", at);
             } else if (c > 0 && c < ' ') {
-                throw reader.syntax("Invalid escape character in string.", at);
+                throw cursor.syntax("Invalid escape character in string.", at);
             } else {
                 at++;
             }
@@ -148,20 +148,20 @@ final class JsonString {
         return at;
     }
 
-    private long scanEscape(JsonReader reader, MemorySegment json, long backslash, long end) {
+    private long scanEscape(JsonCursor cursor, MemorySegment json, long backslash, long end) {
         escaped = true;
         if (backslash + 1 == end) {
-            throw reader.syntax("Missing a closing quotation mark in string.", end);
+            throw cursor.syntax("Missing a closing quotation mark in string.", end);
         }
         byte kind = json.get(JAVA_BYTE, backslash + 1);
         if (kind != 'u') {
             if (unescaped(kind) == 0) {
-                throw reader.syntax("Invalid escape character in string.", backslash);
+                throw cursor.syntax("Invalid escape character in string.", backslash);
             }
             saved++;
             return backslash + 2;
         }
-        int unit = hex(reader, json, backslash, end);
+        int unit = hex(cursor, json, backslash, end);
         long at = backslash + 6;
         if (!Character.isSurrogate((char) unit)) {
             saved += 6 - utf8ByteSize(unit);
@@ -171,24 +171,24 @@ final class JsonString {
                 && end - at >= 2
                 && json.get(JAVA_BYTE, at) == '\\'
                 && json.get(JAVA_BYTE, at + 1) == 'u';
-        if (!pairFollows || !Character.isLowSurrogate((char) hex(reader, json, at, end))) {
-            throw reader.syntax("The surrogate pair in string is invalid.", backslash);
+        if (!pairFollows || !Character.isLowSurrogate((char) hex(cursor, json, at, end))) {
+            throw cursor.syntax("The surrogate pair in string is invalid.", backslash);
         }
         saved += 12 - 4;
         return at + 6;
     }
 
-    private static int hex(JsonReader reader, MemorySegment json, long backslash, long end) {
+    private static int hex(JsonCursor cursor, MemorySegment json, long backslash, long end) {
         for (long i = backslash + 2; i < backslash + 6; i++) {
             if (i >= end || Character.digit(json.get(JAVA_BYTE, i), 16) < 0) {
-                throw incorrectHex(reader, backslash);
+                throw incorrectHex(cursor, backslash);
             }
         }
         return hex(json, backslash + 2);
     }
 
-    private static GatunException incorrectHex(JsonReader reader, long backslash) {
-        return reader.syntax("Incorrect hex digit after \\u escape in string.", backslash);
+    private static GatunException incorrectHex(JsonCursor cursor, long backslash) {
+        return cursor.syntax("Incorrect hex digit after \\u escape in string.", backslash);
     }
 
     private static int hex(MemorySegment json, long at) {

@@ -11,7 +11,7 @@ import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads a tensor's {@code data}: an array of leaves, flat or nested to any depth up to {@link JsonReader#DEPTH_LIMIT}.
+ * Reads a tensor's {@code data}: an array of leaves, flat or nested to any depth up to {@link JsonCursor#DEPTH_LIMIT}.
  * How it is nested is not compared with the shape; only the leaves are counted. Numbers go from the text into native
  * memory without an object in between. For one thread.
  */
@@ -90,9 +90,9 @@ public final class TensorDataReader {
     }
 
     /** Reads the array whose first byte stands at {@code position}; returns where it ends. */
-    long read(JsonReader reader, MemorySegment json, long position, long end) {
+    long read(JsonCursor cursor, MemorySegment json, long position, long end) {
         if (json.get(JAVA_BYTE, position) != '[') {
-            throw JsonReader.wrongType(FAILING, "array");
+            throw JsonFailure.wrongType(FAILING, "array");
         }
         number.readFrom(json);
         long at = position;
@@ -103,23 +103,23 @@ public final class TensorDataReader {
                 yieldedAt = at;
                 CooperativeYield.now();
             }
-            at = JsonReader.blanksFrom(json, at, end);
+            at = JsonBytes.blanksFrom(json, at, end);
             byte c = at < end ? json.get(JAVA_BYTE, at) : 0;
             boolean valueRead = true;
             if (c == '[') {
-                if (++open > JsonReader.DEPTH_LIMIT) {
-                    throw JsonReader.tooDeep();
+                if (++open > JsonCursor.DEPTH_LIMIT) {
+                    throw JsonFailure.tooDeep();
                 }
-                at = JsonReader.blanksFrom(json, at + 1, end);
+                at = JsonBytes.blanksFrom(json, at + 1, end);
                 valueRead = at < end && json.get(JAVA_BYTE, at) == ']';
             } else {
-                at = readLeaf(reader, json, at, end, c);
+                at = readLeaf(cursor, json, at, end, c);
             }
             while (valueRead) {
-                at = JsonReader.blanksFrom(json, at, end);
+                at = JsonBytes.blanksFrom(json, at, end);
                 byte next = at < end ? json.get(JAVA_BYTE, at) : 0;
                 if (next != ',' && next != ']') {
-                    throw reader.syntax("Missing a comma or ']' after an array element.", at);
+                    throw cursor.syntax("Missing a comma or ']' after an array element.", at);
                 }
                 at++;
                 if (next == ',') {
@@ -136,24 +136,24 @@ public final class TensorDataReader {
      * Reads the only leaf of a tensor, which stands at {@code position} without an array around it; returns where it
      * ends.
      */
-    long readSingle(JsonReader reader, MemorySegment json, long position, long end) {
+    long readSingle(JsonCursor cursor, MemorySegment json, long position, long end) {
         number.readFrom(json);
-        return readLeaf(reader, json, position, end, json.get(JAVA_BYTE, position));
+        return readLeaf(cursor, json, position, end, json.get(JAVA_BYTE, position));
     }
 
-    private long readLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+    private long readLeaf(JsonCursor cursor, MemorySegment json, long at, long end, byte first) {
         return switch (datatype) {
-            case BYTES -> readStringLeaf(reader, json, at, end, first);
-            case BOOL -> readBooleanLeaf(reader, json, at, end, first);
-            default -> readNumberLeaf(reader, at, end, first);
+            case BYTES -> readStringLeaf(cursor, json, at, end, first);
+            case BOOL -> readBooleanLeaf(cursor, json, at, end, first);
+            default -> readNumberLeaf(cursor, at, end, first);
         };
     }
 
-    private long readStringLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+    private long readStringLeaf(JsonCursor cursor, MemorySegment json, long at, long end, byte first) {
         if (first != '"') {
-            throw wrongKind(reader, at, end, first, "string");
+            throw wrongKind(cursor, at, end, first, "string");
         }
-        long next = string.scan(reader, json, at, end);
+        long next = string.scan(cursor, json, at, end);
         count++;
         long byteSize = string.byteSize();
         if (!measuring) {
@@ -163,21 +163,21 @@ public final class TensorDataReader {
         return next;
     }
 
-    private long readBooleanLeaf(JsonReader reader, MemorySegment json, long at, long end, byte first) {
+    private long readBooleanLeaf(JsonCursor cursor, MemorySegment json, long at, long end, byte first) {
         if (first != 't' && first != 'f') {
-            throw wrongKind(reader, at, end, first, "boolean");
+            throw wrongKind(cursor, at, end, first, "boolean");
         }
-        long next = reader.literal(first == 't' ? "true" : "false", json, at, end);
+        long next = cursor.literal(first == 't' ? "true" : "false", json, at, end);
         countLeaf();
         target.set(JAVA_BYTE, offset++, (byte) (first == 't' ? 1 : 0));
         return next;
     }
 
-    private long readNumberLeaf(JsonReader reader, long at, long end, byte first) {
-        if (!JsonReader.beginsNumber(first)) {
-            throw wrongKind(reader, at, end, first, expected());
+    private long readNumberLeaf(JsonCursor cursor, long at, long end, byte first) {
+        if (!JsonBytes.beginsNumber(first)) {
+            throw wrongKind(cursor, at, end, first, expected());
         }
-        long next = number.scan(reader, at, end);
+        long next = number.scan(cursor, at, end);
         countLeaf();
         if (datatype == Datatype.FP32) {
             // Most tensors: not worth a call and a table for each number.
@@ -219,14 +219,14 @@ public final class TensorDataReader {
 
     private long signed() {
         if (!number.fitsSigned64()) {
-            throw JsonReader.wrongType(FAILING, "signed-integer");
+            throw JsonFailure.wrongType(FAILING, "signed-integer");
         }
         return number.integerBits();
     }
 
     private long unsigned() {
         if (!number.fitsUnsigned64()) {
-            throw JsonReader.wrongType(FAILING, "unsigned-integer");
+            throw JsonFailure.wrongType(FAILING, "unsigned-integer");
         }
         return number.integerBits();
     }
@@ -266,8 +266,8 @@ public final class TensorDataReader {
     }
 
     /** The failure of a leaf that is not of the expected kind: another type, or no JSON at all. */
-    private static GatunException wrongKind(JsonReader reader, long at, long end, byte first, String expected) {
+    private static GatunException wrongKind(JsonCursor cursor, long at, long end, byte first, String expected) {
         boolean beginsValue = at < end && "{\"-0123456789NItfn".indexOf(first) >= 0;
-        return beginsValue ? JsonReader.wrongType(FAILING, expected) : reader.syntax("Invalid value.", at);
+        return beginsValue ? JsonFailure.wrongType(FAILING, expected) : cursor.syntax("Invalid value.", at);
     }
 }

@@ -216,7 +216,7 @@ class JsonReaderTest {
 
     @Test
     void shouldNestToTheLimitAndNoDeeper() {
-        String deepest = "[".repeat(JsonReader.DEPTH_LIMIT) + "]".repeat(JsonReader.DEPTH_LIMIT);
+        String deepest = "[".repeat(JsonCursor.DEPTH_LIMIT) + "]".repeat(JsonCursor.DEPTH_LIMIT);
         JsonReader reader = reader(deepest);
         reader.skipValue();
         reader.end();

@@ -2,6 +2,7 @@
 package gatun.v2.http;
 
 import gatun.http.connection.Exchange;
+import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
 import gatun.memory.regions.CudaRegionStatus;
@@ -85,7 +86,7 @@ final class CudaMemoryRoutes extends RegionRoutes<CudaRegionStatus> {
                     json.skipValue();
                 }
             }
-            return text.orElseThrow(() -> JsonReader.missingMember("", "b64"));
+            return text.orElseThrow(() -> JsonFailure.missingMember("", "b64"));
         }
     }
 }

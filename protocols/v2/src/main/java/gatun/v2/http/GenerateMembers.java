@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
@@ -52,7 +53,7 @@ final class GenerateMembers implements JsonBody.Members {
             throw GatunException.invalidArgument(
                     "Keyword 'parameters' for nested schema also given as input tensor name");
         }
-        if (json.peek() != JsonReader.Kind.OBJECT) {
+        if (json.peek() != JsonKind.OBJECT) {
             throw GatunException.invalidArgument("Expected JSON object for keyword: 'parameters'");
         }
         json.enterObject("");
@@ -89,7 +90,7 @@ final class GenerateMembers implements JsonBody.Members {
 
     private void readInput(JsonReader json, TensorSpec input) {
         JsonElements.checkHasJsonForm(input);
-        boolean single = json.peek() != JsonReader.Kind.ARRAY;
+        boolean single = json.peek() != JsonKind.ARRAY;
         long from = json.position();
         long count = json.countElements();
         TensorSpec spec = new TensorSpec(input.name(), input.datatype(), shape(input, count));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonReader;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.GatunException;
@@ -87,7 +88,7 @@ final class InferRequestReader {
         }
         json.end();
         if (!hasInputs) {
-            throw JsonReader.missingMember("Unable to parse 'inputs'", "inputs");
+            throw JsonFailure.missingMember("Unable to parse 'inputs'", "inputs");
         }
     }
 
@@ -115,7 +116,7 @@ final class InferRequestReader {
                 json.skipValue();
             }
         }
-        String output = name.orElseThrow(() -> JsonReader.missingMember("Unable to parse 'name'", "name"));
+        String output = name.orElseThrow(() -> JsonFailure.missingMember("Unable to parse 'name'", "name"));
         Optional<RegionLease> destination = parameters.region.map(region -> borrow(region, parameters));
         request.addOutput(new RequestedOutput(output, destination, parameters.classification));
         forms.list(parameters.binary);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonReader;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.regions.RegionRegistry;
@@ -199,13 +200,13 @@ final class InputReader {
 
     private TensorSpec spec() {
         if (name == null) {
-            throw JsonReader.missingMember(NAME, "name");
+            throw JsonFailure.missingMember(NAME, "name");
         }
         if (datatype == null) {
-            throw JsonReader.missingMember(DATATYPE, "datatype");
+            throw JsonFailure.missingMember(DATATYPE, "datatype");
         }
         if (shape == null) {
-            throw JsonReader.missingMember(SHAPE, "shape");
+            throw JsonFailure.missingMember(SHAPE, "shape");
         }
         return new TensorSpec(name, datatype, shape);
     }

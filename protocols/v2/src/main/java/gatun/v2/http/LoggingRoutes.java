@@ -2,6 +2,7 @@
 package gatun.v2.http;
 
 import gatun.http.connection.Exchange;
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
 import gatun.memory.tensor.ErrorCode;
@@ -54,7 +55,7 @@ final class LoggingRoutes {
 
     private static void readMember(JsonReader json, List<UnaryOperator<LogSettings>> changes) {
         String name = json.name();
-        if (json.peek() == JsonReader.Kind.NULL) {
+        if (json.peek() == JsonKind.NULL) {
             json.skipValue();
             return;
         }

@@ -2,7 +2,7 @@
 package gatun.v2.http;
 
 import gatun.http.connection.Exchange;
-import gatun.http.json.JsonReader;
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonWriter;
 import gatun.http.routes.PathValues;
 import gatun.memory.tensor.ErrorCode;
@@ -74,7 +74,7 @@ final class RepositoryRoutes {
                 members.skipValue();
                 return;
             }
-            if (members.peek() != JsonReader.Kind.BOOLEAN) {
+            if (members.peek() != JsonKind.BOOLEAN) {
                 throw GatunException.invalidArgument("Invalid value for 'ready': expected a boolean");
             }
             readyOnly[0] = members.readBoolean("ready");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
@@ -47,7 +48,7 @@ final class RequestParameters {
     }
 
     private static void readSequenceId(JsonReader json, InferenceRequest request) {
-        if (json.peek() == JsonReader.Kind.STRING) {
+        if (json.peek() == JsonKind.STRING) {
             request.correlationId(json.readString("Unable to parse 'sequence_id'"));
         } else {
             request.correlationId(json.readUnsigned("Unable to parse 'sequence_id'"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
-import gatun.http.json.JsonReader.Kind;
 
 /** Bytes in JSON: an object whose only member is a string, {@code b64}. */
 final class Base64Value {
@@ -19,7 +19,7 @@ final class Base64Value {
         long members = 0;
         json.enterObject("");
         while (json.nextMember()) {
-            if (json.nameIs(NAME) && json.peek() == Kind.STRING) {
+            if (json.nameIs(NAME) && json.peek() == JsonKind.STRING) {
                 string = json.position();
             }
             json.skipValue();
@@ -30,6 +30,6 @@ final class Base64Value {
 
     /** Whether {@code json} stands at an object that is not Base64; it stands there afterwards too. */
     static boolean isOtherObject(JsonReader json) {
-        return json.peek() == Kind.OBJECT && !json.isObjectOf(NAME);
+        return json.peek() == JsonKind.OBJECT && !json.isObjectOf(NAME);
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonCursor;
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
-import gatun.http.json.JsonReader.Kind;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import java.util.Arrays;
@@ -50,7 +51,7 @@ final class DenseReader {
     void measure(JsonReader json, long outerCount) {
         long from = json.position();
         rank = 0;
-        if (outerCount != NOT_COUNTED && json.peek() == Kind.ARRAY) {
+        if (outerCount != NOT_COUNTED && json.peek() == JsonKind.ARRAY) {
             dims[rank++] = outerCount;
             if (outerCount == 0) {
                 return;
@@ -60,7 +61,7 @@ final class DenseReader {
         }
         int inner = json.measureArrays(dims, rank);
         while (rank + inner > dims.length) {
-            if (dims.length > JsonReader.DEPTH_LIMIT) {
+            if (dims.length > JsonCursor.DEPTH_LIMIT) {
                 json.position(from);
                 json.skipValue();
             }
@@ -96,7 +97,7 @@ final class DenseReader {
     }
 
     private void read(JsonReader json, int level) {
-        if (json.peek() != Kind.ARRAY) {
+        if (json.peek() != JsonKind.ARRAY) {
             readElement(json, level);
             return;
         }

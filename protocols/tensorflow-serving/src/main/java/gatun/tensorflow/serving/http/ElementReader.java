@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
-import gatun.http.json.JsonReader.Kind;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -34,14 +34,14 @@ final class ElementReader {
      *     JSON
      */
     void read(JsonReader json) {
-        Kind kind = json.peek();
-        if (kind == Kind.NUMBER) {
+        JsonKind kind = json.peek();
+        if (kind == JsonKind.NUMBER) {
             readNumber(json);
-        } else if (datatype == Datatype.BYTES && kind == Kind.STRING) {
+        } else if (datatype == Datatype.BYTES && kind == JsonKind.STRING) {
             target.putString(json);
-        } else if (datatype == Datatype.BYTES && kind == Kind.OBJECT) {
+        } else if (datatype == Datatype.BYTES && kind == JsonKind.OBJECT) {
             readBase64(json);
-        } else if (datatype == Datatype.BOOL && kind == Kind.BOOLEAN) {
+        } else if (datatype == Datatype.BOOL && kind == JsonKind.BOOLEAN) {
             target.putByte(json.readBoolean("") ? 1 : 0);
         } else {
             throw misfit(json.position(), kind);
@@ -88,7 +88,7 @@ final class ElementReader {
                 check(number.fitsUnsigned64(), position);
                 target.putLong(number.integerBits());
             }
-            case BOOL, BYTES, FP16, BF16, UINT16, INVALID -> throw misfit(position, Kind.NUMBER);
+            case BOOL, BYTES, FP16, BF16, UINT16, INVALID -> throw misfit(position, JsonKind.NUMBER);
         }
     }
 
@@ -107,14 +107,14 @@ final class ElementReader {
 
     /** The failure of a number that the original would change, in the words that it has for those that it refuses. */
     private GatunException outOfRange(long position, String least, String greatest) {
-        return GatunException.invalidArgument(misfit(position, Kind.NUMBER).getMessage() + "; element "
+        return GatunException.invalidArgument(misfit(position, JsonKind.NUMBER).getMessage() + "; element "
                 + target.byteSize() / datatype.byteSize() + " of input '" + input + "' must be from " + least + " to "
                 + greatest);
     }
 
     private void check(boolean fits, long position) {
         if (!fits) {
-            throw misfit(position, Kind.NUMBER);
+            throw misfit(position, JsonKind.NUMBER);
         }
     }
 
@@ -131,11 +131,11 @@ final class ElementReader {
         json.position(end);
     }
 
-    private GatunException misfit(long position, Kind kind) {
+    private GatunException misfit(long position, JsonKind kind) {
         String type = DataTypes.shortName(datatype);
         boolean hasNoForm =
                 switch (datatype) {
-                    case FP16, BF16, UINT16, INVALID -> kind != Kind.OBJECT;
+                    case FP16, BF16, UINT16, INVALID -> kind != JsonKind.OBJECT;
                     default -> false;
                 };
         if (hasNoForm) {

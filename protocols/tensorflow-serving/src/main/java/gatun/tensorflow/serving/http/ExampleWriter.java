@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
-import gatun.http.json.JsonReader.Kind;
 import gatun.memory.tensor.GatunException;
 
 /** Writes examples as TensorFlow's {@code tf.Example} messages, straight from their JSON. For one thread. */
@@ -53,7 +53,7 @@ final class ExampleWriter {
      * @throws GatunException INVALID_ARGUMENT when it is no example
      */
     void write(JsonReader json) {
-        if (json.peek() != Kind.OBJECT) {
+        if (json.peek() != JsonKind.OBJECT) {
             throw GatunException.invalidArgument(
                     "Example must be JSON object but got JSON " + values.kind(json.position()));
         }
@@ -76,7 +76,7 @@ final class ExampleWriter {
     }
 
     private void writeFeature(JsonReader json) {
-        if (json.peek() != Kind.ARRAY) {
+        if (json.peek() != JsonKind.ARRAY) {
             Begun begun = begin(json);
             writeValue(json, begun.kind());
             end(begun);

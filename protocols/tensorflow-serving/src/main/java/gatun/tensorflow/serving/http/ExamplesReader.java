@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
-import gatun.http.json.JsonReader.Kind;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.BytesCodec;
@@ -47,7 +47,7 @@ final class ExamplesReader implements AutoCloseable {
         if (!examples.present()) {
             throw document.failure("When method is classify, key 'examples' is expected and was not found");
         }
-        if (examples.kind() != Kind.ARRAY) {
+        if (examples.kind() != JsonKind.ARRAY) {
             throw document.failure("Expecting 'examples' value to be an list/array");
         }
         if (examples.elementCount() == 0) {

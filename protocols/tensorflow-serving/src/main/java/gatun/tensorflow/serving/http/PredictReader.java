@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
-import gatun.http.json.JsonReader.Kind;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
@@ -68,7 +68,7 @@ final class PredictReader implements AutoCloseable {
     }
 
     private void readRows(Member instances) {
-        if (instances.kind() != Kind.ARRAY) {
+        if (instances.kind() != JsonKind.ARRAY) {
             throw document.failure("Expecting 'instances' to be an list/array");
         }
         if (instances.elementCount() == 0) {

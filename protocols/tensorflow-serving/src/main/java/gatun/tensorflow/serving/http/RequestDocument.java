@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
-import gatun.http.json.JsonReader.Kind;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
@@ -42,12 +42,12 @@ final class RequestDocument {
      * @param elementCount how many elements it has; 1 when it is no array
      * @param end where it and the blanks behind it end
      */
-    record Member(long position, Kind kind, long elementCount, long end) {
-        private static final Member MISSING = new Member(-1, Kind.NULL, 0, -1);
+    record Member(long position, JsonKind kind, long elementCount, long end) {
+        private static final Member MISSING = new Member(-1, JsonKind.NULL, 0, -1);
 
         /** The member whose value {@code json} stands at, and is read over. */
         static Member at(JsonReader json) {
-            Kind kind = json.peek();
+            JsonKind kind = json.peek();
             long position = json.position();
             long elementCount = json.countElements();
             return new Member(position, kind, elementCount, json.position());
@@ -55,7 +55,7 @@ final class RequestDocument {
 
         /** The same, with unread content between its brackets. */
         static Member passedOver(JsonReader json) {
-            Kind kind = json.peek();
+            JsonKind kind = json.peek();
             long position = json.position();
             long elementCount = json.passOver();
             return new Member(position, kind, elementCount, json.position());
@@ -113,7 +113,7 @@ final class RequestDocument {
 
     private void find(Function<JsonReader, Member> tensors) {
         JsonReader json = reader();
-        if (json.peek() != Kind.OBJECT) {
+        if (json.peek() != JsonKind.OBJECT) {
             json.skipValue();
             throw failure("Is not object");
         }
@@ -137,7 +137,7 @@ final class RequestDocument {
         }
         if (signature >= 0) {
             JsonReader name = reader(signature);
-            if (name.peek() != Kind.STRING) {
+            if (name.peek() != JsonKind.STRING) {
                 throw failure("not formatted correctly. 'signature_name' key must be a string value.");
             }
             signatureName = name.readString(FAILING);

@@ -3,6 +3,7 @@ package gatun.tensorflow.serving.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
@@ -34,7 +35,7 @@ final class ValueText {
         json.position(position);
         JsonWriter out = new JsonWriter();
         IndentedJson indented = new IndentedJson(out, INDENT).oneLineArrays(true);
-        if (json.peek() == JsonReader.Kind.NUMBER) {
+        if (json.peek() == JsonKind.NUMBER) {
             number(json.readNumber(""), indented);
         } else {
             copy(json, indented);

@@ -8,41 +8,41 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * All shared tensors of this process that are open, so that its end cleans up after those that nobody closed. Safe for
- * any thread.
+ * All regions of this process that servers were told of, so that its end cleans up after those that nobody released.
+ * Safe for any thread.
  */
-final class OpenSharedTensors {
+final class OpenRegions {
     /** A server that does not answer must not keep the process. */
     private static final Duration EXIT_LIMIT = Duration.ofSeconds(1);
 
-    private static final Set<SharedTensors> OPEN = ConcurrentHashMap.newKeySet();
+    private static final Set<RegisteredRegion> OPEN = ConcurrentHashMap.newKeySet();
 
     static {
         try {
             Runtime.getRuntime()
                     .addShutdownHook(Thread.ofPlatform()
                             .name("gatun-shared-tensors-exit")
-                            .unstarted(OpenSharedTensors::cleanUp));
+                            .unstarted(OpenRegions::cleanUp));
         } catch (IllegalStateException e) {
             // The process is ending: who opens shared tensors now has to close them.
         }
     }
 
-    private OpenSharedTensors() {}
+    private OpenRegions() {}
 
-    static void add(SharedTensors tensors) {
-        OPEN.add(tensors);
+    static void add(RegisteredRegion region) {
+        OPEN.add(region);
     }
 
-    static void remove(SharedTensors tensors) {
-        OPEN.remove(tensors);
+    static void remove(RegisteredRegion region) {
+        OPEN.remove(region);
     }
 
     private static void cleanUp() {
-        List<SharedTensors> left = new ArrayList<>(OPEN);
+        List<RegisteredRegion> left = new ArrayList<>(OPEN);
         List<Thread> asking = new ArrayList<>(left.size());
-        for (SharedTensors tensors : left) {
-            asking.add(Thread.ofVirtual().start(tensors::unregisterAtExit));
+        for (RegisteredRegion region : left) {
+            asking.add(Thread.ofVirtual().start(region::unregister));
         }
         long deadline = System.nanoTime() + EXIT_LIMIT.toNanos();
         try {
@@ -55,8 +55,8 @@ final class OpenSharedTensors {
         } catch (InterruptedException e) {
             // Somebody is in a hurry; the names go all the same.
         }
-        for (SharedTensors tensors : left) {
-            tensors.forgetAtExit();
+        for (RegisteredRegion region : left) {
+            region.forget();
         }
     }
 }

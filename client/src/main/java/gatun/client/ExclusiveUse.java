@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Lets one call at a time use {@link SharedTensors}, and none after they were closed. Safe for any thread. */
+final class ExclusiveUse {
+    private enum State {
+        IDLE,
+        RUNNING,
+        CLOSED
+    }
+
+    private final String model;
+    private final String region;
+    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
+    /** The thread of a call that was cancelled and may still be ending. */
+    private volatile @Nullable Thread cancelled;
+
+    /** For tensors of {@code model} in {@code region}, which failures name. */
+    ExclusiveUse(String model, String region) {
+        this.model = model;
+        this.region = region;
+    }
+
+    /**
+     * Begins a call.
+     *
+     * @throws IllegalStateException while another one runs, or when the tensors are closed
+     */
+    void begin() {
+        awaitCancelled();
+        State found = state.compareAndExchange(State.IDLE, State.RUNNING);
+        if (found != State.IDLE) {
+            throw refusal(found == State.CLOSED, "this call");
+        }
+    }
+
+    /** Ends the call that has begun. */
+    void end() {
+        state.set(State.IDLE);
+    }
+
+    /** Ends the call that has begun, and lets none follow. */
+    void close() {
+        state.set(State.CLOSED);
+    }
+
+    boolean isClosed() {
+        return state.get() == State.CLOSED;
+    }
+
+    /** Gives up the call that {@code caller} makes, which ends soon. */
+    void cancel(Thread caller) {
+        cancelled = caller;
+        caller.interrupt();
+    }
+
+    /**
+     * Checks that no call has begun.
+     *
+     * @param use the method that is not possible otherwise, of the tensor called {@code name}
+     * @throws IllegalStateException while a call runs, or when the tensors are closed
+     */
+    void requireIdle(String use, String name) {
+        State now = state.get();
+        if (now != State.IDLE) {
+            awaitCancelled();
+            now = state.get();
+        }
+        if (now != State.IDLE) {
+            throw refusal(now == State.CLOSED, use + " of '" + name + "'");
+        }
+    }
+
+    private IllegalStateException refusal(boolean closed, String what) {
+        return new IllegalStateException(
+                closed
+                        ? "the shared tensors of model '" + model + "' were closed: open others for " + what
+                        : "region still in use: an inference of model '" + model + "' runs in region '" + region
+                                + "'; wait for its end before " + what);
+    }
+
+    /** A call that was cancelled ends at once, but not at the same moment. */
+    private void awaitCancelled() {
+        Thread ending = cancelled;
+        if (ending == null) {
+            return;
+        }
+        try {
+            ending.join();
+            cancelled = null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client;
+
+import gatun.memory.tensor.DeviceMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory that a server is told of under a name that nothing else has. Owns the memory; {@link #release} gives it back.
+ * For one thread at a time, but for {@link #unregister} and {@link #forget} at the end of the process.
+ */
+final class RegisteredRegion {
+    private final GatunClient client;
+    private final SharedRegion memory;
+    private final String name = uniqueName();
+
+    RegisteredRegion(GatunClient client, SharedRegion memory) {
+        this.client = client;
+        this.memory = memory;
+    }
+
+    /** A name that no other region of this machine has. */
+    static String uniqueName() {
+        return "gatun-" + ProcessHandle.current().pid() + "-"
+                + Long.toHexString(ThreadLocalRandom.current().nextLong());
+    }
+
+    /** Its name at the server. */
+    String name() {
+        return name;
+    }
+
+    /** Where it lies. */
+    SharedRegion memory() {
+        return memory;
+    }
+
+    /** All of the memory; refused where the processor cannot reach it. */
+    MemorySegment segment() {
+        return memory.segment();
+    }
+
+    /** All of the memory of a GPU; refused where it is none. */
+    DeviceMemory device() {
+        return memory.device();
+    }
+
+    /** Tells the server of it, for the first time. */
+    void register() {
+        OpenRegions.add(this);
+        try {
+            registerAgain();
+        } catch (Throwable t) {
+            OpenRegions.remove(this);
+            throw t;
+        }
+    }
+
+    /** Tells a server of it that does not know it any more. */
+    void registerAgain() {
+        memory.register(client.regions(), name);
+    }
+
+    /** Whether a request failed because the server does not know the region; nothing was computed then. */
+    boolean isUnknown(ServerException failure) {
+        String text = failure.getMessage();
+        return text != null && text.contains("Unable to find") && text.contains(name);
+    }
+
+    /** Has the server forget it; returns the server's refusal, null where there is none or it cannot be reached. */
+    @Nullable
+    ClientException unregister() {
+        try {
+            memory.unregister(client.regions(), name);
+            return null;
+        } catch (UnreachableException | IllegalStateException e) {
+            // The server is gone, and the region with it; or the client was closed before, as one who is in a hurry
+            // does.
+            return null;
+        } catch (ClientException e) {
+            return e;
+        }
+    }
+
+    /** Takes the memory's name away, so that nothing is left when the process ends; the memory stays. */
+    void forget() {
+        memory.forget();
+    }
+
+    /** Has the server forget it, and gives the memory back in any case; returns as {@link #unregister}. */
+    @Nullable
+    ClientException release() {
+        ClientException refusal = unregister();
+        memory.free();
+        OpenRegions.remove(this);
+        return refusal;
+    }
+}

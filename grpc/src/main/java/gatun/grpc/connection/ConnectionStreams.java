@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.connection;
+
+import java.util.Collection;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The streams of a connection that are not over, and the count of its calls. The reading thread opens streams; any
+ * thread may ask, and end them.
+ */
+final class ConnectionStreams {
+    private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
+
+    /** Calls of which something is left: those whose stream is gone included, until the handler and the writer know. */
+    private final AtomicInteger liveCalls = new AtomicInteger();
+
+    /** Written by the reading thread. */
+    private volatile int lastId;
+
+    /** Whether the reading thread, which alone writes it, may be about to add a call. */
+    private volatile boolean opening;
+
+    /** When the last call ended. */
+    private volatile long lastEndedNanos = System.nanoTime();
+
+    /** The client opens stream {@code id}, and a call may be added until {@link #endOpening}. */
+    void beginOpening(int id) {
+        lastId = id;
+        opening = true;
+    }
+
+    /** The stream that the client opened is added or refused. */
+    void endOpening() {
+        opening = false;
+    }
+
+    /** A call begins, whose stream is added next. */
+    void beginCall() {
+        liveCalls.incrementAndGet();
+    }
+
+    void add(GrpcStream stream) {
+        streams.put(stream.id(), stream);
+    }
+
+    /** The stream with that number; null for one that is over. */
+    @Nullable
+    GrpcStream get(int id) {
+        return streams.get(id);
+    }
+
+    void forEach(Consumer<GrpcStream> action) {
+        streams.values().forEach(action);
+    }
+
+    /** All streams that are not over, at any time. */
+    Collection<GrpcStream> all() {
+        return streams.values();
+    }
+
+    /** The stream is over; its late frames are passed over from now on. */
+    void forget(GrpcStream stream) {
+        streams.remove(stream.id(), stream);
+    }
+
+    /** A call is over for its handler and the writer. */
+    void endCall() {
+        lastEndedNanos = System.nanoTime();
+        liveCalls.decrementAndGet();
+    }
+
+    /** How many calls are not over. */
+    int liveCalls() {
+        return liveCalls.get();
+    }
+
+    /** The last stream that the client opened; 0 before the first. */
+    int lastId() {
+        return lastId;
+    }
+
+    /** When the last call ended, as a reading of {@link System#nanoTime}; when the connection was made, before. */
+    long lastEndedNanos() {
+        return lastEndedNanos;
+    }
+
+    /** Whether nothing runs. */
+    boolean isIdle() {
+        return liveCalls.get() == 0 && streams.isEmpty();
+    }
+
+    /** Whether nothing runs and no stream is being opened. */
+    boolean isDone() {
+        return !opening && isIdle();
+    }
+}

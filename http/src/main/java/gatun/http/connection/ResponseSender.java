@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.connection;
+
+import gatun.http.json.JsonWriter;
+import gatun.listener.ClientError;
+import gatun.listener.ClientErrorException;
+import gatun.listener.Transport;
+import io.helidon.webserver.ServerConnectionException;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Sends the responses of a connection, one after the other: as a whole, or in pieces. Its texts are used again for each.
+ * For the connection's thread, but for {@link #isReadTooSlowly} and {@link #cutOff}, which any may call.
+ */
+final class ResponseSender {
+    /** A response of up to this many bytes is put together and written as one piece: cheaper than a gathering write. */
+    private static final int SMALL_ANSWER = 16 * 1024;
+
+    private static final byte[] NO_HEADERS = {};
+    private static final JsonWriter NOTHING = new JsonWriter();
+    private static final String LINE_END = "\r\n";
+    private static final String LAST_CHUNK = "0\r\n\r\n";
+
+    /** The end of a chunk, as a piece of a response. */
+    private static final MemorySegment[] CHUNK_END = {MemorySegment.ofArray(new byte[] {'\r', '\n'})};
+
+    private final ResponseOutput output;
+    private final ClientWait clientWait;
+    private final ClientPresence presence;
+    private final ClientBytes bytes;
+    private final BooleanSupplier hasMore;
+    private final JsonWriter json = new JsonWriter();
+    private final JsonWriter head = new JsonWriter();
+
+    /** Header lines for the head of the current response; mostly none. */
+    private byte[] moreHeaders = NO_HEADERS;
+
+    /** Whether the connection was ended because its client reads too slowly. */
+    private volatile boolean cutOff;
+
+    /** Whether the pieces of the current response are chunks. */
+    private boolean inChunks;
+
+    /**
+     * Sends to {@code transport}.
+     *
+     * @param presence notices while a request waits whether its client leaves; pauses while a piece is sent
+     * @param bytes from the client, who may speak HTTP/1.0
+     * @param hasMore whether the client has sent more than the current request
+     */
+    ResponseSender(
+            Transport transport,
+            ClientWait clientWait,
+            ClientPresence presence,
+            ClientBytes bytes,
+            BooleanSupplier hasMore) {
+        this.output = new ResponseOutput(transport, clientWait);
+        this.clientWait = clientWait;
+        this.presence = presence;
+        this.bytes = bytes;
+        this.hasMore = hasMore;
+    }
+
+    /** A request begins: nothing is known of its response. */
+    void begin() {
+        moreHeaders = NO_HEADERS;
+    }
+
+    /** Adds whole lines, each with its line end, to the head of the current response. */
+    void addHeaders(String lines) {
+        byte[] added = lines.getBytes(StandardCharsets.ISO_8859_1);
+        int before = moreHeaders.length;
+        moreHeaders = Arrays.copyOf(moreHeaders, before + added.length);
+        System.arraycopy(added, 0, moreHeaders, before, added.length);
+    }
+
+    /** An empty writer for the text of a response; the next request on this connection uses it again. */
+    JsonWriter json() {
+        json.clear();
+        return json;
+    }
+
+    /**
+     * Sends the response to a request: {@code headers}, then {@code text}, then the first {@code count} of
+     * {@code tensors}.
+     *
+     * @param close whether the client is told that the connection ends
+     * @throws ServerConnectionException when the client is gone
+     */
+    void send(ResponseHeaders headers, boolean close, JsonWriter text, MemorySegment[] tensors, int count) {
+        long byteSize = text.size();
+        for (int i = 0; i < count; i++) {
+            byteSize += tensors[i].byteSize();
+        }
+        head.clear();
+        headers.writeTo(head, byteSize, moreHeaders, close);
+        clientWait.startWaiting();
+        try {
+            if (byteSize <= SMALL_ANSWER) {
+                head.raw(text.array(), text.size());
+                for (int i = 0; i < count; i++) {
+                    head.raw(tensors[i]);
+                }
+                output.write(ByteBuffer.wrap(head.array(), 0, head.size()));
+            } else {
+                output.begin();
+                output.write(head, text, tensors, count);
+                output.end();
+            }
+        } catch (IOException e) {
+            throw notTaken(e);
+        }
+        clientWait.stopWaiting();
+    }
+
+    /** Sends the head of the response that {@link #send} would give, for a client that asked for the head only. */
+    void sendHeadOf(ResponseHeaders headers, boolean close, long byteSize) {
+        head.clear();
+        headers.writeTo(head, byteSize, moreHeaders, close);
+        sendHead();
+    }
+
+    /** Sends a response of a status that has no body. */
+    void sendBodiless(ResponseHeaders headers, boolean close) {
+        head.clear();
+        headers.writeBodilessTo(head, moreHeaders, close);
+        sendHead();
+    }
+
+    /**
+     * Begins a response in pieces: chunks, or for HTTP/1.0 all bytes up to the connection's end. Nothing is sent before
+     * the first piece.
+     */
+    void beginPieces(ResponseHeaders headers, boolean close) {
+        head.clear();
+        inChunks = !bytes.speaksOldHttp();
+        if (inChunks) {
+            headers.writeChunkedTo(head, moreHeaders, close);
+        } else {
+            headers.writeUnboundedTo(head, moreHeaders);
+        }
+    }
+
+    /**
+     * Begins a response of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the
+     * first piece.
+     */
+    void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
+        head.clear();
+        inChunks = false;
+        headers.writeTo(head, byteSize, moreHeaders, close);
+    }
+
+    /**
+     * Sends a piece of a response, which is not the last; waits for a client that reads slowly. May be called while the
+     * client waits.
+     *
+     * @throws ServerConnectionException when the client is gone
+     */
+    void sendPiece(JsonWriter piece) {
+        if (inChunks) {
+            head.raw(Integer.toHexString(piece.size())).raw(LINE_END);
+        }
+        sendHead(piece, CHUNK_END, inChunks ? 1 : 0);
+    }
+
+    /**
+     * Sends the last piece of a response, which may be empty, and then the first {@code count} of {@code tensors}; ends
+     * the response.
+     */
+    void sendLast(JsonWriter piece, MemorySegment[] tensors, int count) {
+        if (inChunks) {
+            if (piece.size() > 0) {
+                sendPiece(piece);
+            }
+            endPieces();
+        } else if (head.size() > 0 || piece.size() > 0 || count > 0) {
+            sendHead(piece, tensors, count);
+        }
+    }
+
+    /** Ends a response in pieces. */
+    void endPieces() {
+        if (inChunks) {
+            head.raw(LAST_CHUNK);
+        }
+        if (head.size() > 0) {
+            sendHead();
+        }
+    }
+
+    /** Frees the texts of the response, which has been sent; keeps their memory for the next where it is little. */
+    void releaseTexts() {
+        json.clear();
+        head.clear();
+    }
+
+    /** Whether the client takes the response too slowly for others that find no memory. */
+    boolean isReadTooSlowly() {
+        return output.isReadTooSlowly();
+    }
+
+    /** Notes that the connection ends because its client reads too slowly. */
+    void cutOff() {
+        cutOff = true;
+    }
+
+    private RuntimeException notTaken(IOException e) {
+        output.end();
+        return cutOff
+                ? new ClientErrorException(
+                        ClientError.TIMEOUT, "the answer was read too slowly while memory was short for others", e)
+                : new ServerConnectionException("the client does not take the answer", e);
+    }
+
+    private void sendHead() {
+        sendHead(NOTHING, CHUNK_END, 0);
+    }
+
+    /**
+     * Sends the head, {@code text} and the first {@code count} of {@code tensors}; waits for a client that reads
+     * slowly.
+     */
+    private void sendHead(JsonWriter text, MemorySegment[] tensors, int count) {
+        Runnable onGone = presence.pause();
+        clientWait.startWaiting();
+        try {
+            // Of one piece only: the next may be long in coming without any fault of the client's.
+            output.begin();
+            output.write(head, text, tensors, count);
+            output.end();
+        } catch (IOException e) {
+            throw notTaken(e);
+        }
+        clientWait.stopWaiting();
+        head.clear();
+        if (onGone != null) {
+            presence.startWaiting(onGone, hasMore.getAsBoolean());
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.json;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import java.lang.foreign.MemorySegment;
+
+/** The meaning of single bytes of a JSON document. */
+final class JsonBytes {
+    /**
+     * The bits of {@code -} and {@code 0} to {@code 9}, counted from {@code -}; between them lie {@code .} and
+     * {@code /}.
+     */
+    private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
+
+    private JsonBytes() {}
+
+    /** The position of the first byte from {@code position} on that is not blank, or the end. */
+    static long blanksFrom(MemorySegment json, long position, long end) {
+        long next = position;
+        while (next < end && isBlank(json.get(JAVA_BYTE, next))) {
+            next++;
+        }
+        return next;
+    }
+
+    /** Tests for a minus or a digit together, since the processor cannot guess which of them it is. */
+    static boolean beginsNumber(byte first) {
+        int offset = first - '-';
+        return (offset >= 0 && offset <= '9' - '-' && (MINUS_AND_DIGITS >>> offset & 1) != 0)
+                || first == 'N'
+                || first == 'I';
+    }
+
+    static boolean isBlank(byte c) {
+        return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+    }
+}
