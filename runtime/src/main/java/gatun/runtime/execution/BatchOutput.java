@@ -345,7 +345,7 @@ final class BatchOutput {
     }
 
     private void answerWithInput(InferenceTicket ticket, int index, TensorSpec spec, MemorySegment piece) {
-        if (ticket.ownsInputMemory()) {
+        if (RegionLeases.isNoneIn(ticket.request().holds())) {
             ticket.result(index, new OutputTensor(new Tensor(spec, piece), false), null);
             ticket.showInputs();
         } else {

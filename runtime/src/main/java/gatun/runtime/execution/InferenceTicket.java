@@ -3,19 +3,14 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
-import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.scheduling.Ticket;
-import gatun.runtime.statistics.ExecutionTimes;
-import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
 import gatun.spi.CorrelationId;
 import gatun.spi.ExecutionRequest;
 import gatun.spi.ParameterValue;
@@ -51,8 +46,6 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     /** Where responses go while this runs; null unless the model is decoupled. */
     private @Nullable ResponseStream responses;
-
-    private long firstResponseNanos;
 
     /** Whether the model may run it again and again. */
     private boolean mayRunAgain;
@@ -136,33 +129,18 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return new InferenceTicket(request, arrivedNanos, batchSize, tensors.with(more), signature);
     }
 
-    /** Tells the request's trace, if it has one, of the run that answered it. */
-    void traceRun(ExecutionTimes run) {
-        Optional<RequestTrace> trace = request.trace();
-        if (trace.isPresent()) {
-            trace.get().reached(TraceStage.COMPUTE_START, run.startedNanos());
-            trace.get().reached(TraceStage.COMPUTE_INPUT_END, run.inferStartedNanos());
-            trace.get().reached(TraceStage.COMPUTE_OUTPUT_START, run.inferEndedNanos());
-            trace.get().reached(TraceStage.COMPUTE_END, run.endedNanos());
-        }
-    }
-
-    /** Where the request came from. */
-    Origin origin() {
-        return request.origin();
-    }
-
     /**
      * When the first of several responses went out, as a reading of {@link System#nanoTime}; 0 before, and for a single
      * response.
      */
     long firstResponseNanos() {
-        return firstResponseNanos;
+        ResponseStream several = responses;
+        return several == null ? 0 : several.firstNanos();
     }
 
-    /** Notes how long the stages of the run took that has answered this. */
-    void computed(long inputNanos, long inferNanos, long outputNanos) {
-        request.computed(inputNanos, inferNanos, outputNanos);
+    /** The request that it is for, or a part of it. */
+    InferenceRequest request() {
+        return request;
     }
 
     long arrivedNanos() {
@@ -225,30 +203,12 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         response.showInputs();
     }
 
-    /**
-     * Whether the request's memory protects {@code bytes} for as long as we like: it does not lie in a client's region.
-     */
-    boolean ownsInputMemory() {
-        List<Hold> holds = request.holds();
-        for (int i = 0; i < holds.size(); i++) {
-            if (holds.get(i) instanceof RegionLease) {
-                return false;
-            }
-        }
-        return !holds.isEmpty();
-    }
-
     /** Ends the use of every region: makes results visible to the client and fails when one was taken away. */
     void settle() {
         if (isPiece) {
             return; // The whole request ends it.
         }
-        List<Hold> holds = request.holds();
-        for (int i = 0; i < holds.size(); i++) {
-            if (holds.get(i) instanceof RegionLease lease) {
-                lease.settle();
-            }
-        }
+        RegionLeases.settle(request.holds());
     }
 
     /** Notes who can stop the run that begins now. */
@@ -344,10 +304,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     @Override
     public void runAgain() {
         if (!mayRunAgain) {
-            throw GatunException.invalidArgument("the backend asks to run a request of model '"
-                    + request.model().name()
-                    + "' again, but the model is not configured for that; add 'iterative_sequence: true' to its"
-                    + " 'sequence_batching'");
+            throw RequestErrors.runsOnce(request.model().name());
         }
         runsAgain = true;
     }
@@ -386,11 +343,6 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     void failAfterRun(GatunException reason) {
         request.markStepTaken();
         fail(request.afterRun(reason));
-    }
-
-    /** Notes that the model has taken the request. */
-    void markTaken() {
-        request.markStepTaken();
     }
 
     /** Ends the request without a response; the output buffers go back. */
@@ -433,9 +385,6 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
             skipsResponse = false;
             response.drop();
             return false;
-        }
-        if (firstResponseNanos == 0) {
-            firstResponseNanos = System.nanoTime();
         }
         responses().send(response.next(request), last);
         if (isAwaitedHere()) {

@@ -146,7 +146,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         execution.begin(ticket);
         try {
             execute(opened, execution);
-            ticket.markTaken();
+            ticket.request().markStepTaken();
             finish(ticket);
         } catch (GatunException e) {
             execution.breakOff();
@@ -177,7 +177,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         try {
             execution.begin(tickets);
             execute(opened, execution);
-            tickets.forEach(InferenceTicket::markTaken);
+            tickets.forEach(ticket -> ticket.request().markStepTaken());
             execution.finish();
             counters.executed(execution.batchSize(), execution.run());
             execution.run().tellTimes();

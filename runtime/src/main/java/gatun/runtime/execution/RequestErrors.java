@@ -57,6 +57,13 @@ final class RequestErrors {
                         + "' is decoupled: it may give any number of responses, and this request asks for exactly one");
     }
 
+    /** The failure of a backend that wants to run a request again which may run once only. */
+    static GatunException runsOnce(String model) {
+        return GatunException.invalidArgument("the backend asks to run a request of model '" + model
+                + "' again, but the model is not configured for that; add 'iterative_sequence: true' to its"
+                + " 'sequence_batching'");
+    }
+
     static GatunException duplicate(InferenceRequest request, String kind, String tensor) {
         return invalid(request, kind + " '" + tensor + "' already exists in request");
     }

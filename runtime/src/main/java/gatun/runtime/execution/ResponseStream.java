@@ -35,6 +35,9 @@ final class ResponseStream {
     private final ArrayDeque<Sent> waiting = new ArrayDeque<>(CAPACITY);
     private boolean abandoned;
 
+    /** When the first response was sent; 0 before. Written and read by the instance's thread only. */
+    private long firstNanos;
+
     /** Written and read by the request's thread only. */
     private @Nullable Throwable receiverFailure;
 
@@ -55,12 +58,22 @@ final class ResponseStream {
     }
 
     /**
+     * When the first response was sent, as a reading of {@link System#nanoTime}; 0 before. For the instance's thread.
+     */
+    long firstNanos() {
+        return firstNanos;
+    }
+
+    /**
      * Adds a response; waits while too many are there. For the instance's thread.
      *
      * @param response owned by this from now on, also when this fails
      * @throws GatunException CANCELLED when nobody wants it, or when the receiver took nothing for too long
      */
     void send(InferenceResponse response, boolean last) {
+        if (firstNanos == 0) {
+            firstNanos = System.nanoTime();
+        }
         lock.lock();
         try {
             long nanos = patience.toNanos();

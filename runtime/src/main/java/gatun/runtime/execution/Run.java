@@ -4,11 +4,15 @@ package gatun.runtime.execution;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
 import gatun.runtime.Origin;
 import gatun.runtime.statistics.ExecutionTimes;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceStage;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,7 +100,7 @@ final class Run implements ExecutionTimes {
     void clear() {
         end();
         for (int i = 0; i < requests; i++) {
-            answered[i].traceRun(this);
+            trace(answered[i].request());
         }
         Arrays.fill(answered, 0, requests, null);
         requests = 0;
@@ -104,10 +108,20 @@ final class Run implements ExecutionTimes {
         buffers.clear();
     }
 
+    private void trace(InferenceRequest request) {
+        Optional<RequestTrace> trace = request.trace();
+        if (trace.isPresent()) {
+            trace.get().reached(TraceStage.COMPUTE_START, started);
+            trace.get().reached(TraceStage.COMPUTE_INPUT_END, inferStarted);
+            trace.get().reached(TraceStage.COMPUTE_OUTPUT_START, inferEnded);
+            trace.get().reached(TraceStage.COMPUTE_END, ended);
+        }
+    }
+
     /** Tells the requests that have their responses how long the stages took. */
     void tellTimes() {
         for (int i = 0; i < requests; i++) {
-            answered[i].computed(inferStarted - started, inferEnded - inferStarted, ended - inferEnded);
+            answered[i].request().computed(inferStarted - started, inferEnded - inferStarted, ended - inferEnded);
         }
     }
 
@@ -171,7 +185,7 @@ final class Run implements ExecutionTimes {
 
     @Override
     public Origin origin(int index) {
-        return answered[index].origin();
+        return answered[index].request().origin();
     }
 
     @Override

@@ -221,7 +221,7 @@ final class SingleExecution implements ModelExecution {
         // The next of several responses may show the same input, and only one could own its memory.
         boolean copied = responses != null
                 || running.tensors().wanted(output).destination().isPresent()
-                || !running.ownsInputMemory();
+                || !RegionLeases.isNoneIn(running.request().holds());
         if (copied) {
             long byteSize = source.byteSize();
             TensorCopy.copy(source.bytes(), output(output, source.spec().datatype(), shape, byteSize));
