@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What {@code --backend-config=tensorflow,...} says for all models and a model's own parameters say for it, in the
+ * What the backend's options say for all models and a model's own parameters say for it, in the
  * names that users of Triton's TensorFlow backend know.
  *
  * @param intraOpThreads how many threads one operation may use; 0 for as many as there are cores
@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
  * @param tags which of a file's graphs a model takes that does not say: the one that has exactly these
  */
 record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize, Set<String> tags) {
-    /** The options, as --backend-config names them. */
+    /** What the options are called. */
     static final List<String> OPTIONS =
             List.of("intra_op_parallelism_threads", "inter_op_parallelism_threads", "default-max-batch-size", "tags");
 

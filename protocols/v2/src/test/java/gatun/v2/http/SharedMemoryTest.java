@@ -185,7 +185,7 @@ class SharedMemoryTest {
             assertThat(answer.statusCode()).isEqualTo(501);
             assertThat(answer.body())
                     .isEqualTo("{\"error\":\"Client shared memory is disabled. Start the server with"
-                            + " '--allow-client-shm=true' to enable.\"}");
+                            + " 'allow-client-shm=true' to enable.\"}");
             assertThat(closed.post(ROOT + "/unregister", "").statusCode()).isEqualTo(501);
             assertThat(closed.get(ROOT + "/status").body()).isEqualTo("[]");
             HttpResponse<String> cuda = closed.post("/v2/cudasharedmemory/region/r/register", "{}");
