@@ -8,4 +8,6 @@ module gatun.memory {
     exports gatun.memory.regions;
     exports gatun.memory.tensor;
     exports gatun.memory.threads;
+
+    uses gatun.memory.tensor.SettingNames;
 }

@@ -34,7 +34,11 @@ module gatun.server {
     // Protocols without flags of their own, such as v1, are spoken where their jars are.
     uses gatun.protocol.ProtocolProvider;
 
-    // picocli fills the fields of the flag classes.
+    // Errors of all modules call settings by their flags.
+    provides gatun.memory.tensor.SettingNames with
+            gatun.server.commandline.SettingFlags;
+
+    // picocli fills the fields of the commands.
     opens gatun.server.commandline to
             info.picocli;
 }

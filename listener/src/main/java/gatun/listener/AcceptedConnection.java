@@ -3,6 +3,8 @@ package gatun.listener;
 
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
+import io.helidon.common.concurrency.limits.FixedLimit;
+import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.common.socket.HelidonSocket;
 import io.helidon.common.socket.PeerInfo;
 import io.helidon.common.socket.SocketWriter;
@@ -26,6 +28,9 @@ import org.slf4j.LoggerFactory;
  */
 final class AcceptedConnection implements ConnectionContext, Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
+
+    /** Counts requests for Helidon, and limits them to none. */
+    private static final Limit NO_LIMIT = FixedLimit.create();
 
     /** Hears how a connection ends, from its thread. */
     interface Watcher {
@@ -78,7 +83,7 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
             connection = spoken;
             // A stop that came before the connection was there could not reach it.
             if (!stopped) {
-                spoken.handle(scope.requests());
+                spoken.handle(NO_LIMIT);
             }
         } catch (ClientErrorException e) {
             tell(e.error(), e);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
-import io.helidon.common.concurrency.limits.FixedLimit;
-import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.common.context.Context;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.http.media.MediaContext;
@@ -19,13 +17,11 @@ import java.util.concurrent.Executors;
  *
  * @param config how the listener was set up
  * @param router what requests may be routed to
- * @param requests counts requests and limits them to none
  * @param executor runs what connections do beside their own threads
  */
 record ListenerScope(
         ListenerConfig config,
         Router router,
-        Limit requests,
         Context context,
         MediaContext mediaContext,
         ContentEncodingContext contentEncodingContext,
@@ -40,7 +36,6 @@ record ListenerScope(
         return new ListenerScope(
                 config,
                 router.build(),
-                FixedLimit.create(),
                 Context.create(),
                 config.mediaContext().orElseGet(MediaContext::create),
                 config.contentEncoding().orElseGet(ContentEncodingContext::create),

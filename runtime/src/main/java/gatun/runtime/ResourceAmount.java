@@ -2,7 +2,7 @@
 package gatun.runtime;
 
 /**
- * How much there is of something that instances need to run, as {@code --rate-limit-resource} says it.
+ * How much there is of something that instances need to run.
  *
  * @param name what the configurations call it
  * @param count how much of it there is

@@ -32,7 +32,7 @@ public interface Backend extends AutoCloseable {
 
     /**
      * Makes the engine usable; called once, before the first model that needs it, with the options that
-     * {@code --backend-config=<name>,<key>=<value>} gave. Does nothing unless an engine has something to start.
+     * the operator gave it. Does nothing unless an engine has something to start.
      *
      * @throws gatun.memory.tensor.GatunException UNAVAILABLE with what is missing and how to install it
      */

@@ -30,7 +30,7 @@ public final class ControlMethods {
     private ControlMethods() {}
 
     /**
-     * The service with all its methods limited by the server's {@code --limit-control-byte-size}.
+     * The service with all its methods limited by {@link gatun.runtime.limits.RequestLimits#controlByteSize}.
      *
      * @param service one whose requests are read by protobuf's own marshallers
      */

@@ -4,6 +4,7 @@ package gatun.http.connection;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.memory.threads.CooperativeYield;
 import java.io.EOFException;
 import java.io.IOException;
@@ -86,7 +87,7 @@ public final class Decompression {
     /** The failure of a body that is too long when decompressed. */
     public GatunException tooLong(long byteSize) {
         return GatunException.invalidArgument("Decompressed data size exceeds the maximum allowed value of "
-                + maxByteSize + " bytes. Use --http-max-input-size to increase the limit.");
+                + maxByteSize + " bytes. Use " + Setting.HTTP_MAX_INPUT_SIZE + " to increase the limit.");
     }
 
     private static InputStream open(MemorySegment compressed) throws IOException {

@@ -9,6 +9,7 @@ import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Setting;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -105,7 +106,7 @@ final class BufferBlocks {
                     byteSize >>= 1;
                     continue;
                 }
-                String advice = e.is(Errno.ENOMEM) ? "; choose a smaller --buffer-pool-byte-size" : "";
+                String advice = e.is(Errno.ENOMEM) ? "; choose a smaller " + Setting.BUFFER_POOL_BYTE_SIZE : "";
                 throw new GatunException(
                         ErrorCode.INTERNAL,
                         "the system does not let a buffer pool of " + byteLimit + " bytes reserve its address space"

@@ -4,6 +4,7 @@ package gatun.memory.buffers;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.TensorCopy;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -176,7 +177,7 @@ public final class BufferPool implements AutoCloseable {
         }
         if (byteSize > largestByteSize()) {
             throw GatunException.invalidArgument("a buffer of " + byteSize + " bytes is more than the pool's limit of "
-                    + largestByteSize() + " bytes; start the server with a larger --buffer-pool-byte-size");
+                    + largestByteSize() + " bytes; start the server with a larger " + Setting.BUFFER_POOL_BYTE_SIZE);
         }
     }
 

@@ -4,6 +4,7 @@ package gatun.memory.cuda;
 import gatun.bindings.cuda.cuda_h;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -98,8 +99,7 @@ public final class DevicePool {
             if (block > byteLimit) {
                 throw GatunException.invalidArgument(byteSize + " bytes of " + device
                         + " were asked for, more than the limit of its pool, " + byteLimit
-                        + " bytes; start the server with a larger --cuda-memory-pool-byte-size=" + device.ordinal()
-                        + ":<bytes>");
+                        + " bytes; start the server with a larger " + setting());
             }
             address = pop(block);
             if (address == null) {
@@ -197,8 +197,11 @@ public final class DevicePool {
         return new GatunException(
                 ErrorCode.UNAVAILABLE,
                 "the pool of " + device + " has no " + byteSize + " bytes left of its " + byteLimit
-                        + "; try again later, or start the server with a larger --cuda-memory-pool-byte-size="
-                        + device.ordinal() + ":<bytes>");
+                        + "; try again later, or start the server with a larger " + setting());
+    }
+
+    private String setting() {
+        return Setting.CUDA_MEMORY_POOL_BYTE_SIZE.with(device.ordinal() + ":<bytes>");
     }
 
     private static long rounded(long byteSize) {

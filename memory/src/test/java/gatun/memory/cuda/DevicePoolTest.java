@@ -69,7 +69,7 @@ class DevicePoolTest {
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
                 .hasMessageContaining("more than the limit of its pool, 16777216 bytes")
-                .hasMessageContaining("--cuda-memory-pool-byte-size=0:<bytes>");
+                .hasMessageContaining("cuda-memory-pool-byte-size=0:<bytes>");
     }
 
     @Test

@@ -5,6 +5,7 @@ import gatun.memory.regions.RegionRegistry;
 import gatun.memory.regions.RegionStatus;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import java.util.List;
 
 /**
@@ -33,7 +34,8 @@ public final class ClientRegions {
         if (!enabled) {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED,
-                    "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.");
+                    "Client shared memory is disabled. Start the server with '" + Setting.ALLOW_CLIENT_SHM.with(true)
+                            + "' to enable.");
         }
         return regions;
     }

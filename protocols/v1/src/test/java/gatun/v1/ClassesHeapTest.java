@@ -83,7 +83,7 @@ class ClassesHeapTest {
             for (int count : new int[] {CLASSES, -1}) {
                 assertThatExceptionOfType(GatunException.class)
                         .isThrownBy(() -> V1InferResponse.of(asking(count), new Judge(), response, heap))
-                        .withMessageContaining("--limit-heap-byte-size")
+                        .withMessageContaining("limit-heap-byte-size")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_EXHAUSTED));
             }
             assertThat(heap.usedBytes()).isZero();

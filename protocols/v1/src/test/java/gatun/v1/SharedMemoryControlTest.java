@@ -60,7 +60,7 @@ class SharedMemoryControlTest {
         assertThatExceptionOfType(GatunException.class)
                 .isThrownBy(() -> call.make(control))
                 .withMessage(
-                        "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to enable.")
+                        "Client shared memory is disabled. Start the server with 'allow-client-shm=true' to enable.")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED));
     }
 

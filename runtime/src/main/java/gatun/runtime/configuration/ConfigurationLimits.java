@@ -3,6 +3,7 @@ package gatun.runtime.configuration;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.limits.ModelLimits;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
@@ -126,7 +127,7 @@ public final class ConfigurationLimits {
                     ErrorCode.RESOURCE_EXHAUSTED,
                     "the instance groups of model '" + config.getName() + "' ask for " + sum
                             + " instances, more than the limit of " + limits.instances()
-                            + "; the server's --limit-instances sets it");
+                            + "; the server's " + Setting.LIMIT_INSTANCES + " sets it");
         }
         return Math.max(1, sum);
     }

@@ -2,6 +2,7 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.BatchingRule;
 import gatun.spi.Backend;
 import gatun.spi.ConfigurationException;
@@ -170,7 +171,8 @@ public final class ModelConfiguration {
         }
         if (!autoComplete) {
             throw GatunException.invalidArgument("there is no " + ConfigurationFile.NAME
-                    + ", and completing configurations is switched off by --disable-auto-complete-config");
+                    + ", and completing configurations is switched off by "
+                    + Setting.DISABLE_AUTO_COMPLETE_CONFIG);
         }
         return ModelConfig.getDefaultInstance();
     }

@@ -4,6 +4,7 @@ package gatun.runtime.configuration;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.limits.ModelLimits;
@@ -139,8 +140,8 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
             throw new GatunException(
                     ErrorCode.RESOURCE_EXHAUSTED,
                     "warmup setting has " + byteSize + " bytes for input '" + input + "', more than the " + byteLimit
-                            + " that are left for it; the server's --limit-warm-up-byte-size sets the limit of a"
-                            + " sample");
+                            + " that are left for it; the server's " + Setting.LIMIT_WARM_UP_BYTE_SIZE
+                            + " sets the limit of a sample");
         }
     }
 

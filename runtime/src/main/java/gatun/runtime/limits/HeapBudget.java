@@ -4,6 +4,7 @@ package gatun.runtime.limits;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Setting;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -41,7 +42,7 @@ public final class HeapBudget {
                     ErrorCode.RESOURCE_EXHAUSTED,
                     "the request needs " + byteSize
                             + " bytes of heap, more than there are for all requests, " + byteLimit
-                            + "; the server's --limit-heap-byte-size sets it");
+                            + "; the server's " + Setting.LIMIT_HEAP_BYTE_SIZE + " sets it");
         }
         long before = used.get();
         while (byteSize <= byteLimit - before) {

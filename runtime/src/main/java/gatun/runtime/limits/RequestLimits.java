@@ -3,6 +3,7 @@ package gatun.runtime.limits;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 
 /**
  * The limits of one request beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is
@@ -45,7 +46,7 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
      */
     public void requireText(long byteSize, String what) {
         if (byteSize > textByteSize) {
-            throw exceeded(what + " has " + byteSize + " bytes", textByteSize, "--limit-text-byte-size");
+            throw exceeded(what + " has " + byteSize + " bytes", textByteSize, Setting.LIMIT_TEXT_BYTE_SIZE);
         }
     }
 
@@ -57,7 +58,9 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
     public void requireTexts(long byteSize) {
         if (byteSize > textsByteSize) {
             throw exceeded(
-                    "the texts of the request have " + byteSize + " bytes", textsByteSize, "--limit-texts-byte-size");
+                    "the texts of the request have " + byteSize + " bytes",
+                    textsByteSize,
+                    Setting.LIMIT_TEXTS_BYTE_SIZE);
         }
     }
 
@@ -69,7 +72,7 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
      */
     public void requireTensors(long count, String what) {
         if (count > tensors) {
-            throw exceeded("the request has " + count + " " + what + " or more", tensors, "--limit-tensors");
+            throw exceeded("the request has " + count + " " + what + " or more", tensors, Setting.LIMIT_TENSORS);
         }
     }
 
@@ -84,7 +87,7 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
             throw exceeded(
                     "the shapes of the request have " + count + " dimensions or more",
                     (long) DIMENSIONS_PER_TENSOR * tensors,
-                    "--limit-tensors");
+                    Setting.LIMIT_TENSORS);
         }
     }
 
@@ -95,7 +98,7 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
      */
     public void requireParameters(long count) {
         if (count > parameters) {
-            throw exceeded("the request has " + count + " parameters or more", parameters, "--limit-parameters");
+            throw exceeded("the request has " + count + " parameters or more", parameters, Setting.LIMIT_PARAMETERS);
         }
     }
 
@@ -106,13 +109,13 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
      */
     public void requireControl(long byteSize) {
         if (byteSize > controlByteSize) {
-            throw exceeded("the request has " + byteSize + " bytes", controlByteSize, "--limit-control-byte-size");
+            throw exceeded("the request has " + byteSize + " bytes", controlByteSize, Setting.LIMIT_CONTROL_BYTE_SIZE);
         }
     }
 
-    private static GatunException exceeded(String what, long limit, String flag) {
+    private static GatunException exceeded(String what, long limit, Setting setting) {
         return new GatunException(
                 ErrorCode.RESOURCE_EXHAUSTED,
-                what + ", more than the limit of " + limit + "; the server's " + flag + " sets it");
+                what + ", more than the limit of " + limit + "; the server's " + setting + " sets it");
     }
 }

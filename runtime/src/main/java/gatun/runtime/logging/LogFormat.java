@@ -3,7 +3,7 @@ package gatun.runtime.logging;
 
 import java.util.Optional;
 
-/** How a log line begins; the names and shapes are those of Triton's {@code --log-format}. */
+/** How a log line begins; the names and shapes are Triton's. */
 public enum LogFormat {
     /** {@code I0520 20:03:25.829575 3355 Server] text}: severity, month and day, time, process id, source. */
     DEFAULT("default"),

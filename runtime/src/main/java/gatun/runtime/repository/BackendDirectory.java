@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
+import gatun.memory.tensor.Setting;
 import gatun.spi.Backend;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,7 +44,7 @@ public final class BackendDirectory implements AutoCloseable {
     public static BackendDirectory open(Path directory) {
         BackendDirectory opened = new BackendDirectory();
         if (!Files.isDirectory(directory)) {
-            LOG.warn("--backend-directory={} is not a folder; no backend is loaded from it", directory);
+            LOG.warn("{} is not a folder; no backend is loaded from it", Setting.BACKEND_DIRECTORY.with(directory));
             return opened;
         }
         for (Path place : list(directory)) {

@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.EngineStatistics;
 import gatun.spi.Backend;
 import java.util.ArrayList;
@@ -64,7 +65,8 @@ public final class Backends implements AutoCloseable {
         for (String name : options.keySet()) {
             if (!name.isEmpty() && !entries.containsKey(name)) {
                 LOG.warn(
-                        "--backend-config names backend '{}', which is not part of this server; known: {}",
+                        "{} names backend '{}', which is not part of this server; known: {}",
+                        Setting.BACKEND_CONFIG,
                         name,
                         known());
             }

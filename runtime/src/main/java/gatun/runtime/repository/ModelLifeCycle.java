@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.repository.RepositoryScan.Finding;
 import java.time.Duration;
@@ -158,8 +159,8 @@ final class ModelLifeCycle {
             throw new GatunException(
                     ErrorCode.RESOURCE_EXHAUSTED,
                     "failed to load '" + name + "', there are " + models.size()
-                            + " models, the limit for models of files that requests bring; the server's"
-                            + " --limit-models sets it");
+                            + " models, the limit for models of files that requests bring; the server's "
+                            + Setting.LIMIT_MODELS + " sets it");
         }
         ModelEntry entry = models.entry(name);
         entry.wanted(true);

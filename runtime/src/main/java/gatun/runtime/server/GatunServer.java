@@ -7,6 +7,7 @@ import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.ControlMode;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
@@ -33,7 +34,6 @@ import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
-import gatun.runtime.repository.RepositorySettings;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import java.time.Duration;
@@ -111,7 +111,7 @@ public final class GatunServer implements InferenceServer {
                 : Optional.of(new ResponseCache(options.responseCacheByteSize()));
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
-                settings(options), backends, options.buffers(), remembering(cache, options.buffers()), listeners);
+                options.repository(), backends, options.buffers(), remembering(cache, options.buffers()), listeners);
         try {
             if (options.modelNames().isPresent()) {
                 repository.loadOnly(options.modelNames().get());
@@ -127,24 +127,6 @@ public final class GatunServer implements InferenceServer {
             repository.follow(options.pollInterval());
         }
         return new GatunServer(options, backends, repository, cache, listeners);
-    }
-
-    private static RepositorySettings settings(ServerOptions options) {
-        return new RepositorySettings(
-                options.controlMode(),
-                new RepositorySettings.Sources(
-                        options.repositories(),
-                        options.listed().orElse(List.of()),
-                        options.configName(),
-                        options.autoComplete()),
-                new RepositorySettings.Loading(
-                        options.loadThreads(),
-                        options.loadRetries(),
-                        options.loadRetryInterval(),
-                        options.warmUps(),
-                        options.configurationRule()),
-                new RepositorySettings.Scheduling(options.queueLimit(), options.batching(), options.rateLimiter()),
-                options.limits().model());
     }
 
     private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
@@ -207,8 +189,9 @@ public final class GatunServer implements InferenceServer {
         if (!listing) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
-                    "the server was not started with a list of models that could be replaced; start it with"
-                            + " --model_config_file, or with --model_name and --model_base_path");
+                    "the server was not started with a list of models that could be replaced; start it with "
+                            + Setting.MODEL_CONFIG_FILE + ", or with " + Setting.MODEL_NAME + " and "
+                            + Setting.MODEL_BASE_PATH);
         }
         repository.replaceListed(models);
     }

@@ -12,6 +12,7 @@ import gatun.runtime.WarmUpSource;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
+import gatun.runtime.repository.RepositorySettings;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import gatun.wire.inference.ModelConfig;
@@ -106,7 +107,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Sets an option of an engine, as {@code --backend-config=<backend>,<key>=<value>} does. */
+    /** Sets an option of an engine. */
     public ServerOptions backendOption(String backend, String key, String value) {
         backendOptions.computeIfAbsent(backend, name -> new LinkedHashMap<>()).put(key, value);
         return this;
@@ -249,20 +250,12 @@ public final class ServerOptions {
         return this;
     }
 
-    Consumer<ModelConfig> configurationRule() {
-        return configurationRule;
-    }
-
     BufferPool buffers() {
         return buffers;
     }
 
     RegionRegistry regions() {
         return regions;
-    }
-
-    List<Path> repositories() {
-        return repositories;
     }
 
     Optional<List<ListedModel>> listed() {
@@ -293,8 +286,23 @@ public final class ServerOptions {
         return pollInterval;
     }
 
-    String configName() {
-        return configName;
+    /** Where models are and how they are loaded and run. */
+    RepositorySettings repository() {
+        return new RepositorySettings(
+                controlMode,
+                new RepositorySettings.Sources(
+                        repositories,
+                        listed.orElse(List.of()),
+                        configName,
+                        autoComplete),
+                new RepositorySettings.Loading(
+                        loadThreads,
+                        loadRetries,
+                        loadRetryInterval,
+                        warmUps,
+                        configurationRule),
+                new RepositorySettings.Scheduling(queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
+                limits.model());
     }
 
     ServerMetadata metadata() {
@@ -313,40 +321,8 @@ public final class ServerOptions {
         return tracing;
     }
 
-    int loadThreads() {
-        return loadThreads;
-    }
-
-    int loadRetries() {
-        return loadRetries;
-    }
-
-    WarmUpSource warmUps() {
-        return warmUps;
-    }
-
-    Duration loadRetryInterval() {
-        return loadRetryInterval;
-    }
-
-    RateLimiter rateLimiter() {
-        return rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off);
-    }
-
-    BatchingRules batching() {
-        return batching;
-    }
-
-    int queueLimit() {
-        return queueLimit;
-    }
-
     long responseCacheByteSize() {
         return responseCacheByteSize;
-    }
-
-    boolean autoComplete() {
-        return autoComplete;
     }
 
     boolean strictReadiness() {

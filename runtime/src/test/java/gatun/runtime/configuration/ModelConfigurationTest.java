@@ -253,7 +253,7 @@ class ModelConfigurationTest {
     void shouldAskForAConfigurationWhenCompletionIsOff() {
         assertThatThrownBy(() -> load(false))
                 .hasMessageContaining("there is no config.pbtxt")
-                .hasMessageContaining("--disable-auto-complete-config");
+                .hasMessageContaining("disable-auto-complete-config");
     }
 
     @Test

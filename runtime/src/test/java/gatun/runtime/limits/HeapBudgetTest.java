@@ -31,7 +31,7 @@ class HeapBudgetTest {
     @Test
     void shouldRefuseForGoodWhatIsMoreThanThereIs() {
         assertThatThrownBy(() -> budget.reserve(5 * MIB))
-                .hasMessageContaining("--limit-heap-byte-size")
+                .hasMessageContaining("limit-heap-byte-size")
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_EXHAUSTED));
         assertThat(budget.usedBytes()).isZero();

@@ -29,20 +29,20 @@ class RequestUsageTest {
             usage.addText(0);
         }
 
-        assertRefused(() -> usage.addText(0), "--limit-texts-byte-size");
+        assertRefused(() -> usage.addText(0), "limit-texts-byte-size");
     }
 
     @Test
     void shouldRefuseWhatIsMoreThanTheLimits() {
         usage.addParameter();
         usage.addParameter();
-        assertRefused(usage::addParameter, "--limit-parameters");
+        assertRefused(usage::addParameter, "limit-parameters");
         usage.addTensor(3, "outputs");
         assertRefused(() -> usage.addTensor(4, "outputs"), "the request has 4 outputs or more");
         for (int i = 0; i < 48; i++) {
             usage.addDimension();
         }
-        assertRefused(usage::addDimension, "--limit-tensors");
+        assertRefused(usage::addDimension, "limit-tensors");
     }
 
     @Test
@@ -53,7 +53,7 @@ class RequestUsageTest {
         usage.take(200_000);
         assertThat(heap.usedBytes()).isGreaterThanOrEqualTo(300_000);
 
-        assertRefused(() -> usage.take(1 << 20), "--limit-heap-byte-size");
+        assertRefused(() -> usage.take(1 << 20), "limit-heap-byte-size");
         usage.close();
         usage.close();
 

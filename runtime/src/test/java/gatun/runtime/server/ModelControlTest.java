@@ -326,7 +326,7 @@ class ModelControlTest {
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
-                    "instance_group":[{"count":1000000000}] | ask for 1000000000 instances, more than the limit of 1024; the server's --limit-instances
+                    "instance_group":[{"count":1000000000}] | ask for 1000000000 instances, more than the limit of 1024; the server's limit-instances
                     "instance_group":[{"count":600},{"count":600}] | ask for 1200 instances
                     "max_batch_size":2147483647 | max_batch_size of model 'm' is 2147483647, expected at most 1048576
                     "max_batch_size":1000000,"instance_group":[{"count":1000}],"sequence_batching":{} | sequences at a time
@@ -337,7 +337,7 @@ class ModelControlTest {
                     "instance_group":[{"rate_limiter":{"resources":[{"name":"R","count":4294967295}]}}] | the count of resource 'R'
                     "model_warmup":[{"name":"w","batch_size":4000000000}] | batch_size of all warm-up samples together
                     "model_warmup":[{"name":"w","batch_size":1,"count":4000000000}] | count of all warm-up samples together
-                    "model_warmup":[{"name":"w","batch_size":1,"inputs":{"IN":{"data_type":"TYPE_FP32","dims":[1000000000],"zero_data":true}}}] | --limit-warm-up-byte-size
+                    "model_warmup":[{"name":"w","batch_size":1,"inputs":{"IN":{"data_type":"TYPE_FP32","dims":[1000000000],"zero_data":true}}}] | limit-warm-up-byte-size
                     "default_model_filename":"/etc/shadow" | 'default_model_filename' is '/etc/shadow', which may lead out of the model's folder
                     "default_model_filename":"/no/such" | 'default_model_filename' is '/no/such', which may lead out of the model's folder
                     "default_model_filename":"a/../../2/model" | which may lead out of the model's folder
@@ -364,7 +364,7 @@ class ModelControlTest {
         assertThatThrownBy(() -> test.server().load("n", new ModelOverride("{\"backend\":\"scripted\"}", ONE_FILE)))
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_EXHAUSTED))
-                .hasMessageContaining("--limit-models");
+                .hasMessageContaining("limit-models");
         assertThat(index()).containsExactly("m 1 READY");
     }
 

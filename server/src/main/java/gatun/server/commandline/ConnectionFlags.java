@@ -5,33 +5,31 @@ import gatun.listener.ConnectionLimits;
 import java.time.Duration;
 
 /** How many connections there may be. Read once. */
-final class ConnectionFlags extends FlagGroup {
-    private final Flag<Integer> most;
-    private final Flag<Integer> mostPerAddress;
-    private final Flag<Duration> handshakeLimit;
+final class ConnectionFlags extends OverlayFlags<ConnectionLimits> {
+    private final Flag<Integer> most = flag(
+            "--max-connections",
+            "N",
+            FlagType.LIMIT,
+            standard.most(),
+            "The most connections that clients may have open at a time, to all ports and sockets but the"
+                    + " metrics' together. Others are refused: over HTTP with 503, over gRPC with GOAWAY, over TLS"
+                    + " they are closed.");
+    private final Flag<Integer> mostPerAddress = flag(
+            "--max-connections-per-address",
+            "N",
+            FlagType.COUNT_OR_ANY,
+            standard.mostPerAddress(),
+            "The most of these connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for"
+                    + " any number.");
+    private final Flag<Duration> handshakeLimit = flag(
+            "--tls-handshake-timeout-secs",
+            "SECONDS",
+            FlagType.INTERVAL,
+            standard.handshakeLimit(),
+            "How long a client may take for its TLS handshake before its connection is closed.");
 
     ConnectionFlags(ConnectionLimits standard) {
-        most = flag(
-                "--max-connections",
-                "N",
-                FlagType.LIMIT,
-                standard.most(),
-                "The most connections that clients may have open at a time, to all ports and sockets but the"
-                        + " metrics' together. Others are refused: over HTTP with 503, over gRPC with GOAWAY, over TLS"
-                        + " they are closed.");
-        mostPerAddress = flag(
-                "--max-connections-per-address",
-                "N",
-                FlagType.COUNT_OR_ANY,
-                standard.mostPerAddress(),
-                "The most of these connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for"
-                        + " any number.");
-        handshakeLimit = flag(
-                "--tls-handshake-timeout-secs",
-                "SECONDS",
-                FlagType.INTERVAL,
-                standard.handshakeLimit(),
-                "How long a client may take for its TLS handshake before its connection is closed.");
+        super(standard);
     }
 
     ConnectionLimits settings() {

@@ -3,82 +3,75 @@ package gatun.server.commandline;
 
 import gatun.http.HttpTimeouts;
 import gatun.listener.TlsFiles;
+import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ListenerSettings.HttpSettings;
-import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
 /** The HTTP listener. Read once. */
-final class HttpFlags extends FlagGroup {
-    private final BindFlags bind;
-    private final Flag<Long> maxInputSize;
-    private final Flag<Duration> idleTimeout;
-    private final Flag<Long> bodyByteRate;
-    private final Flag<List<String>> allowedOrigins;
+final class HttpFlags extends OverlayFlags<ListenerSettings> {
+    private final BindFlags bind =
+            new BindFlags(this, "http", "HTTP", "", standard.http().bind());
+    private final Flag<Long> maxInputSize = flag(
+            "--http-max-input-size",
+            "BYTES",
+            FlagType.BYTE_SIZE,
+            standard.http().maxInputSize(),
+            "The most bytes that a request may have.");
+    private final Flag<Duration> idleTimeout = flag(
+            "--http-idle-timeout-secs",
+            "SECONDS",
+            FlagType.INTERVAL,
+            standard.http().timeouts().idleTimeout(),
+            "How long a client may send or take nothing while it should, or take to send the head of a request,"
+                    + " before its connection is closed.");
+    private final Flag<Long> bodyByteRate = flag(
+            "--http-min-body-rate",
+            "BYTES",
+            FlagType.BYTE_SIZE_OR_NONE,
+            standard.http().timeouts().bodyByteRate(),
+            "The bytes a second that a client has to send of a body: one that has fallen behind by"
+                    + " --http-idle-timeout-secs has its connection closed. 0 for any number.");
+    private final Flag<List<String>> allowedOrigins = several(
+            "--http-cors-allow-origin",
+            "ORIGIN",
+            FlagType.TEXT,
+            "Lets browsers show answers to pages of ORIGIN, such as https://console.example, or * for any;"
+                    + " may be given several times.");
 
     /** The port of TensorFlow Serving's REST API alone. */
-    final Flag<Integer> restPort;
+    final Flag<Integer> restPort = flag(
+            "--rest_api_port",
+            "PORT",
+            FlagType.PORT,
+            standard.tensorFlow().restPort(),
+            "A port for TensorFlow Serving's REST API alone, which --http-port speaks too; 0 for none.");
 
     /** Whether browsers may show its responses to pages of any server. */
-    final Flag<Boolean> restCors;
+    final Flag<Boolean> restCors = yesOrNo(
+            "--rest_api_enable_cors_support",
+            standard.tensorFlow().protocol().anyOrigin(),
+            "Whether browsers may show answers of TensorFlow Serving's REST API to pages of any server.");
 
     /** How long a model may take for one of its requests. */
-    final Flag<Duration> restTimeout;
+    final Flag<Duration> restTimeout = flag(
+            "--rest_api_timeout_in_ms",
+            "MILLISECONDS",
+            FlagType.MILLISECONDS,
+            standard.tensorFlow().protocol().timeout(),
+            "How long a model may take for a request of TensorFlow Serving's REST API.");
 
     /** Whether signatures must call their methods as they are asked. */
-    final Flag<Boolean> methodNames;
+    final Flag<Boolean> methodNames = yesOrNo(
+            "--enable_signature_method_name_check",
+            standard.tensorFlow().protocol().methodNames(),
+            "Whether a signature that is asked to classify or regress must call its method so, over REST and"
+                    + " gRPC.");
 
-    HttpFlags(HttpSettings standard, TensorFlowServingSettings tensorFlow) {
-        bind = new BindFlags(this, "http", "HTTP", "", standard.bind());
-        maxInputSize = flag(
-                "--http-max-input-size",
-                "BYTES",
-                FlagType.BYTE_SIZE,
-                standard.maxInputSize(),
-                "The most bytes that a request may have.");
-        idleTimeout = flag(
-                "--http-idle-timeout-secs",
-                "SECONDS",
-                FlagType.INTERVAL,
-                standard.timeouts().idleTimeout(),
-                "How long a client may send or take nothing while it should, or take to send the head of a request,"
-                        + " before its connection is closed.");
-        bodyByteRate = flag(
-                "--http-min-body-rate",
-                "BYTES",
-                FlagType.BYTE_SIZE_OR_NONE,
-                standard.timeouts().bodyByteRate(),
-                "The bytes a second that a client has to send of a body: one that has fallen behind by"
-                        + " --http-idle-timeout-secs has its connection closed. 0 for any number.");
-        allowedOrigins = several(
-                "--http-cors-allow-origin",
-                "ORIGIN",
-                FlagType.TEXT,
-                "Lets browsers show answers to pages of ORIGIN, such as https://console.example, or * for any;"
-                        + " may be given several times.");
-        restPort = flag(
-                "--rest_api_port",
-                "PORT",
-                FlagType.PORT,
-                tensorFlow.restPort(),
-                "A port for TensorFlow Serving's REST API alone, which --http-port speaks too; 0 for none.");
-        restCors = yesOrNo(
-                "--rest_api_enable_cors_support",
-                tensorFlow.protocol().anyOrigin(),
-                "Whether browsers may show answers of TensorFlow Serving's REST API to pages of any server.");
-        restTimeout = flag(
-                "--rest_api_timeout_in_ms",
-                "MILLISECONDS",
-                FlagType.MILLISECONDS,
-                tensorFlow.protocol().timeout(),
-                "How long a model may take for a request of TensorFlow Serving's REST API.");
-        methodNames = yesOrNo(
-                "--enable_signature_method_name_check",
-                tensorFlow.protocol().methodNames(),
-                "Whether a signature that is asked to classify or regress must call its method so, over REST and"
-                        + " gRPC.");
+    HttpFlags(ListenerSettings standard) {
+        super(standard);
     }
 
     /** The settings, with {@code tls} on the port. */

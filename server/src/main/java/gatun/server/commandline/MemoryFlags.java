@@ -10,45 +10,40 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /** Native memory. Read once. */
-final class MemoryFlags extends FlagGroup {
+final class MemoryFlags extends OverlayFlags<MemorySettings> {
     private static final String CACHE = "local,size=";
 
-    private final MemorySettings standard;
-    private final Flag<Long> bufferPoolByteSize;
-    private final Flag<List<DevicePoolLimit>> devicePools;
-    private final Flag<Boolean> clientSharedMemory;
-    private final Flag<Optional<Long>> cacheByteSize;
+    private final Flag<Long> bufferPoolByteSize = flag(
+            "--buffer-pool-byte-size --pinned-memory-pool-byte-size",
+            "BYTES",
+            FlagType.BYTE_SIZE,
+            standard.bufferPoolByteSize(),
+            "The most bytes of native memory that requests and responses may occupy at a time."
+                    + " Also called --pinned-memory-pool-byte-size.");
+    private final Flag<List<DevicePoolLimit>> devicePools = several(
+            "--cuda-memory-pool-byte-size",
+            "GPU:BYTES",
+            FlagType.of(new DevicePoolFlag()::convert),
+            "The most bytes of a GPU's memory that requests may occupy at a time; all of it unless this"
+                    + " is given. May be given once for each GPU.");
+    private final Flag<Boolean> clientSharedMemory = yesOrNo(
+            "--allow-client-shm",
+            standard.clientSharedMemory(),
+            "Whether clients may register shared memory; allow it only where every client that"
+                    + " reaches the server may share memory with it.");
+    private final Flag<Optional<Long>> cacheByteSize = optional(
+            "--cache-config",
+            CACHE + "BYTES",
+            FlagType.of(MemoryFlags::cacheSize),
+            "Remember the responses of models whose configuration enables response_cache, in at most"
+                    + " this many bytes of native memory.");
 
     /** The older form of that. */
-    private final Flag<Optional<Long>> olderCacheByteSize;
+    private final Flag<Optional<Long>> olderCacheByteSize =
+            hidden("--response-cache-byte-size", FlagType.BYTE_SIZE_OR_NONE);
 
     MemoryFlags(MemorySettings standard) {
-        this.standard = standard;
-        bufferPoolByteSize = flag(
-                "--buffer-pool-byte-size --pinned-memory-pool-byte-size",
-                "BYTES",
-                FlagType.BYTE_SIZE,
-                standard.bufferPoolByteSize(),
-                "The most bytes of native memory that requests and responses may occupy at a time."
-                        + " Also called --pinned-memory-pool-byte-size.");
-        devicePools = several(
-                "--cuda-memory-pool-byte-size",
-                "GPU:BYTES",
-                FlagType.of(new DevicePoolFlag()::convert),
-                "The most bytes of a GPU's memory that requests may occupy at a time; all of it unless this"
-                        + " is given. May be given once for each GPU.");
-        clientSharedMemory = yesOrNo(
-                "--allow-client-shm",
-                standard.clientSharedMemory(),
-                "Whether clients may register shared memory; allow it only where every client that"
-                        + " reaches the server may share memory with it.");
-        cacheByteSize = optional(
-                "--cache-config",
-                CACHE + "BYTES",
-                FlagType.of(MemoryFlags::cacheSize),
-                "Remember the responses of models whose configuration enables response_cache, in at most"
-                        + " this many bytes of native memory.");
-        olderCacheByteSize = hidden("--response-cache-byte-size", FlagType.BYTE_SIZE_OR_NONE);
+        super(standard);
     }
 
     /** @throws ParameterException when the flags of {@code spec}'s command contradict each other */

@@ -9,58 +9,44 @@ import java.util.List;
 import java.util.Optional;
 
 /** The metrics listener. Read once. */
-final class MetricsFlags extends FlagGroup {
-    private final Flag<Boolean> enabled;
-    private final Flag<Optional<String>> address;
-    private final Flag<Integer> port;
-    private final Flag<List<MetricsOption>> options;
-    private final Flag<Boolean> host;
-    private final Flag<Boolean> gpus;
-    private final Flag<Duration> hostInterval;
+final class MetricsFlags extends OverlayFlags<MetricsSettings> {
+    private final Flag<Boolean> enabled = yesOrNo("--allow-metrics", standard.enabled(), "Whether metrics are shown.");
+    private final Flag<Optional<String>> address = optional(
+            "--metrics-address",
+            "ADDRESS",
+            FlagType.TEXT,
+            "The address to listen on (default: that of --http-address).");
+    private final Flag<Integer> port = flag(
+            "--metrics-port", "PORT", FlagType.PORT, standard.port(), "The port to listen on, 0 for any free port.");
+    private final Flag<List<MetricsOption>> options = several(
+            "--metrics-config",
+            "K=V",
+            FlagType.of(new MetricsOption.Reader()::convert),
+            "What the metrics show: counter_latencies, summary_latencies or histogram_latencies, each true or"
+                    + " false, or summary_quantiles, such as 0.5,0.99; may be given several times.");
+    private final Flag<Boolean> host = yesOrNo(
+            "--allow-cpu-metrics",
+            standard.shown().hostInterval().isPresent(),
+            "Whether the metrics tell how busy the machine's processors and memory are.");
+    private final Flag<Boolean> gpus = yesOrNo(
+            "--allow-gpu-metrics", standard.gpus(), "Whether the metrics tell how busy GPUs are, where there are any.");
+    private final Flag<Duration> hostInterval = flag(
+            "--metrics-interval-ms",
+            "MILLIS",
+            FlagType.ANY_MILLISECONDS,
+            standard.shown().hostInterval().orElse(Duration.ZERO),
+            "How old what the metrics tell of processors and memory may be.");
 
     /** How TensorFlow Serving's metrics are shown. */
-    final Flag<Optional<Path>> monitoringFile;
+    final Flag<Optional<Path>> monitoringFile = optional(
+            "--monitoring_config_file",
+            "FILE",
+            FlagType.PATH,
+            "Count what TensorFlow Serving counts, and show it on the HTTP ports as FILE says"
+                    + " (MonitoringConfig in protobuf's text format).");
 
     MetricsFlags(MetricsSettings standard) {
-        enabled = yesOrNo("--allow-metrics", standard.enabled(), "Whether metrics are shown.");
-        address = optional(
-                "--metrics-address",
-                "ADDRESS",
-                FlagType.TEXT,
-                "The address to listen on (default: that of --http-address).");
-        port = flag(
-                "--metrics-port",
-                "PORT",
-                FlagType.PORT,
-                standard.port(),
-                "The port to listen on, 0 for any free port.");
-        options = several(
-                "--metrics-config",
-                "K=V",
-                FlagType.of(new MetricsOption.Reader()::convert),
-                "What the metrics show: counter_latencies, summary_latencies or histogram_latencies, each true or"
-                        + " false, or summary_quantiles, such as 0.5,0.99; may be given several times.");
-        Optional<Duration> interval = standard.shown().hostInterval();
-        host = yesOrNo(
-                "--allow-cpu-metrics",
-                interval.isPresent(),
-                "Whether the metrics tell how busy the machine's processors and memory are.");
-        gpus = yesOrNo(
-                "--allow-gpu-metrics",
-                standard.gpus(),
-                "Whether the metrics tell how busy GPUs are, where there are any.");
-        hostInterval = flag(
-                "--metrics-interval-ms",
-                "MILLIS",
-                FlagType.ANY_MILLISECONDS,
-                interval.orElse(Duration.ZERO),
-                "How old what the metrics tell of processors and memory may be.");
-        monitoringFile = optional(
-                "--monitoring_config_file",
-                "FILE",
-                FlagType.PATH,
-                "Count what TensorFlow Serving counts, and show it on the HTTP ports as FILE says"
-                        + " (MonitoringConfig in protobuf's text format).");
+        super(standard);
     }
 
     MetricsSettings settings() {

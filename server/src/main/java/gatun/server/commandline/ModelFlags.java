@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
 /** The flags that choose models. Read once. */
-final class ModelFlags extends FlagGroup {
+final class ModelFlags extends OverlayFlags<ModelSettings> {
     private static final FlagType<ControlMode> CONTROL_MODE = FlagType.choice(
             "a mode: none, poll or explicit",
             Map.of("none", ControlMode.NONE, "poll", ControlMode.POLL, "explicit", ControlMode.EXPLICIT));
@@ -29,141 +29,118 @@ final class ModelFlags extends FlagGroup {
     private static final FlagType<Boolean> RATE_LIMIT =
             FlagType.choice("a mode: off or execution_count", Map.of("off", false, "execution_count", true));
 
-    private final List<Path> firstRepositories;
-    private final Flag<List<Path>> repositories;
-    private final Flag<ControlMode> controlMode;
-    private final Flag<Duration> repositoryPoll;
-    private final Flag<List<String>> loadModels;
-    private final Flag<Boolean> exitOnError;
-    private final Flag<Boolean> strictReadiness;
-    private final Flag<Boolean> disableAutoComplete;
-    private final Flag<String> configName;
+    private final Flag<List<Path>> repositories = several(
+            "--model-repository --model-store",
+            "DIR",
+            FlagType.PATH,
+            "A folder that holds one folder per model; may be given several times. Required unless the flags"
+                    + " of TensorFlow Serving name the models. Also called --model-store.");
+    private final Flag<ControlMode> controlMode = flag(
+            "--model-control-mode",
+            "MODE",
+            CONTROL_MODE,
+            standard.control().mode(),
+            "none: load all models at start; poll: do so, and then follow the changes of the repository;"
+                    + " explicit: load only those of --load-model, and then those that clients load and unload.");
+    private final Flag<Duration> repositoryPoll = flag(
+            "--repository-poll-secs",
+            "SECONDS",
+            FlagType.INTERVAL,
+            standard.control().pollInterval(),
+            "How often to look for changes of the repository where the mode is poll.");
+    private final Flag<List<String>> loadModels = several(
+            "--load-model",
+            "NAME",
+            FlagType.TEXT,
+            "A model to load at start where the mode is explicit; may be given several times," + " * stands for all.");
+    private final Flag<Boolean> exitOnError = yesOrNo(
+            "--exit-on-error",
+            standard.control().exitOnError(),
+            "Whether the server ends when a model cannot be loaded at start.");
+    private final Flag<Boolean> strictReadiness = yesOrNo(
+            "--strict-readiness",
+            standard.control().strictReadiness(),
+            "Whether the server calls itself ready only when all models are.");
+    private final Flag<Boolean> disableAutoComplete = present(
+            "--disable-auto-complete-config",
+            "Take each config.pbtxt as it is, and do not complete it from the model's file.");
+    private final Flag<String> configName = flag(
+            "--model-config-name",
+            "NAME",
+            FlagType.TEXT,
+            standard.sources().configName(),
+            "Take configs/NAME.pbtxt of each model that has it instead of its config.pbtxt.");
 
     /** The older form of disableAutoComplete. */
-    private final Flag<Optional<Boolean>> strictModelConfig;
+    private final Flag<Optional<Boolean>> strictModelConfig = hidden("--strict-model-config", FlagType.TRUE_FALSE);
 
-    private final Flag<Integer> loadThreads;
-    private final Flag<Integer> loadRetries;
-    private final Flag<Duration> retryInterval;
-    private final Flag<Boolean> warmUp;
-    private final Flag<Integer> warmUpIterations;
-    private final Flag<List<BackendOption>> backendOptions;
-    private final Flag<Optional<String>> modelCache;
-    private final Flag<Optional<Path>> backendDirectory;
-    private final Flag<Boolean> rateLimit;
-    private final Flag<List<ResourceAmount>> resources;
+    private final Flag<Integer> loadThreads = flag(
+            "--model-load-thread-count",
+            "N",
+            FlagType.COUNT,
+            standard.loading().threads(),
+            "How many models are loaded at a time.");
+    private final Flag<Integer> loadRetries = flag(
+            "--model-load-retry-count --max_num_load_retries",
+            "N",
+            FlagType.RETRIES,
+            standard.loading().retries(),
+            "How often a load that fails is tried again before it counts as failed. Also called"
+                    + " --max_num_load_retries.");
+    private final Flag<Duration> retryInterval = flag(
+            "--load_retry_interval_micros",
+            "MICROSECONDS",
+            FlagType.MICROSECONDS,
+            standard.loading().retryInterval(),
+            "How long to wait before that.");
+    private final Flag<Boolean> warmUp = yesOrNo(
+            "--enable_model_warmup",
+            standard.loading().warmUpIterations() > 0,
+            "Whether models answer the requests in their assets.extra/tf_serving_warmup_requests before"
+                    + " they serve.");
+    private final Flag<Integer> warmUpIterations = flag(
+            "--num_request_iterations_for_warmup",
+            "N",
+            FlagType.ITERATIONS,
+            0,
+            "How often each of those requests is sent; 0 for once.");
+    private final Flag<List<BackendOption>> backendOptions = several(
+            "--backend-config",
+            "BACKEND,K=V",
+            FlagType.of(new BackendOption.Reader()::convert),
+            "An option of a backend, such as onnxruntime,library=PATH; may be given several times.");
+    private final Flag<Optional<String>> modelCache = optional(
+            "--model-cache-dir",
+            "DIR",
+            FlagType.TEXT,
+            "A folder that keeps models as ONNX Runtime has optimised them, so that the next start is quicker.");
+    private final Flag<Optional<Path>> backendDirectory = optional(
+            "--backend-directory",
+            "DIR",
+            FlagType.PATH,
+            "A folder with more backends: each jar in it, and each folder with the jars in that.");
+    private final Flag<Boolean> rateLimit = flag(
+            "--rate-limit",
+            "MODE",
+            RATE_LIMIT,
+            standard.rateLimit().isPresent(),
+            "off: instances run at any time; execution_count: only while there are the resources that their"
+                    + " configuration asks for, those first that have run least.");
+    private final Flag<List<ResourceAmount>> resources = several(
+            "--rate-limit-resource",
+            "NAME:COUNT[:DEVICE]",
+            FlagType.of(new ResourceFlag()::convert),
+            "How much there is of a resource; may be given several times (default: the most that any"
+                    + " instance asks for).");
 
     ModelFlags(ModelSettings standard) {
-        Control control = standard.control();
-        Loading loading = standard.loading();
-        firstRepositories = standard.sources().repositories();
-        repositories = several(
-                "--model-repository --model-store",
-                "DIR",
-                FlagType.PATH,
-                "A folder that holds one folder per model; may be given several times. Required unless the flags"
-                        + " of TensorFlow Serving name the models. Also called --model-store.");
-        controlMode = flag(
-                "--model-control-mode",
-                "MODE",
-                CONTROL_MODE,
-                control.mode(),
-                "none: load all models at start; poll: do so, and then follow the changes of the repository;"
-                        + " explicit: load only those of --load-model, and then those that clients load and unload.");
-        repositoryPoll = flag(
-                "--repository-poll-secs",
-                "SECONDS",
-                FlagType.INTERVAL,
-                control.pollInterval(),
-                "How often to look for changes of the repository where the mode is poll.");
-        loadModels = several(
-                "--load-model",
-                "NAME",
-                FlagType.TEXT,
-                "A model to load at start where the mode is explicit; may be given several times,"
-                        + " * stands for all.");
-        exitOnError = yesOrNo(
-                "--exit-on-error",
-                control.exitOnError(),
-                "Whether the server ends when a model cannot be loaded at start.");
-        strictReadiness = yesOrNo(
-                "--strict-readiness",
-                control.strictReadiness(),
-                "Whether the server calls itself ready only when all models are.");
-        disableAutoComplete = present(
-                "--disable-auto-complete-config",
-                "Take each config.pbtxt as it is, and do not complete it from the model's file.");
-        configName = flag(
-                "--model-config-name",
-                "NAME",
-                FlagType.TEXT,
-                standard.sources().configName(),
-                "Take configs/NAME.pbtxt of each model that has it instead of its config.pbtxt.");
-        strictModelConfig = hidden("--strict-model-config", FlagType.TRUE_FALSE);
-        loadThreads = flag(
-                "--model-load-thread-count",
-                "N",
-                FlagType.COUNT,
-                loading.threads(),
-                "How many models are loaded at a time.");
-        loadRetries = flag(
-                "--model-load-retry-count --max_num_load_retries",
-                "N",
-                FlagType.RETRIES,
-                loading.retries(),
-                "How often a load that fails is tried again before it counts as failed. Also called"
-                        + " --max_num_load_retries.");
-        retryInterval = flag(
-                "--load_retry_interval_micros",
-                "MICROSECONDS",
-                FlagType.MICROSECONDS,
-                loading.retryInterval(),
-                "How long to wait before that.");
-        warmUp = yesOrNo(
-                "--enable_model_warmup",
-                loading.warmUpIterations() > 0,
-                "Whether models answer the requests in their assets.extra/tf_serving_warmup_requests before"
-                        + " they serve.");
-        warmUpIterations = flag(
-                "--num_request_iterations_for_warmup",
-                "N",
-                FlagType.ITERATIONS,
-                0,
-                "How often each of those requests is sent; 0 for once.");
-        backendOptions = several(
-                "--backend-config",
-                "BACKEND,K=V",
-                FlagType.of(new BackendOption.Reader()::convert),
-                "An option of a backend, such as onnxruntime,library=PATH; may be given several times.");
-        modelCache = optional(
-                "--model-cache-dir",
-                "DIR",
-                FlagType.TEXT,
-                "A folder that keeps models as ONNX Runtime has optimised them, so that the next start is quicker.");
-        backendDirectory = optional(
-                "--backend-directory",
-                "DIR",
-                FlagType.PATH,
-                "A folder with more backends: each jar in it, and each folder with the jars in that.");
-        rateLimit = flag(
-                "--rate-limit",
-                "MODE",
-                RATE_LIMIT,
-                standard.rateLimit().isPresent(),
-                "off: instances run at any time; execution_count: only while there are the resources that their"
-                        + " configuration asks for, those first that have run least.");
-        resources = several(
-                "--rate-limit-resource",
-                "NAME:COUNT[:DEVICE]",
-                FlagType.of(new ResourceFlag()::convert),
-                "How much there is of a resource; may be given several times (default: the most that any"
-                        + " instance asks for).");
+        super(standard);
     }
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
     ModelSettings settings(
             CommandSpec command, ModelListFlags list, BatchingFlags batching, TensorFlowFlags tensorFlow) {
-        List<Path> folders = Stream.concat(firstRepositories.stream(), repositories.value().stream())
+        List<Path> folders = Stream.concat(standard.sources().repositories().stream(), repositories.value().stream())
                 .toList();
         ControlMode mode = controlMode.value();
         requireConsistency(command, folders, list);

@@ -44,9 +44,9 @@ final class ServeCommand implements Callable<Integer> {
         modelList = group("Models as TensorFlow Serving is told", new ModelListFlags());
         batching = group("Batching as TensorFlow Serving is told", new BatchingFlags());
         tensorFlow = group("TensorFlow as TensorFlow Serving is told", new TensorFlowFlags());
-        http = group("HTTP", new HttpFlags(listeners.http(), listeners.tensorFlow()));
+        http = group("HTTP", new HttpFlags(listeners));
         httpTls = group("HTTP over TLS", new HttpTlsFlags());
-        grpc = group("gRPC", new GrpcFlags(listeners.grpc(), listeners.tensorFlow()));
+        grpc = group("gRPC", new GrpcFlags(listeners));
         grpcTls = group("gRPC over TLS", new GrpcTlsFlags());
         grpcKeepalive = group(
                 "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));

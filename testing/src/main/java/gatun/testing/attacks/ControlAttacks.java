@@ -5,9 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
 
-/**
- * Requests that control a server which lets clients load models ({@code --model-control-mode=explicit}). Without state.
- */
+/** Requests that control a server which lets clients load models. Without state. */
 public final class ControlAttacks {
     private static final String LOAD = "/v2/repository/models/simple/load";
 

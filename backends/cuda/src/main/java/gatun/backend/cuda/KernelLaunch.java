@@ -96,12 +96,12 @@ final class KernelLaunch {
 
     /** So that no request is the first to find out. */
     private void checkConstants() {
-        checkConstant(plan.grid().get(0), 1, limits.gridX());
-        checkConstant(plan.grid().get(1), 1, limits.gridY());
-        checkConstant(plan.grid().get(2), 1, limits.gridZ());
-        checkConstant(plan.block().get(0), 1, limits.blockX());
-        checkConstant(plan.block().get(1), 1, limits.blockY());
-        checkConstant(plan.block().get(2), 1, limits.blockZ());
+        checkConstant(plan.grid().get(0), 1, limits.grid().x());
+        checkConstant(plan.grid().get(1), 1, limits.grid().y());
+        checkConstant(plan.grid().get(2), 1, limits.grid().z());
+        checkConstant(plan.block().get(0), 1, limits.block().x());
+        checkConstant(plan.block().get(1), 1, limits.block().y());
+        checkConstant(plan.block().get(2), 1, limits.block().z());
         checkConstant(plan.sharedMemory(), 0, maxSharedBytes);
         if (plan.block().stream().allMatch(axis -> axis.expression().isConstant())) {
             prepareBlock(NO_SIZES);
@@ -137,9 +137,9 @@ final class KernelLaunch {
      *     cannot take
      */
     void prepare(Sizes sizes) {
-        gridX = (int) plan.grid().get(0).value(sizes, 1, limits.gridX());
-        gridY = (int) plan.grid().get(1).value(sizes, 1, limits.gridY());
-        gridZ = (int) plan.grid().get(2).value(sizes, 1, limits.gridZ());
+        gridX = (int) plan.grid().get(0).value(sizes, 1, limits.grid().x());
+        gridY = (int) plan.grid().get(1).value(sizes, 1, limits.grid().y());
+        gridZ = (int) plan.grid().get(2).value(sizes, 1, limits.grid().z());
         prepareBlock(sizes);
         sharedBytes = (int) plan.sharedMemory().value(sizes, 0, maxSharedBytes);
         for (int i = 0; i < arguments.length; i++) {
@@ -151,9 +151,9 @@ final class KernelLaunch {
     }
 
     private void prepareBlock(Sizes sizes) {
-        blockX = (int) plan.block().get(0).value(sizes, 1, limits.blockX());
-        blockY = (int) plan.block().get(1).value(sizes, 1, limits.blockY());
-        blockZ = (int) plan.block().get(2).value(sizes, 1, limits.blockZ());
+        blockX = (int) plan.block().get(0).value(sizes, 1, limits.block().x());
+        blockY = (int) plan.block().get(1).value(sizes, 1, limits.block().y());
+        blockZ = (int) plan.block().get(2).value(sizes, 1, limits.block().z());
         long threads = (long) blockX * blockY * blockZ;
         if (threads > maxThreads) {
             throw GatunException.invalidArgument("a block of kernel '" + plan.name() + "' would have " + threads

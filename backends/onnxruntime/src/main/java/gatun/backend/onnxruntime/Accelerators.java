@@ -61,7 +61,8 @@ final class Accelerators {
                         accelerator.getName(),
                         "ONNX Runtime " + engine.version() + " in " + engine.library() + " was built without it, with "
                                 + String.join(", ", present)
-                                + " only; name a library that has it with --backend-config=onnxruntime,library=PATH");
+                                + " only; name a library that has it with "
+                                + OnnxRuntimeBackend.library("PATH"));
             }
             append(engine, options, provider, accelerator, config);
         }

@@ -2,13 +2,14 @@
 package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * The settings of {@code --backend-config=onnxruntime,...} for all models.
+ * The options of this backend, for all models.
  *
  * @param library the file of the library; empty for the one that comes with the server
  * @param defaultMaxBatchSize for a model that can batch and does not say how much
@@ -22,7 +23,7 @@ record EngineOptions(
     private static final String GLOBAL_THREADS = "enable-global-threadpool";
     private static final String MODEL_CACHE = "model-cache-dir";
 
-    /** The options, as {@code --backend-config} names them. */
+    /** What the options are called. */
     static final List<String> NAMES = List.of(LIBRARY, MAX_BATCH_SIZE, GLOBAL_THREADS, MODEL_CACHE);
 
     /** The batch size in Triton's backend for a model that can batch when no size is configured. */
@@ -67,6 +68,6 @@ record EngineOptions(
 
     private static GatunException refused(String name, String text, String expected) {
         return GatunException.invalidArgument(
-                "--backend-config=" + OnnxRuntimeBackend.NAME + "," + name + "=" + text + ": expected " + expected);
+                Setting.backendOption(OnnxRuntimeBackend.NAME, name, text) + ": expected " + expected);
     }
 }

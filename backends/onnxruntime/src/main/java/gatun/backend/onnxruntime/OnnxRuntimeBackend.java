@@ -8,6 +8,7 @@ import gatun.bindings.NativeLibrary;
 import gatun.bindings.OnnxRuntime;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
@@ -24,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs ONNX models. The library is the one in the official Maven artifact, unpacked once for each user, or the file
- * that {@code --backend-config=onnxruntime,library=PATH} names. Options: {@link EngineOptions#NAMES}.
+ * that its option {@code library} names. Options: {@link EngineOptions#NAMES}.
  */
 public final class OnnxRuntimeBackend implements Backend {
     /** The name in configurations. */
@@ -49,10 +50,8 @@ public final class OnnxRuntimeBackend implements Backend {
         options.forEach((name, value) -> {
             if (!EngineOptions.NAMES.contains(name)) {
                 LOG.warn(
-                        "--backend-config={},{}={} has no effect here; known: {}",
-                        NAME,
-                        name,
-                        value,
+                        "{} has no effect here; known: {}",
+                        Setting.backendOption(NAME, name, value),
                         EngineOptions.NAMES);
             }
         });
@@ -84,13 +83,16 @@ public final class OnnxRuntimeBackend implements Backend {
         return kind == Device.Kind.CPU ? "" : CudaProvider.missing(started());
     }
 
+    /** The option that names the library, with a value, for texts. */
+    static String library(String path) {
+        return Setting.backendOption(NAME, LIBRARY, path);
+    }
+
     private static Path existing(String chosen) {
         Path path = Path.of(chosen);
         if (!Files.isRegularFile(path)) {
             throw new GatunException(
-                    ErrorCode.UNAVAILABLE,
-                    "ONNX Runtime not available: --backend-config=" + NAME + "," + LIBRARY + "=" + chosen
-                            + " names no file");
+                    ErrorCode.UNAVAILABLE, "ONNX Runtime not available: " + library(chosen) + " names no file");
         }
         return path;
     }
@@ -112,8 +114,7 @@ public final class OnnxRuntimeBackend implements Backend {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
                     "ONNX Runtime not available: no library for " + system + " on " + machine
-                            + " comes with this server; name one with --backend-config=" + NAME + "," + LIBRARY
-                            + "=PATH");
+                            + " comes with this server; name one with " + library("PATH"));
         }
         try {
             return LibraryCache.ofUser().unpack(resource);

@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -75,7 +76,7 @@ final class OptimizedModels {
         } catch (IOException | UncheckedIOException e) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
-                    "--model-cache-dir=" + folder + ": optimised models cannot be kept there (" + e.getMessage()
+                    Setting.MODEL_CACHE_DIR.with(folder) + ": optimised models cannot be kept there (" + e.getMessage()
                             + "); name a folder that this user may write to",
                     e);
         }

@@ -19,7 +19,7 @@ class CudaProviderTest {
             assertThat(backend.advice(Device.Kind.GPU))
                     .startsWith("ONNX Runtime 1.")
                     .contains("was built without its CUDA provider")
-                    .contains("--backend-config=onnxruntime,library=");
+                    .contains("backend-config=onnxruntime,library=");
         }
     }
 }

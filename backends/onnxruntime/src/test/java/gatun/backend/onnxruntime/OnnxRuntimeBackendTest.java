@@ -280,9 +280,8 @@ class OnnxRuntimeBackendTest {
     void shouldSayThatAChosenLibraryIsNotThere() {
         assertThatExceptionOfType(GatunException.class)
                 .isThrownBy(() -> new OnnxRuntimeBackend().start(Map.of("library", "/nowhere/libonnxruntime.so")))
-                .withMessage(
-                        "ONNX Runtime not available: --backend-config=onnxruntime,library=/nowhere/libonnxruntime.so"
-                                + " names no file")
+                .withMessage("ONNX Runtime not available: backend-config=onnxruntime,library=/nowhere/libonnxruntime.so"
+                        + " names no file")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
     }
 

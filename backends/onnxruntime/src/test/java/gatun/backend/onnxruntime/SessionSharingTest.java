@@ -209,7 +209,7 @@ class SessionSharingTest {
         Path file = Files.createFile(folder.resolve("file"));
         assertThatExceptionOfType(GatunException.class)
                 .isThrownBy(() -> backend(Map.of("model-cache-dir", file.toString())))
-                .withMessageStartingWith("--model-cache-dir=" + file + ": optimised models cannot be kept there")
+                .withMessageStartingWith("model-cache-dir=" + file + ": optimised models cannot be kept there")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
     }
 

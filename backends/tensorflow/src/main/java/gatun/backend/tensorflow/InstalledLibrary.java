@@ -31,7 +31,7 @@ final class InstalledLibrary {
     /**
      * The library to use.
      *
-     * @param chosen the path in {@code --backend-config}; empty for the installed one
+     * @param chosen the file that the option names; empty for the installed one
      * @param cache where it was installed
      * @throws GatunException UNAVAILABLE when there is none, with what to do
      */
@@ -41,15 +41,14 @@ final class InstalledLibrary {
                     .orElseThrow(() -> new GatunException(
                             ErrorCode.UNAVAILABLE,
                             "TensorFlow is not installed; install it with '" + COMMAND
-                                    + "' (a download of 160 MB), or name its library with --backend-config="
-                                    + TensorFlowBackend.NAME + "," + TensorFlowBackend.LIBRARY + "=PATH"));
+                                    + "' (a download of 160 MB), or name its library with "
+                                    + TensorFlowBackend.library("PATH")));
         }
         Path path = Path.of(chosen);
         if (!Files.isRegularFile(path)) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
-                    "TensorFlow not available: --backend-config=" + TensorFlowBackend.NAME + ","
-                            + TensorFlowBackend.LIBRARY + "=" + chosen + " names no file");
+                    "TensorFlow not available: " + TensorFlowBackend.library(chosen) + " names no file");
         }
         return path;
     }

@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The settings of {@code --backend-config=tensorflow,...} for all models, and of a model's own parameters for that
- * model, under the names of Triton's TensorFlow backend.
+ * The backend's options for all models, and a model's own parameters for that model, under the
+ * names of Triton's TensorFlow backend.
  *
  * @param intraOpThreads how many threads one operation may use; 0 for as many as there are cores
  * @param interOpThreads how many operations may run at a time; 0 likewise
@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
  * @param tags which of a file's graphs a model takes that does not say: the one that has exactly these
  */
 record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize, Set<String> tags) {
-    /** The options, as --backend-config names them. */
+    /** What the options are called. */
     static final List<String> OPTIONS =
             List.of("intra_op_parallelism_threads", "inter_op_parallelism_threads", "default-max-batch-size", "tags");
 

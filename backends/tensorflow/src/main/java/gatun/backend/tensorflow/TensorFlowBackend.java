@@ -9,6 +9,7 @@ import gatun.bindings.TensorFlow;
 import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs SavedModels, in Triton's layout ({@code 1/model.savedmodel/saved_model.pb}) and in TensorFlow Serving's ({@code
  * 1/saved_model.pb}). Each signature is an entry point of the model. The library is not part of the server:
- * {@code ./gatun install tensorflow} puts it into the user's cache, or {@code --backend-config=tensorflow,library=PATH}
+ * {@code ./gatun install tensorflow} puts it into the user's cache, or the option {@code library}
  * names one. Other options: {@code intra_op_parallelism_threads}, {@code inter_op_parallelism_threads},
  * {@code default-max-batch-size}, {@code tags}.
  */
@@ -41,6 +42,11 @@ public final class TensorFlowBackend implements Backend {
     /** Found by {@link java.util.ServiceLoader}; touches nothing native yet. */
     public TensorFlowBackend() {}
 
+    /** The option that names the library, with a value, for texts. */
+    static String library(String path) {
+        return Setting.backendOption(NAME, LIBRARY, path);
+    }
+
     @Override
     public String name() {
         return NAME;
@@ -52,10 +58,8 @@ public final class TensorFlowBackend implements Backend {
             settings = settings.with(key, value);
             if (!key.equals(LIBRARY) && !Settings.OPTIONS.contains(key)) {
                 LOG.warn(
-                        "--backend-config={},{}={} has no effect here; known: {}, {}",
-                        NAME,
-                        key,
-                        value,
+                        "{} has no effect here; known: {}, {}",
+                        Setting.backendOption(NAME, key, value),
                         LIBRARY,
                         Settings.OPTIONS);
             }

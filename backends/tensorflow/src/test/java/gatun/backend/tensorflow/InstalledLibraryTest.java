@@ -23,7 +23,7 @@ class InstalledLibraryTest {
                 .isInstanceOfSatisfying(GatunException.class, missing -> assertThat(missing.code())
                         .isEqualTo(ErrorCode.UNAVAILABLE))
                 .hasMessageContaining("./gatun install tensorflow")
-                .hasMessageContaining("--backend-config=tensorflow,library=PATH");
+                .hasMessageContaining("backend-config=tensorflow,library=PATH");
     }
 
     @Test

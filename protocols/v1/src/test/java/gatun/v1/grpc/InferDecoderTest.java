@@ -93,9 +93,9 @@ class InferDecoderTest {
 
     @Test
     void shouldCountInputsBeforeTheyBecomeObjects() {
-        requireRefused(header(empty(INPUT, 10_000)), "--limit-tensors");
-        requireRefused(header(empty(INPUT, 1_000_000)), "--limit-text-byte-size");
-        requireRefused(empty(RAW_INPUT, 1_000_000), "--limit-tensors");
+        requireRefused(header(empty(INPUT, 10_000)), "limit-tensors");
+        requireRefused(header(empty(INPUT, 1_000_000)), "limit-text-byte-size");
+        requireRefused(empty(RAW_INPUT, 1_000_000), "limit-tensors");
     }
 
     @Test

@@ -9,6 +9,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderName;
@@ -110,7 +111,7 @@ final class InferBodies {
     private GatunException rawTooLong(long byteSize) {
         return GatunException.invalidArgument("Raw input has a byte_size (" + byteSize
                 + " bytes) that exceeds the maximum allowed value of " + maxByteSize
-                + " bytes. Use --http-max-input-size to increase the limit.");
+                + " bytes. Use " + Setting.HTTP_MAX_INPUT_SIZE + " to increase the limit.");
     }
 
     private static long headerLength(Exchange exchange) {

@@ -5,6 +5,7 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
 
@@ -82,6 +83,6 @@ final class JsonBody {
         }
         return GatunException.invalidArgument("request JSON size of " + byteSize
                 + " bytes exceeds the maximum allowed input size of " + maxByteSize
-                + " bytes. Use --http-max-input-size to increase the limit.");
+                + " bytes. Use " + Setting.HTTP_MAX_INPUT_SIZE + " to increase the limit.");
     }
 }

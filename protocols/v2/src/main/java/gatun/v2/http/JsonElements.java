@@ -7,6 +7,7 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
@@ -114,6 +115,6 @@ final class JsonElements {
     private GatunException tooLong(TensorSpec spec, long byteSize) {
         return GatunException.invalidArgument("JSON input '" + spec.name() + "' has a byte_size (" + byteSize
                 + " bytes) that exceeds the maximum allowed value of " + maxInputByteSize
-                + " bytes. Use --http-max-input-size to increase the limit.");
+                + " bytes. Use " + Setting.HTTP_MAX_INPUT_SIZE + " to increase the limit.");
     }
 }

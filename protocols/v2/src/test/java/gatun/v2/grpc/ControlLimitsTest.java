@@ -56,7 +56,7 @@ class ControlLimitsTest {
                         .setName(LONG_TEXT)
                         .build()),
                 "'name' has 65537 bytes",
-                "--limit-text-byte-size");
+                "limit-text-byte-size");
     }
 
     @Test
@@ -84,7 +84,7 @@ class ControlLimitsTest {
                 () -> stub.traceSetting(TraceSettingRequest.newBuilder()
                         .putSettings("trace_level", value.build())
                         .build()),
-                "--limit-control-byte-size");
+                "limit-control-byte-size");
     }
 
     @Test
@@ -92,7 +92,7 @@ class ControlLimitsTest {
         assertRefused(
                 () -> stub.repositoryModelLoad(
                         load("config", ModelRepositoryParameter.newBuilder().setStringParam("x".repeat(5 << 20)))),
-                "--limit-control-byte-size");
+                "limit-control-byte-size");
     }
 
     @Test

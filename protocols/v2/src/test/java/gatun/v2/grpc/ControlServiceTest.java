@@ -148,7 +148,7 @@ class ControlServiceTest {
         Status statistics = failure(() -> stub.modelStatistics(ModelStatisticsRequest.getDefaultInstance()));
 
         assertThat(index.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(index.getDescription()).contains("--limit-heap-byte-size");
+        assertThat(index.getDescription()).contains("limit-heap-byte-size");
         assertThat(statistics.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
     }
 
@@ -270,9 +270,8 @@ class ControlServiceTest {
             for (Status refusal : new Status[] {register, unregister, cuda, cudaGone}) {
                 assertThat(refusal.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
                 assertThat(refusal.getDescription())
-                        .isEqualTo(
-                                "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to"
-                                        + " enable.");
+                        .isEqualTo("Client shared memory is disabled. Start the server with 'allow-client-shm=true' to"
+                                + " enable.");
             }
             assertThat(client.systemSharedMemoryStatus(SystemSharedMemoryStatusRequest.getDefaultInstance())
                             .getRegionsMap())

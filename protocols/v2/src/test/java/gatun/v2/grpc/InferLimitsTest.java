@@ -58,27 +58,27 @@ class InferLimitsTest {
         }
         int millions = 10_000_000;
         return Stream.of(
-                Arguments.of("outputs", repeated(millions, 0x32, 0), "4097 outputs", "--limit-tensors"),
-                Arguments.of("inputs", repeated(millions, 0x2a, 0), "4097 inputs", "--limit-tensors"),
-                Arguments.of("parameters", repeated(millions, 0x22, 0), "1025 parameters", "--limit-parameters"),
-                Arguments.of("raw inputs", repeated(millions, 0x3a, 0), "4097 pieces", "--limit-tensors"),
-                Arguments.of("parameters of an input", inputOf(0x22, 0), "1025 parameters", "--limit-parameters"),
-                Arguments.of("pieces of contents", inputOf(0x2a, 0), "4097 pieces", "--limit-tensors"),
+                Arguments.of("outputs", repeated(millions, 0x32, 0), "4097 outputs", "limit-tensors"),
+                Arguments.of("inputs", repeated(millions, 0x2a, 0), "4097 inputs", "limit-tensors"),
+                Arguments.of("parameters", repeated(millions, 0x22, 0), "1025 parameters", "limit-parameters"),
+                Arguments.of("raw inputs", repeated(millions, 0x3a, 0), "4097 pieces", "limit-tensors"),
+                Arguments.of("parameters of an input", inputOf(0x22, 0), "1025 parameters", "limit-parameters"),
+                Arguments.of("pieces of contents", inputOf(0x2a, 0), "4097 pieces", "limit-tensors"),
                 Arguments.of(
                         "dimensions",
                         repeated(1_000_000, 0x2a, 18, 0x1a, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),
                         "4097 inputs",
-                        "--limit-tensors"),
+                        "limit-tensors"),
                 Arguments.of(
                         "a long id",
                         message(ModelInferRequest.newBuilder().setId(longText)),
                         "the request's id",
-                        "--limit-text"),
+                        "limit-text"),
                 Arguments.of(
                         "a long name of a model",
                         message(ModelInferRequest.newBuilder().setModelName(longText)),
                         "the model's name",
-                        "--limit-text"),
+                        "limit-text"),
                 Arguments.of(
                         "a long value",
                         message(ModelInferRequest.newBuilder()
@@ -88,8 +88,8 @@ class InferLimitsTest {
                                                 .setStringParam(longText)
                                                 .build())),
                         "a parameter's value",
-                        "--limit-text"),
-                Arguments.of("many long names", message(longNames), "the texts of the request", "--limit-texts"));
+                        "limit-text"),
+                Arguments.of("many long names", message(longNames), "the texts of the request", "limit-texts"));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -115,7 +115,7 @@ class InferLimitsTest {
 
         assertThatThrownBy(() -> decode(message(request)))
                 .hasMessageContaining("65537 dimensions")
-                .hasMessageContaining("--limit-tensors");
+                .hasMessageContaining("limit-tensors");
     }
 
     @Test

@@ -194,7 +194,7 @@ class ConnectionTest {
             assertThat(answer.text())
                     .isEqualTo(
                             "{\"error\":\"request JSON size of 1048577 bytes exceeds the maximum allowed input size of"
-                                    + " 1048576 bytes. Use --http-max-input-size to increase the limit.\"}");
+                                    + " 1048576 bytes. Use http-max-input-size to increase the limit.\"}");
             assertThat(answer.headers()).containsEntry("connection", "close");
         }
     }
@@ -210,7 +210,7 @@ class ConnectionTest {
             assertThat(answer.status()).isEqualTo(400);
             assertThat(answer.text())
                     .contains("is more than the pool's limit of")
-                    .contains("--buffer-pool-byte-size");
+                    .contains("buffer-pool-byte-size");
             assertThat(answer.headers()).containsEntry("connection", "close");
         }
     }

@@ -97,7 +97,7 @@ class InferErrorsTest {
                         input("INT32", "[262145]", "\"data\":[1,2]"),
                         "JSON input 'IN0' has a byte_size (1048580 bytes) that exceeds the maximum allowed value of"
                                 + " 1048576"
-                                + " bytes. Use --http-max-input-size to increase the limit."),
+                                + " bytes. Use http-max-input-size to increase the limit."),
                 Arguments.of(
                         input("INT32", "[200000]", "\"data\":[1,2]"),
                         "Failed to parse 'data' field: shape does not match true shape"),

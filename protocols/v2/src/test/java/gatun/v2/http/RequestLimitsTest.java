@@ -47,73 +47,69 @@ class RequestLimitsTest {
 
     static Stream<Arguments> attacks() {
         return Stream.of(
-                Arguments.of("an id", INFER, "{\"id\":\"" + LONG + "\"," + INPUTS + "}", "--limit-text-byte-size"),
+                Arguments.of("an id", INFER, "{\"id\":\"" + LONG + "\"," + INPUTS + "}", "limit-text-byte-size"),
                 Arguments.of(
                         "an input's name",
                         INFER,
                         "{\"inputs\":[{\"name\":\"" + LONG + "\"}]}",
                         "Unable to parse 'name': the string at byte 19 of the JSON has 70000 bytes"),
                 Arguments.of(
-                        "a datatype",
-                        INFER,
-                        "{\"inputs\":[{\"datatype\":\"" + LONG + "\"}]}",
-                        "--limit-text-byte-size"),
+                        "a datatype", INFER, "{\"inputs\":[{\"datatype\":\"" + LONG + "\"}]}", "limit-text-byte-size"),
                 Arguments.of(
                         "a parameter",
                         INFER,
                         "{\"parameters\":{\"p\":\"" + LONG + "\"}," + INPUTS + "}",
-                        "--limit-text-byte-size"),
+                        "limit-text-byte-size"),
                 Arguments.of(
                         "a parameter's name",
                         INFER,
                         "{\"parameters\":{\"" + LONG + "\":1}," + INPUTS + "}",
-                        "--limit-text-byte-size"),
+                        "limit-text-byte-size"),
                 Arguments.of(
-                        "texts", INFER, "{\"parameters\":{" + parameters(20, 15_000) + "}}", "--limit-texts-byte-size"),
-                Arguments.of(
-                        "parameters", INFER, "{\"parameters\":{" + parameters(1100, 1) + "}}", "--limit-parameters"),
+                        "texts", INFER, "{\"parameters\":{" + parameters(20, 15_000) + "}}", "limit-texts-byte-size"),
+                Arguments.of("parameters", INFER, "{\"parameters\":{" + parameters(1100, 1) + "}}", "limit-parameters"),
                 Arguments.of(
                         "parameters of inputs",
                         INFER,
                         "{\"inputs\":[{\"name\":\"IN0\",\"parameters\":{" + parameters(1100, 1) + "}}]}",
-                        "--limit-parameters"),
+                        "limit-parameters"),
                 Arguments.of(
                         "outputs",
                         INFER,
                         "{\"outputs\":[" + repeated("{\"name\":\"OUT0\"}", 4097) + "]," + INPUTS + "}",
                         "the request has 4097 outputs or more"),
-                Arguments.of("inputs", INFER, "{\"inputs\":[" + repeated(INPUT, 4097) + "]}", "--limit-tensors"),
+                Arguments.of("inputs", INFER, "{\"inputs\":[" + repeated(INPUT, 4097) + "]}", "limit-tensors"),
                 Arguments.of(
                         "dimensions",
                         INFER,
                         "{\"inputs\":[{\"name\":\"IN0\",\"shape\":[" + repeated("1", 70_000) + "]}]}",
-                        "--limit-tensors"),
-                Arguments.of("a log format", "/v2/logging", "{\"log_format\":\"" + LONG + "\"}", "--limit-text"),
+                        "limit-tensors"),
+                Arguments.of("a log format", "/v2/logging", "{\"log_format\":\"" + LONG + "\"}", "limit-text"),
                 Arguments.of(
                         "the members of a log request",
                         "/v2/logging",
                         "{" + repeated("\"log_info\":true", 1100) + "}",
-                        "--limit-parameters"),
+                        "limit-parameters"),
                 Arguments.of(
                         "trace levels",
                         "/v2/trace/setting",
                         "{\"trace_level\":[" + repeated("\"\"", 20_000) + "]}",
-                        "--limit-texts-byte-size"),
+                        "limit-texts-byte-size"),
                 Arguments.of(
                         "a key of shared memory",
                         "/v2/systemsharedmemory/region/r/register",
                         "{\"key\":\"/" + LONG + "\",\"byte_size\":8}",
-                        "--limit-text-byte-size"),
+                        "limit-text-byte-size"),
                 Arguments.of(
                         "a member of generate",
                         "/v2/models/ints/generate",
                         "{\"text\":\"" + LONG + "\"}",
-                        "--limit-text-byte-size"),
+                        "limit-text-byte-size"),
                 Arguments.of(
                         "the members of generate",
                         "/v2/models/ints/generate",
                         "{" + parameters(1100, 1) + "}",
-                        "--limit-parameters"));
+                        "limit-parameters"));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -150,9 +146,9 @@ class RequestLimitsTest {
         String blanks = " ".repeat(1 << 19);
 
         assertThat(edge.post("/v2/logging", "{" + blanks + "}").statusCode()).isEqualTo(200);
-        HttpResponse<String> response = edge.post("/v2/logging", "{" + blanks + blanks + blanks + "}");
-        assertThat(response.statusCode()).isEqualTo(400);
-        assertThat(response.body()).contains("--http-max-input-size");
+        HttpResponse<String> answer = edge.post("/v2/logging", "{" + blanks + blanks + blanks + "}");
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.body()).contains("http-max-input-size");
     }
 
     @Test

@@ -186,7 +186,7 @@ class SharedMemoryTest {
             assertThat(response.statusCode()).isEqualTo(501);
             assertThat(response.body())
                     .isEqualTo("{\"error\":\"Client shared memory is disabled. Start the server with"
-                            + " '--allow-client-shm=true' to enable.\"}");
+                            + " 'allow-client-shm=true' to enable.\"}");
             assertThat(closed.post(ROOT + "/unregister", "").statusCode()).isEqualTo(501);
             assertThat(closed.get(ROOT + "/status").body()).isEqualTo("[]");
             HttpResponse<String> cuda = closed.post("/v2/cudasharedmemory/region/r/register", "{}");

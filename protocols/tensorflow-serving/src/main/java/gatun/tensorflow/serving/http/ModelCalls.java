@@ -5,6 +5,7 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.TracedExchange;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
@@ -89,8 +90,8 @@ final class ModelCalls {
             if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
                 throw request.afterRun(e); // there may be no memory for the response
             }
-            throw new ModelTimeout("the model has not answered within " + timeout.toMillis()
-                    + " ms, which --rest_api_timeout_in_ms allows");
+            throw new ModelTimeout("the model has not answered within " + timeout.toMillis() + " ms, which "
+                    + Setting.REST_API_TIMEOUT_IN_MS + " allows");
         } finally {
             timer.cancel(false);
             trace.ifPresent(RequestTrace::end);

@@ -7,6 +7,7 @@ import gatun.http.connection.RequestBody.Landed;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import io.helidon.http.HeaderNames;
 import java.util.Locale;
 
@@ -46,6 +47,6 @@ final class RestBodies {
 
     private GatunException tooLong(long byteSize) {
         return GatunException.invalidArgument("the request body has " + byteSize + " bytes, and at most " + maxByteSize
-                + " are allowed; use --http-max-input-size to increase the limit");
+                + " are allowed; use " + Setting.HTTP_MAX_INPUT_SIZE + " to increase the limit");
     }
 }

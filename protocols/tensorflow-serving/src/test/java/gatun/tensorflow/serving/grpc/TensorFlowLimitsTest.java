@@ -59,7 +59,7 @@ class TensorFlowLimitsTest {
     void shouldCountInputsOutputsAndTasksBeforeTheyBecomeObjects() {
         requireRefused(() -> predictions.decode(segment(million(2))), "inputs");
         requireRefused(() -> predictions.decode(segment(million(3))), "outputs");
-        requireRefused(() -> examples.decodeTasks(segment(million(1))), "--limit-tensors");
+        requireRefused(() -> examples.decodeTasks(segment(million(1))), "limit-tensors");
     }
 
     @ParameterizedTest
@@ -75,9 +75,9 @@ class TensorFlowLimitsTest {
             default -> request.addOutputFilter(longText);
         }
         byte[] message = request.setModelSpec(spec).build().toByteArray();
-        requireRefused(() -> predictions.decode(segment(message)), "--limit-text-byte-size");
+        requireRefused(() -> predictions.decode(segment(message)), "limit-text-byte-size");
         if (!text.equals("filter")) {
-            requireRefused(() -> examples.decode(segment(message)), "--limit-text-byte-size");
+            requireRefused(() -> examples.decode(segment(message)), "limit-text-byte-size");
         }
     }
 
