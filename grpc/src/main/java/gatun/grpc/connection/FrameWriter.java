@@ -294,6 +294,11 @@ final class FrameWriter {
         return connectionWindow;
     }
 
+    /** The number of tasks that wait to be written, at this moment. */
+    int waiting() {
+        return pending.size();
+    }
+
     /** How long the write that is under way has been waiting for the client; 0 when none is. */
     long stalledNanos(long nowNanos) {
         long since = writingSinceNanos;

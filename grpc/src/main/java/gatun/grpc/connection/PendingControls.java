@@ -55,6 +55,11 @@ final class PendingControls {
         return action;
     }
 
+    /** The number of tasks that wait, at this moment. */
+    int size() {
+        return count.get();
+    }
+
     boolean isEmpty() {
         return queue.isEmpty();
     }
