@@ -290,18 +290,10 @@ public final class ServerOptions {
     RepositorySettings repository() {
         return new RepositorySettings(
                 controlMode,
-                new RepositorySettings.Sources(
-                        repositories,
-                        listed.orElse(List.of()),
-                        configName,
-                        autoComplete),
-                new RepositorySettings.Loading(
-                        loadThreads,
-                        loadRetries,
-                        loadRetryInterval,
-                        warmUps,
-                        configurationRule),
-                new RepositorySettings.Scheduling(queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
+                new RepositorySettings.Sources(repositories, listed.orElse(List.of()), configName, autoComplete),
+                new RepositorySettings.Loading(loadThreads, loadRetries, loadRetryInterval, warmUps, configurationRule),
+                new RepositorySettings.Scheduling(
+                        queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
                 limits.model());
     }
 
