@@ -23,37 +23,33 @@ final class AccessFlags extends FlagGroup {
     /** The prefix that Triton puts before the name of the header that gRPC clients have to send. */
     private static final String GRPC_PREFIX = "triton-grpc-protocol-";
 
-    private static final FlagType<ApiGroupsFlag> GROUPS = FlagType.of(new ApiGroupsFlag.Reader()::convert);
+    private static final FlagType<ApiGroupsFlag> GROUPS =
+            FlagType.of("GROUP,...:K=V", new ApiGroupsFlag.Reader()::convert);
 
     private final Flag<List<ApiGroupsFlag>> httpRestricted = several(
             "--http-restricted-api",
-            "GROUP,...:K=V",
             GROUPS,
             "HTTP requests of these groups need the header K with the value V; may be given several times."
                     + " The groups: health, metadata, inference, shared-memory, model-config, model-repository,"
                     + " statistics, trace, logging.");
     private final Flag<List<ApiGroupsFlag>> grpcRestricted = several(
             "--grpc-restricted-protocol",
-            "GROUP,...:K=V",
             GROUPS,
             "gRPC calls of these groups need the metadata triton-grpc-protocol-K with the value V; may be"
                     + " given several times.");
     private final Flag<List<ApiGroupsFlag>> httpTokens = several(
             "--http-token-file",
-            "GROUP,...:FILE",
-            GROUPS,
+            GROUPS.labelled("GROUP,...:FILE"),
             "HTTP requests of these groups, or of all, need 'Authorization: Bearer' with a token of FILE, which"
                     + " holds one on each line and is read again when it changes; may be given several times.");
     private final Flag<List<ApiGroupsFlag>> grpcTokens =
-            several("--grpc-token-file", "GROUP,...:FILE", GROUPS, "The same for gRPC calls.");
+            several("--grpc-token-file", GROUPS.labelled("GROUP,...:FILE"), "The same for gRPC calls.");
     private final Flag<Optional<Pattern>> httpForwarded = optional(
             "--http-header-forward-pattern",
-            "REGEX",
             FlagType.REGEX,
             "HTTP headers in whose names something matches REGEX become parameters of requests.");
     private final Flag<Optional<Pattern>> grpcForwarded = optional(
             "--grpc-header-forward-pattern",
-            "REGEX",
             FlagType.REGEX,
             "gRPC metadata in whose names something matches REGEX become parameters of requests.");
 

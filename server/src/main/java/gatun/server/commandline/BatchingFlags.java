@@ -13,7 +13,6 @@ final class BatchingFlags extends FlagGroup {
             "--enable_batching", false, "Whether requests are joined of models whose configuration does not say how.");
     private final Flag<Optional<Path>> file = optional(
             "--batching_parameters_file",
-            "FILE",
             FlagType.PATH,
             "How they are joined (BatchingParameters in protobuf's text format).");
     private final Flag<Boolean> eachVersion = yesOrNo(

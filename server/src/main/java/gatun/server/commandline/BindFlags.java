@@ -24,23 +24,20 @@ final class BindFlags {
         enabled = group.yesOrNo("--allow-" + protocol, standard.enabled(), "Whether " + title + " requests are taken.");
         address = group.flag(
                 "--" + protocol + "-address",
-                "ADDRESS",
-                FlagType.TEXT,
+                FlagType.TEXT.labelled("ADDRESS"),
                 standard.address(),
                 "The address to listen on, 0.0.0.0 for all.");
         port = group.flag(
                 "--" + protocol + "-port",
-                "PORT",
                 FlagType.PORT,
                 standard.port(),
                 "The port to listen on, 0 for any free port.");
         String socket = "--" + protocol + "-unix-socket";
         unixSocket = otherSocket.isEmpty()
-                ? group.optional(socket, "PATH", FlagType.PATH, "Also listen on a Unix socket at PATH.")
+                ? group.optional(socket, FlagType.PATH.labelled("PATH"), "Also listen on a Unix socket at PATH.")
                 : group.optional(
                         socket + " " + otherSocket,
-                        "PATH",
-                        FlagType.PATH,
+                        FlagType.PATH.labelled("PATH"),
                         "Also listen on a Unix socket at PATH. Also called " + otherSocket + ".");
     }
 

@@ -8,7 +8,6 @@ import java.time.Duration;
 final class ConnectionFlags extends OverlayFlags<ConnectionLimits> {
     private final Flag<Integer> most = flag(
             "--max-connections",
-            "N",
             FlagType.LIMIT,
             standard.most(),
             "The most connections that clients may have open at a time, to all ports and sockets but the"
@@ -16,14 +15,12 @@ final class ConnectionFlags extends OverlayFlags<ConnectionLimits> {
                     + " they are closed.");
     private final Flag<Integer> mostPerAddress = flag(
             "--max-connections-per-address",
-            "N",
             FlagType.COUNT_OR_ANY,
             standard.mostPerAddress(),
             "The most of these connections from one IPv4 address, or from one IPv6 network of 64 bits; 0 for"
                     + " any number.");
     private final Flag<Duration> handshakeLimit = flag(
             "--tls-handshake-timeout-secs",
-            "SECONDS",
             FlagType.INTERVAL,
             standard.handshakeLimit(),
             "How long a client may take for its TLS handshake before its connection is closed.");

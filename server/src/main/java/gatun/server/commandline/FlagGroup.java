@@ -24,18 +24,15 @@ abstract class FlagGroup {
      * A flag with a default that the help shows.
      *
      * @param names its names, separated by blanks
-     * @param label what the help calls its value
      * @param standard the default
      */
-    final <T> Flag<T> flag(String names, String label, FlagType<T> type, T standard, String description) {
-        return add(option(names, label, type)
-                .defaultValue(type.text().apply(standard))
-                .description(description));
+    final <T> Flag<T> flag(String names, FlagType<T> type, T standard, String description) {
+        return add(option(names, type).defaultValue(type.text().apply(standard)).description(description));
     }
 
     /** A flag that says yes or no, and yes without a value. */
     final Flag<Boolean> yesOrNo(String name, boolean standard, String description) {
-        return flag(name, "BOOL", FlagType.TRUE_FALSE, standard, description);
+        return flag(name, FlagType.TRUE_FALSE, standard, description);
     }
 
     /** A flag that takes no value, and says yes where it is given. */
@@ -46,29 +43,27 @@ abstract class FlagGroup {
     }
 
     /** A flag that need not be given. */
-    final <T> Flag<Optional<T>> optional(String names, String label, FlagType<T> type, String description) {
-        return optional(option(names, label, type).description(description));
+    final <T> Flag<Optional<T>> optional(String names, FlagType<T> type, String description) {
+        return optional(option(names, type).description(description));
     }
 
     /** A flag that need not be given, and that no help shows. */
     final <T> Flag<Optional<T>> hidden(String name, FlagType<T> type) {
-        return optional(option(name, "VALUE", type).hidden(true));
+        return optional(option(name, type).hidden(true));
     }
 
     /** A flag that may be given several times. */
-    final <T> Flag<List<T>> several(String names, String label, FlagType<T> type, String description) {
-        Flag<Optional<List<T>>> flag = optional(option(names, label, type)
-                .type(List.class)
-                .auxiliaryTypes(type.type())
-                .description(description));
+    final <T> Flag<List<T>> several(String names, FlagType<T> type, String description) {
+        Flag<Optional<List<T>>> flag = optional(
+                option(names, type).type(List.class).auxiliaryTypes(type.type()).description(description));
         return new Flag<>(flag.name(), () -> flag.value().orElse(List.of()));
     }
 
-    private static OptionSpec.Builder option(String names, String label, FlagType<?> type) {
+    private static OptionSpec.Builder option(String names, FlagType<?> type) {
         ITypeConverter<?> reader = type.reader()::apply;
         OptionSpec.Builder option = OptionSpec.builder(names.split(" ", -1))
                 .type(type.type())
-                .paramLabel(label)
+                .paramLabel(type.label())
                 .converters(reader)
                 .arity(type.bare().isEmpty() ? "1" : "0..1");
         type.bare().ifPresent(option::fallbackValue);

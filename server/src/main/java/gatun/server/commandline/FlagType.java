@@ -15,49 +15,53 @@ import picocli.CommandLine.TypeConversionException;
 /**
  * How the values of a flag are written.
  *
+ * @param label what the help calls a value
  * @param type picocli treats truth values otherwise than all others: {@code Boolean} for them, and {@code Object}
  * @param bare the value that is meant where the flag stands without one; empty where it needs one
  * @param reader reads a value; throws TypeConversionException, which tells of what was expected
  * @param text a value as it is written
  */
-record FlagType<T>(Class<?> type, Optional<String> bare, Function<String, T> reader, Function<T, String> text) {
+record FlagType<T>(
+        String label, Class<?> type, Optional<String> bare, Function<String, T> reader, Function<T, String> text) {
     /** {@code true} or {@code false}, or 1 or 0, in any case: what Triton takes. */
     static final FlagType<Boolean> TRUE_FALSE =
-            new FlagType<>(Boolean.class, Optional.of("true"), FlagType::trueOrFalse, String::valueOf);
+            new FlagType<>("BOOL", Boolean.class, Optional.of("true"), FlagType::trueOrFalse, String::valueOf);
 
     /** Any text. */
-    static final FlagType<String> TEXT = of(text -> text);
+    static final FlagType<String> TEXT = of("NAME", text -> text);
 
     /** A file or a folder. */
-    static final FlagType<Path> PATH = of(Path::of);
+    static final FlagType<Path> PATH = of("FILE", Path::of);
 
     /** A regular expression. */
-    static final FlagType<Pattern> REGEX = of(FlagType::regex);
+    static final FlagType<Pattern> REGEX = of("REGEX", FlagType::regex);
 
     /** A TCP port; 0 asks for any free one. */
-    static final FlagType<Integer> PORT = whole(0, 65_535, "a port: a number from 0 to 65535, 0 for any free port");
+    static final FlagType<Integer> PORT =
+            whole("PORT", 0, 65_535, "a port: a number from 0 to 65535, 0 for any free port");
 
     /** A number of bytes above zero. */
-    static final FlagType<Long> BYTE_SIZE = number(1, "a number of bytes from 1 up, such as 67108864");
+    static final FlagType<Long> BYTE_SIZE = number("BYTES", 1, "a number of bytes from 1 up, such as 67108864");
 
     /** A number of bytes; zero is allowed. */
-    static final FlagType<Long> BYTE_SIZE_OR_NONE = number(0, "a number of bytes from 0 up, such as 67108864");
+    static final FlagType<Long> BYTE_SIZE_OR_NONE = number("BYTES", 0, "a number of bytes from 0 up, such as 67108864");
 
     /** A limit of a count or of bytes that lets something through. */
     static final FlagType<Integer> LIMIT =
-            whole(1, Integer.MAX_VALUE, "a limit: a number from 1 to " + Integer.MAX_VALUE);
+            whole("N", 1, Integer.MAX_VALUE, "a limit: a number from 1 to " + Integer.MAX_VALUE);
 
     /** How many of something; zero stands for any number. */
-    static final FlagType<Integer> COUNT_OR_ANY = whole(0, Integer.MAX_VALUE, "a number from 0 up, 0 for any number");
+    static final FlagType<Integer> COUNT_OR_ANY =
+            whole("N", 0, Integer.MAX_VALUE, "a number from 0 up, 0 for any number");
 
     /** How many of something; at least one. */
-    static final FlagType<Integer> COUNT = whole(1, 1024, "a number from 1 to 1024");
+    static final FlagType<Integer> COUNT = whole("N", 1, 1024, "a number from 1 to 1024");
 
     /** How often to try again; zero is allowed. */
-    static final FlagType<Integer> RETRIES = whole(0, 1024, "a number from 0 to 1024");
+    static final FlagType<Integer> RETRIES = whole("N", 0, 1024, "a number from 0 to 1024");
 
     /** How often to do something; zero is allowed. */
-    static final FlagType<Integer> ITERATIONS = whole(0, Integer.MAX_VALUE, "a number from 0 up");
+    static final FlagType<Integer> ITERATIONS = whole("N", 0, Integer.MAX_VALUE, "a number from 0 up");
 
     /** A number of seconds; zero is allowed. */
     static final FlagType<Duration> SECONDS = seconds(0, "a number of seconds from 0 up");
@@ -75,15 +79,16 @@ record FlagType<T>(Class<?> type, Optional<String> bare, Function<String, T> rea
     static final FlagType<Duration> MILLISECONDS_OR_NONE = milliseconds(0, "a number of milliseconds from 0 up");
 
     /** A number of milliseconds; below one stands for always. */
-    static final FlagType<Duration> ANY_MILLISECONDS = milliseconds(Integer.MIN_VALUE, "an int");
+    static final FlagType<Duration> ANY_MILLISECONDS =
+            milliseconds(Integer.MIN_VALUE, "an int").labelled("MILLIS");
 
     /** A number of microseconds; one below zero is as zero. */
-    static final FlagType<Duration> MICROSECONDS = number(Long.MIN_VALUE, "a number of microseconds")
+    static final FlagType<Duration> MICROSECONDS = number("MICROSECONDS", Long.MIN_VALUE, "a number of microseconds")
             .as(micros -> Duration.of(Math.max(0, micros), ChronoUnit.MICROS), d -> d.toNanos() / 1000);
 
     /** Values that are shown nowhere, or as their class shows them. */
-    static <T> FlagType<T> of(Function<String, T> reader) {
-        return new FlagType<>(Object.class, Optional.empty(), reader, String::valueOf);
+    static <T> FlagType<T> of(String label, Function<String, T> reader) {
+        return new FlagType<>(label, Object.class, Optional.empty(), reader, String::valueOf);
     }
 
     /**
@@ -91,8 +96,9 @@ record FlagType<T>(Class<?> type, Optional<String> bare, Function<String, T> rea
      *
      * @param expected what to say of others
      */
-    static <T> FlagType<T> choice(String expected, Map<String, T> names) {
+    static <T> FlagType<T> choice(String label, String expected, Map<String, T> names) {
         return new FlagType<>(
+                label,
                 Object.class,
                 Optional.empty(),
                 value -> Optional.ofNullable(names.get(value)).orElseThrow(() -> wrong(value, expected)),
@@ -105,7 +111,12 @@ record FlagType<T>(Class<?> type, Optional<String> bare, Function<String, T> rea
 
     /** The same for a flag that stands for {@code value} where it is given without one. */
     FlagType<T> orBare(String value) {
-        return new FlagType<>(type, Optional.of(value), reader, text);
+        return new FlagType<>(label, type, Optional.of(value), reader, text);
+    }
+
+    /** The same with values that the help calls otherwise. */
+    FlagType<T> labelled(String other) {
+        return new FlagType<>(other, type, bare, reader, text);
     }
 
     /** The value that {@code text} says. */
@@ -130,23 +141,23 @@ record FlagType<T>(Class<?> type, Optional<String> bare, Function<String, T> rea
     }
 
     private <U> FlagType<U> as(Function<T, U> made, Function<U, T> taken) {
-        return new FlagType<>(type, bare, reader.andThen(made), taken.andThen(text));
+        return new FlagType<>(label, type, bare, reader.andThen(made), taken.andThen(text));
     }
 
-    private static FlagType<Long> number(long least, String expected) {
-        return of(value -> number(value, least, Long.MAX_VALUE, expected));
+    private static FlagType<Long> number(String label, long least, String expected) {
+        return of(label, value -> number(value, least, Long.MAX_VALUE, expected));
     }
 
-    static FlagType<Integer> whole(int least, int most, String expected) {
-        return of(value -> (int) number(value, least, most, expected));
+    static FlagType<Integer> whole(String label, int least, int most, String expected) {
+        return of(label, value -> (int) number(value, least, most, expected));
     }
 
     private static FlagType<Duration> seconds(int least, String expected) {
-        return whole(least, Integer.MAX_VALUE, expected).as(Duration::ofSeconds, d -> (int) d.toSeconds());
+        return whole("SECONDS", least, Integer.MAX_VALUE, expected).as(Duration::ofSeconds, d -> (int) d.toSeconds());
     }
 
     private static FlagType<Duration> milliseconds(int least, String expected) {
-        return whole(least, Integer.MAX_VALUE, expected).as(Duration::ofMillis, d -> (int) d.toMillis());
+        return whole("MS", least, Integer.MAX_VALUE, expected).as(Duration::ofMillis, d -> (int) d.toMillis());
     }
 
     private static Boolean trueOrFalse(String value) {

@@ -12,6 +12,7 @@ import java.util.Optional;
 /** The gRPC listener. Read once. */
 final class GrpcFlags extends OverlayFlags<ListenerSettings> {
     private static final FlagType<ResponseCompression> COMPRESSION = FlagType.choice(
+            "LEVEL",
             "a level: none, low, medium or high",
             Map.of(
                     "none", ResponseCompression.NONE,
@@ -23,7 +24,6 @@ final class GrpcFlags extends OverlayFlags<ListenerSettings> {
             this, "grpc", "gRPC", "--grpc_socket_path", standard.grpc().bind());
     private final Flag<ResponseCompression> compression = flag(
             "--grpc-infer-response-compression-level",
-            "LEVEL",
             COMPRESSION,
             standard.grpc().compression(),
             "How much inference responses are compressed for clients that take that: none, low, medium or high.");
@@ -44,7 +44,6 @@ final class GrpcFlags extends OverlayFlags<ListenerSettings> {
     /** One more port, for clients of TensorFlow Serving. */
     final Flag<Integer> tensorFlowPort = flag(
             "--port",
-            "PORT",
             FlagType.PORT,
             standard.tensorFlow().grpcPort(),
             "One more port to listen on, for clients of TensorFlow Serving, 0 for none.");

@@ -12,13 +12,11 @@ import java.util.Optional;
 final class GrpcKeepaliveFlags extends OverlayFlags<KeepaliveSettings> {
     private final Flag<Duration> time = flag(
             "--grpc-keepalive-time",
-            "MS",
             FlagType.MILLISECONDS,
             standard.pings().time(),
             "After so long without a sign of a client it is asked whether it is there.");
     private final Flag<Duration> timeout = flag(
             "--grpc-keepalive-timeout",
-            "MS",
             FlagType.MILLISECONDS,
             standard.pings().timeout(),
             "How long its answer may take; then the connection ends.");
@@ -28,31 +26,26 @@ final class GrpcKeepaliveFlags extends OverlayFlags<KeepaliveSettings> {
             "Whether both sides may ask while no call runs.");
     private final Flag<Integer> pingsWithoutData = flag(
             "--grpc-http2-max-pings-without-data",
-            "N",
             FlagType.COUNT_OR_ANY,
             standard.pings().withoutData(),
             "How often the server asks while it has nothing else to send, 0 for any number.");
     private final Flag<Duration> leastPingInterval = flag(
             "--grpc-http2-min-recv-ping-interval-without-data",
-            "MS",
             FlagType.MILLISECONDS_OR_NONE,
             standard.clientPings().leastInterval(),
             "How long a client must wait before it asks again while nothing is sent to it.");
     private final Flag<Integer> pingStrikes = flag(
             "--grpc-http2-max-ping-strikes",
-            "N",
             FlagType.COUNT_OR_ANY,
             standard.clientPings().strikes(),
             "How often it may ask too early before its connection ends, 0 for any number.");
     private final Flag<Duration> age = flag(
             "--grpc-max-connection-age",
-            "MS",
             FlagType.MILLISECONDS_OR_NONE,
             standard.age().most().orElse(Duration.ZERO),
             "How old a connection may become, a tenth more or less, 0 for any age.");
     private final Flag<Duration> ageGrace = flag(
             "--grpc-max-connection-age-grace",
-            "MS",
             FlagType.MILLISECONDS_OR_NONE,
             standard.age().grace().orElse(Duration.ZERO),
             "How long its calls may take then, 0 for any time.");

@@ -16,35 +16,30 @@ final class HttpFlags extends OverlayFlags<ListenerSettings> {
             new BindFlags(this, "http", "HTTP", "", standard.http().bind());
     private final Flag<Long> maxInputSize = flag(
             "--http-max-input-size",
-            "BYTES",
             FlagType.BYTE_SIZE,
             standard.http().maxInputSize(),
             "The most bytes that a request may have.");
     private final Flag<Duration> idleTimeout = flag(
             "--http-idle-timeout-secs",
-            "SECONDS",
             FlagType.INTERVAL,
             standard.http().timeouts().idleTimeout(),
             "How long a client may send or take nothing while it should, or take to send the head of a request,"
                     + " before its connection is closed.");
     private final Flag<Long> bodyByteRate = flag(
             "--http-min-body-rate",
-            "BYTES",
             FlagType.BYTE_SIZE_OR_NONE,
             standard.http().timeouts().bodyByteRate(),
             "The bytes a second that a client has to send of a body: one that has fallen behind by"
                     + " --http-idle-timeout-secs has its connection closed. 0 for any number.");
     private final Flag<List<String>> allowedOrigins = several(
             "--http-cors-allow-origin",
-            "ORIGIN",
-            FlagType.TEXT,
+            FlagType.TEXT.labelled("ORIGIN"),
             "Lets browsers show answers to pages of ORIGIN, such as https://console.example, or * for any;"
                     + " may be given several times.");
 
     /** The port of TensorFlow Serving's REST API alone. */
     final Flag<Integer> restPort = flag(
             "--rest_api_port",
-            "PORT",
             FlagType.PORT,
             standard.tensorFlow().restPort(),
             "A port for TensorFlow Serving's REST API alone, which --http-port speaks too; 0 for none.");
@@ -58,8 +53,7 @@ final class HttpFlags extends OverlayFlags<ListenerSettings> {
     /** How long a model may take for one of its requests. */
     final Flag<Duration> restTimeout = flag(
             "--rest_api_timeout_in_ms",
-            "MILLISECONDS",
-            FlagType.MILLISECONDS,
+            FlagType.MILLISECONDS.labelled("MILLISECONDS"),
             standard.tensorFlow().protocol().timeout(),
             "How long a model may take for a request of TensorFlow Serving's REST API.");
 

@@ -45,13 +45,11 @@ final class LimitFlags extends OverlayFlags<LimitSettings> {
             "The most instances that a model's configuration may ask for.");
     private final Flag<Long> warmUpByteSize = flag(
             "--limit-warm-up-byte-size",
-            "BYTES",
             FlagType.BYTE_SIZE,
             standard.model().warmUpByteSize(),
             "The most bytes of the inputs of one warm-up sample of a model, those in files included.");
     private final Flag<Optional<Long>> heapByteSize = optional(
             "--limit-heap-byte-size",
-            "BYTES",
             FlagType.BYTE_SIZE,
             "The most bytes of the Java heap that all requests together may take for what is long in them;"
                     + " a quarter of the heap unless this is given.");
@@ -61,7 +59,7 @@ final class LimitFlags extends OverlayFlags<LimitSettings> {
     }
 
     private Flag<Integer> limit(String name, String label, int initial, String description) {
-        return flag(name, label, FlagType.LIMIT, initial, description);
+        return flag(name, FlagType.LIMIT.labelled(label), initial, description);
     }
 
     LimitSettings settings() {

@@ -14,15 +14,16 @@ final class LogFlags extends FlagGroup {
 
     /** A number, or {@code true} for 1 and {@code false} for 0, as Triton takes it. */
     private static final FlagType<Integer> VERBOSITY =
-            FlagType.of(LogFlags::verbosity).orBare("1");
+            FlagType.of("LEVEL", LogFlags::verbosity).orBare("1");
 
     /** In Triton's spelling. */
     private static final FlagType<LogFormat> FORMAT = FlagType.choice(
-            "a format: default or ISO8601", Map.of("default", LogFormat.DEFAULT, "ISO8601", LogFormat.ISO8601));
+            "FORMAT",
+            "a format: default or ISO8601",
+            Map.of("default", LogFormat.DEFAULT, "ISO8601", LogFormat.ISO8601));
 
     private final Flag<Integer> verbosity = flag(
             "--log-verbose",
-            "LEVEL",
             VERBOSITY,
             STANDARD.verbosity(),
             "1 logs what Gatun does in detail, 2 what its libraries do as well.");
@@ -31,9 +32,9 @@ final class LogFlags extends FlagGroup {
     private final Flag<Boolean> warning = yesOrNo("--log-warning", STANDARD.warning(), "Whether warnings are logged.");
     private final Flag<Boolean> error = yesOrNo("--log-error", STANDARD.error(), "Whether errors are logged.");
     private final Flag<LogFormat> format =
-            flag("--log-format", "FORMAT", FORMAT, STANDARD.format(), "How a line begins: default or ISO8601.");
-    private final Flag<Optional<Path>> file = optional(
-            "--log-file", "FILE", FlagType.PATH, "Append the log to FILE instead of writing it to standard error.");
+            flag("--log-format", FORMAT, STANDARD.format(), "How a line begins: default or ISO8601.");
+    private final Flag<Optional<Path>> file =
+            optional("--log-file", FlagType.PATH, "Append the log to FILE instead of writing it to standard error.");
 
     LogSettings settings() {
         return new LogSettings(

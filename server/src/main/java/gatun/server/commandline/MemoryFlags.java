@@ -15,15 +15,13 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
 
     private final Flag<Long> bufferPoolByteSize = flag(
             "--buffer-pool-byte-size --pinned-memory-pool-byte-size",
-            "BYTES",
             FlagType.BYTE_SIZE,
             standard.bufferPoolByteSize(),
             "The most bytes of native memory that requests and responses may occupy at a time."
                     + " Also called --pinned-memory-pool-byte-size.");
     private final Flag<List<DevicePoolLimit>> devicePools = several(
             "--cuda-memory-pool-byte-size",
-            "GPU:BYTES",
-            FlagType.of(new DevicePoolFlag()::convert),
+            FlagType.of("GPU:BYTES", new DevicePoolFlag()::convert),
             "The most bytes of a GPU's memory that requests may occupy at a time; all of it unless this"
                     + " is given. May be given once for each GPU.");
     private final Flag<Boolean> clientSharedMemory = yesOrNo(
@@ -33,8 +31,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
                     + " reaches the server may share memory with it.");
     private final Flag<Optional<Long>> cacheByteSize = optional(
             "--cache-config",
-            CACHE + "BYTES",
-            FlagType.of(MemoryFlags::cacheSize),
+            FlagType.of(CACHE + "BYTES", MemoryFlags::cacheSize),
             "Remember the responses of models whose configuration enables response_cache, in at most"
                     + " this many bytes of native memory.");
 

@@ -13,15 +13,13 @@ final class MetricsFlags extends OverlayFlags<MetricsSettings> {
     private final Flag<Boolean> enabled = yesOrNo("--allow-metrics", standard.enabled(), "Whether metrics are shown.");
     private final Flag<Optional<String>> address = optional(
             "--metrics-address",
-            "ADDRESS",
-            FlagType.TEXT,
+            FlagType.TEXT.labelled("ADDRESS"),
             "The address to listen on (default: that of --http-address).");
-    private final Flag<Integer> port = flag(
-            "--metrics-port", "PORT", FlagType.PORT, standard.port(), "The port to listen on, 0 for any free port.");
+    private final Flag<Integer> port =
+            flag("--metrics-port", FlagType.PORT, standard.port(), "The port to listen on, 0 for any free port.");
     private final Flag<List<MetricsOption>> options = several(
             "--metrics-config",
-            "K=V",
-            FlagType.of(new MetricsOption.Reader()::convert),
+            FlagType.of("K=V", new MetricsOption.Reader()::convert),
             "What the metrics show: counter_latencies, summary_latencies or histogram_latencies, each true or"
                     + " false, or summary_quantiles, such as 0.5,0.99; may be given several times.");
     private final Flag<Boolean> host = yesOrNo(
@@ -32,7 +30,6 @@ final class MetricsFlags extends OverlayFlags<MetricsSettings> {
             "--allow-gpu-metrics", standard.gpus(), "Whether the metrics tell how busy GPUs are, where there are any.");
     private final Flag<Duration> hostInterval = flag(
             "--metrics-interval-ms",
-            "MILLIS",
             FlagType.ANY_MILLISECONDS,
             standard.shown().hostInterval().orElse(Duration.ZERO),
             "How old what the metrics tell of processors and memory may be.");
@@ -40,7 +37,6 @@ final class MetricsFlags extends OverlayFlags<MetricsSettings> {
     /** How TensorFlow Serving's metrics are shown. */
     final Flag<Optional<Path>> monitoringFile = optional(
             "--monitoring_config_file",
-            "FILE",
             FlagType.PATH,
             "Count what TensorFlow Serving counts, and show it on the HTTP ports as FILE says"
                     + " (MonitoringConfig in protobuf's text format).");

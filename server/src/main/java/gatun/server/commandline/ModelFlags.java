@@ -22,35 +22,32 @@ import picocli.CommandLine.ParameterException;
 /** The flags that choose models. Read once. */
 final class ModelFlags extends OverlayFlags<ModelSettings> {
     private static final FlagType<ControlMode> CONTROL_MODE = FlagType.choice(
+            "MODE",
             "a mode: none, poll or explicit",
             Map.of("none", ControlMode.NONE, "poll", ControlMode.POLL, "explicit", ControlMode.EXPLICIT));
 
     /** Whether there is one; in Triton's spelling. */
     private static final FlagType<Boolean> RATE_LIMIT =
-            FlagType.choice("a mode: off or execution_count", Map.of("off", false, "execution_count", true));
+            FlagType.choice("MODE", "a mode: off or execution_count", Map.of("off", false, "execution_count", true));
 
     private final Flag<List<Path>> repositories = several(
             "--model-repository --model-store",
-            "DIR",
-            FlagType.PATH,
+            FlagType.PATH.labelled("DIR"),
             "A folder that holds one folder per model; may be given several times. Required unless the flags"
                     + " of TensorFlow Serving name the models. Also called --model-store.");
     private final Flag<ControlMode> controlMode = flag(
             "--model-control-mode",
-            "MODE",
             CONTROL_MODE,
             standard.control().mode(),
             "none: load all models at start; poll: do so, and then follow the changes of the repository;"
                     + " explicit: load only those of --load-model, and then those that clients load and unload.");
     private final Flag<Duration> repositoryPoll = flag(
             "--repository-poll-secs",
-            "SECONDS",
             FlagType.INTERVAL,
             standard.control().pollInterval(),
             "How often to look for changes of the repository where the mode is poll.");
     private final Flag<List<String>> loadModels = several(
             "--load-model",
-            "NAME",
             FlagType.TEXT,
             "A model to load at start where the mode is explicit; may be given several times," + " * stands for all.");
     private final Flag<Boolean> exitOnError = yesOrNo(
@@ -66,7 +63,6 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             "Take each config.pbtxt as it is, and do not complete it from the model's file.");
     private final Flag<String> configName = flag(
             "--model-config-name",
-            "NAME",
             FlagType.TEXT,
             standard.sources().configName(),
             "Take configs/NAME.pbtxt of each model that has it instead of its config.pbtxt.");
@@ -76,20 +72,17 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
 
     private final Flag<Integer> loadThreads = flag(
             "--model-load-thread-count",
-            "N",
             FlagType.COUNT,
             standard.loading().threads(),
             "How many models are loaded at a time.");
     private final Flag<Integer> loadRetries = flag(
             "--model-load-retry-count --max_num_load_retries",
-            "N",
             FlagType.RETRIES,
             standard.loading().retries(),
             "How often a load that fails is tried again before it counts as failed. Also called"
                     + " --max_num_load_retries.");
     private final Flag<Duration> retryInterval = flag(
             "--load_retry_interval_micros",
-            "MICROSECONDS",
             FlagType.MICROSECONDS,
             standard.loading().retryInterval(),
             "How long to wait before that.");
@@ -100,36 +93,30 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                     + " they serve.");
     private final Flag<Integer> warmUpIterations = flag(
             "--num_request_iterations_for_warmup",
-            "N",
             FlagType.ITERATIONS,
             0,
             "How often each of those requests is sent; 0 for once.");
     private final Flag<List<BackendOption>> backendOptions = several(
             "--backend-config",
-            "BACKEND,K=V",
-            FlagType.of(new BackendOption.Reader()::convert),
+            FlagType.of("BACKEND,K=V", new BackendOption.Reader()::convert),
             "An option of a backend, such as onnxruntime,library=PATH; may be given several times.");
     private final Flag<Optional<String>> modelCache = optional(
             "--model-cache-dir",
-            "DIR",
-            FlagType.TEXT,
+            FlagType.TEXT.labelled("DIR"),
             "A folder that keeps models as ONNX Runtime has optimised them, so that the next start is quicker.");
     private final Flag<Optional<Path>> backendDirectory = optional(
             "--backend-directory",
-            "DIR",
-            FlagType.PATH,
+            FlagType.PATH.labelled("DIR"),
             "A folder with more backends: each jar in it, and each folder with the jars in that.");
     private final Flag<Boolean> rateLimit = flag(
             "--rate-limit",
-            "MODE",
             RATE_LIMIT,
             standard.rateLimit().isPresent(),
             "off: instances run at any time; execution_count: only while there are the resources that their"
                     + " configuration asks for, those first that have run least.");
     private final Flag<List<ResourceAmount>> resources = several(
             "--rate-limit-resource",
-            "NAME:COUNT[:DEVICE]",
-            FlagType.of(new ResourceFlag()::convert),
+            FlagType.of("NAME:COUNT[:DEVICE]", new ResourceFlag()::convert),
             "How much there is of a resource; may be given several times (default: the most that any"
                     + " instance asks for).");
 

@@ -10,26 +10,22 @@ import java.util.Optional;
 /** Which models to serve, as TensorFlow Serving is told. Read once. */
 final class ModelListFlags extends FlagGroup {
     private final Flag<String> name =
-            flag("--model_name", "NAME", FlagType.TEXT, "default", "What the model of --model_base_path is called.");
+            flag("--model_name", FlagType.TEXT, "default", "What the model of --model_base_path is called.");
     private final Flag<Optional<Path>> basePath = optional(
             "--model_base_path",
-            "DIR",
-            FlagType.PATH,
+            FlagType.PATH.labelled("DIR"),
             "Serve the model in DIR, which holds one folder for each version.");
     private final Flag<Optional<Path>> file = optional(
             "--model_config_file",
-            "FILE",
             FlagType.PATH,
             "Serve the models that FILE lists (ModelServerConfig in protobuf's text format).");
     private final Flag<Duration> filePoll = flag(
             "--model_config_file_poll_wait_seconds",
-            "SECONDS",
             FlagType.SECONDS,
             Duration.ZERO,
             "How often to read that file anew and follow it, 0 for never.");
     private final Flag<Duration> versionPoll = flag(
             "--file_system_poll_wait_seconds",
-            "SECONDS",
             FlagType.POLL_SECONDS,
             Duration.ofSeconds(1),
             "How often to look for new versions of these models, 0 or less for only once, at the start.");

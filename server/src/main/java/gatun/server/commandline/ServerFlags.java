@@ -12,31 +12,26 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
     /** Read before all others, by {@link SettingSources}. */
     final Flag<Optional<Path>> configuration = optional(
             SettingSources.CONFIG_FLAG,
-            "FILE",
             FlagType.PATH,
             "Read flags from FILE, in YAML: 'http-port: 8000', or 'port: 8000' under 'http:'. Stronger are"
                     + " environment variables (GATUN_HTTP_PORT), and stronger than those flags.");
 
     /** The name of the server for clients. */
-    final Flag<String> id =
-            flag("--id", "NAME", FlagType.TEXT, standard.id(), "How the server names itself in its metadata.");
+    final Flag<String> id = flag("--id", FlagType.TEXT, standard.id(), "How the server names itself in its metadata.");
 
     private final Flag<Duration> exitTimeout = flag(
             "--exit-timeout-secs",
-            "SECONDS",
             FlagType.SECONDS,
             standard.lifecycle().exitTimeout(),
             "How long running requests may take to finish after the server is told to stop.");
     private final Flag<Duration> drain = flag(
             "--drain-secs",
-            "SECONDS",
             FlagType.SECONDS,
             standard.lifecycle().drain(),
             "How long the server goes on serving after it is told to stop, without being ready, so that load"
                     + " balancers notice. Being told again ends it.");
     private final Flag<Optional<Path>> readyFile = optional(
             "--ready-file",
-            "FILE",
             FlagType.PATH,
             "Write the real addresses to FILE when the server is ready, as properties; for scripts."
                     + " It names the process and its start; it is removed at stop.");

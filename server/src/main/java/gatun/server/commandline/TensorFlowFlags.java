@@ -15,17 +15,15 @@ final class TensorFlowFlags extends FlagGroup {
     private final Flag<Integer> interOp = threads("inter_op", "How many operations may run at a time");
     private final Flag<String> tags = flag(
             "--saved_model_tags",
-            "TAG[,TAG]",
-            FlagType.TEXT,
+            FlagType.TEXT.labelled("TAG[,TAG]"),
             USUAL_TAG,
             "Which graph of a SavedModel to serve: the one that has exactly these tags.");
-    private final Flag<Optional<Integer>> loadThreads =
-            hidden("--num_load_threads", FlagType.whole(Integer.MIN_VALUE, Integer.MAX_VALUE, "a number of seconds"));
+    private final Flag<Optional<Integer>> loadThreads = hidden(
+            "--num_load_threads", FlagType.whole("N", Integer.MIN_VALUE, Integer.MAX_VALUE, "a number of seconds"));
 
     private Flag<Integer> threads(String of, String description) {
         return flag(
                 "--tensorflow_" + of + "_parallelism",
-                "N",
                 FlagType.COUNT_OR_ANY,
                 0,
                 description + ", 0 for TensorFlow's choice.");

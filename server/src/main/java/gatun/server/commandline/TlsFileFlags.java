@@ -20,10 +20,10 @@ final class TlsFileFlags {
 
     /** Adds the flags to {@code group}; their names begin with {@code protocol}. */
     TlsFileFlags(FlagGroup group, String protocol, String certificateText, String rootsText) {
-        certificate = group.optional("--" + protocol + "-server-cert", "FILE", FlagType.PATH, certificateText);
+        certificate = group.optional("--" + protocol + "-server-cert", FlagType.PATH, certificateText);
         key = group.optional(
-                "--" + protocol + "-server-key", "FILE", FlagType.PATH, "The certificate's private key in PEM format.");
-        roots = group.optional("--" + protocol + "-root-cert", "FILE", FlagType.PATH, rootsText);
+                "--" + protocol + "-server-key", FlagType.PATH, "The certificate's private key in PEM format.");
+        roots = group.optional("--" + protocol + "-root-cert", FlagType.PATH, rootsText);
     }
 
     /**

@@ -8,8 +8,7 @@ import java.util.List;
 final class TraceFlags extends FlagGroup {
     private final Flag<List<TraceOption>> options = several(
             "--trace-config",
-            "K=V",
-            FlagType.of(new TraceOption.Reader()::convert),
+            FlagType.of("K=V", new TraceOption.Reader()::convert),
             "Which requests are traced: level=TIMESTAMPS or level=TENSORS, rate=N for one of N, count=N for at"
                     + " most N; and where to: triton,file=PATH, triton,log-frequency=N for a file after each N,"
                     + " or mode=opentelemetry with opentelemetry,url=URL, opentelemetry,resource=NAME=VALUE;"
