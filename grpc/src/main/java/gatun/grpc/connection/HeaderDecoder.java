@@ -58,6 +58,7 @@ final class HeaderDecoder {
 
     private final NumericFields numbers = new NumericFields();
     private final UnixSocketAuthority authorities = new UnixSocketAuthority();
+    private final BlankEnds blanks = new BlankEnds();
     private final RepeatedBlock lastBlock = new RepeatedBlock();
     private final int sizeLimit;
 
@@ -100,7 +101,7 @@ final class HeaderDecoder {
         lastBlock.note(block);
         numbers.require(block);
         try {
-            return hpack().decode(authorities.readable(block));
+            return hpack().decode(blanks.readable(authorities.readable(block)));
         } catch (HpackException.StreamException e) {
             throw new MalformedHeaders(String.valueOf(e.getMessage()));
         } catch (HpackException.SessionException e) {
@@ -126,7 +127,7 @@ final class HeaderDecoder {
         int size = 0;
         for (HttpField field : request.getHttpFields()) {
             String name = field.getLowerCaseName();
-            String value = field.getValue() == null ? "" : field.getValue();
+            String value = field.getValue() == null ? "" : BlankEnds.restored(field.getValue());
             size += name.length() + value.length() + FIELD_OVERHEAD;
             switch (name) {
                 case "content-type" -> contentType = value;

@@ -41,6 +41,24 @@ final class HpackStrings {
         }
     }
 
+    /** Puts a text of Latin letters in, not compressed. */
+    static void put(ByteBuffer out, String text) {
+        int most = (1 << LENGTH_PREFIX) - 1;
+        int length = text.length();
+        if (length < most) {
+            out.put((byte) length);
+        } else {
+            out.put((byte) most);
+            int rest = length - most;
+            while (rest > 0x7f) {
+                out.put((byte) ((rest & 0x7f) | 0x80));
+                rest >>>= 7;
+            }
+            out.put((byte) rest);
+        }
+        out.put(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
     /** Passes over a string of HPACK. */
     static void skip(ByteBuffer in) {
         int length = integer(in, LENGTH_PREFIX);

@@ -18,14 +18,14 @@ final class UnixSocketAuthority {
     private static final int NAME_INDEX = 1;
 
     /** A host's name may hold it, but none consists of nothing else. */
-    private static final char FILLER = '_';
+    private static final String FILLER = "_";
 
     private final HpackStrings strings = new HpackStrings();
 
     /** Whether {@code authority} is one that this class has put in. */
     static boolean isStandIn(String authority) {
         for (int i = 0; i < authority.length(); i++) {
-            if (authority.charAt(i) != FILLER) {
+            if (authority.charAt(i) != FILLER.charAt(0)) {
                 return false;
             }
         }
@@ -73,10 +73,7 @@ final class UnixSocketAuthority {
         int end = in.position();
         ByteBuffer readable = ByteBuffer.allocate(block.remaining() + authority.length() + Integer.BYTES);
         readable.put(block.duplicate().limit(start));
-        putLength(readable, authority.length());
-        for (int i = 0; i < authority.length(); i++) {
-            readable.put((byte) FILLER);
-        }
+        HpackStrings.put(readable, FILLER.repeat(authority.length()));
         return readable.put(block.duplicate().position(end)).flip();
     }
 
@@ -87,20 +84,5 @@ final class UnixSocketAuthority {
         } catch (HttpException.RuntimeException e) {
             return false;
         }
-    }
-
-    private static void putLength(ByteBuffer out, int length) {
-        int most = (1 << HpackStrings.LENGTH_PREFIX) - 1;
-        if (length < most) {
-            out.put((byte) length);
-            return;
-        }
-        out.put((byte) most);
-        int rest = length - most;
-        while (rest > 0x7f) {
-            out.put((byte) ((rest & 0x7f) | 0x80));
-            rest >>>= 7;
-        }
-        out.put((byte) rest);
     }
 }

@@ -4,6 +4,7 @@ package gatun.runtime.ensemble;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ComputeTimes;
@@ -69,7 +70,7 @@ final class EnsembleRun {
      */
     InferenceResponse answer() {
         try {
-            steps.begin(RequestInputs.of(request), true);
+            steps.begin(RequestInputs.of(request, response.inputs()), true);
             threads.awaitNone();
             calls.check();
             fill(response, steps);
@@ -88,7 +89,7 @@ final class EnsembleRun {
      */
     void answer(ResponseReceiver receiver) {
         try {
-            steps.begin(RequestInputs.of(request), false);
+            steps.begin(RequestInputs.of(request, response.inputs()), false);
             deliver(steps, receiver);
         } catch (GatunException e) {
             stop(e);
@@ -155,11 +156,10 @@ final class EnsembleRun {
     }
 
     private void fill(ComposedResponse target, int index, EnsembleTensor made) {
-        String name = target.outputName(index);
         Tensor tensor = made.tensor().orElseThrow(this::deadlock);
         TensorSpec spec = tensor.spec();
-        Tensor fitted = tensor.as(new TensorSpec(
-                name, spec.datatype(), TensorShapes.fit(spec.shape(), name, ensemble.outputs(), ensemble.batching())));
+        Shape shape = TensorShapes.fit(spec.shape(), target.outputRank(index), ensemble.batching());
+        Tensor fitted = tensor.as(target.answered(index, spec.datatype(), shape));
         made.claim()
                 .ifPresentOrElse(claim -> target.output(index, fitted, claim), () -> target.outputCopy(index, fitted));
     }

@@ -41,11 +41,13 @@ final class MemberRules {
     private MemberRules(ModelConfig ensemble) {
         this.ensemble = ensemble;
         for (ModelInput input : ensemble.getInputList()) {
-            tensors.put(input.getName(), Known.of(ensemble, input.getDataType(), input.getDimsList()));
+            List<Long> dims = input.hasReshape() ? input.getReshape().getShapeList() : input.getDimsList();
+            tensors.put(input.getName(), Known.of(ensemble, input.getDataType(), dims));
         }
         for (ModelOutput output : ensemble.getOutputList()) {
             // One that is an input too was said once already; they must agree like any other two.
-            agree(output.getName(), Known.of(ensemble, output.getDataType(), output.getDimsList()));
+            List<Long> dims = output.hasReshape() ? output.getReshape().getShapeList() : output.getDimsList();
+            agree(output.getName(), Known.of(ensemble, output.getDataType(), dims));
         }
     }
 
@@ -63,8 +65,9 @@ final class MemberRules {
     }
 
     private void check(Step step, ModelConfig member) {
+        // Members that do not batch get a batch as one tensor where their dimensions allow it, and otherwise one row.
         require(
-                member.getMaxBatchSize() >= ensemble.getMaxBatchSize(),
+                member.getMaxBatchSize() == 0 || member.getMaxBatchSize() >= ensemble.getMaxBatchSize(),
                 "ensemble " + ensemble.getName() + " allows maximum batch size " + ensemble.getMaxBatchSize()
                         + ", but it contains model " + member.getName()
                         + " which only allows maximum batch size to be " + member.getMaxBatchSize());

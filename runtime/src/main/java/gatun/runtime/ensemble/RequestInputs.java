@@ -19,8 +19,12 @@ import java.util.Optional;
  * @param owned whether there are any others
  */
 record RequestInputs(List<Tensor> tensors, List<RegionLease> regions, SharedHolds memory, boolean owned) {
-    /** The inputs of {@code request}, which gives up its claims on memory that is no region. */
-    static RequestInputs of(InferenceRequest request) {
+    /**
+     * The inputs of {@code request}, which gives up its claims on memory that is no region.
+     *
+     * @param inputs the same as the steps get them
+     */
+    static RequestInputs of(InferenceRequest request, List<Tensor> inputs) {
         List<Hold> owned = new ArrayList<>();
         List<RegionLease> regions = new ArrayList<>();
         for (Hold hold : List.copyOf(request.holds())) {
@@ -30,7 +34,7 @@ record RequestInputs(List<Tensor> tensors, List<RegionLease> regions, SharedHold
                 owned.add(hold);
             }
         }
-        return new RequestInputs(request.inputs(), regions, new SharedHolds(owned), !owned.isEmpty());
+        return new RequestInputs(inputs, regions, new SharedHolds(owned), !owned.isEmpty());
     }
 
     /** The input of that name; empty when the client left it out. */

@@ -26,7 +26,12 @@ final class TensorShapes {
         return shape;
     }
 
-    private static Shape fit(Shape shape, int rank, boolean batching) {
+    /**
+     * The same where a model says that the tensor has {@code rank} dimensions.
+     *
+     * @param batching whether the first of them is the batch dimension
+     */
+    static Shape fit(Shape shape, int rank, boolean batching) {
         if (batching && shape.rank() == rank - 1) {
             return shape.prepend(1);
         }

@@ -3,9 +3,11 @@ package gatun.runtime.execution;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
@@ -37,6 +39,11 @@ public final class ComposedResponse {
         return ticket.batchSize();
     }
 
+    /** The request's inputs as a backend would get them: with the dimensions of their reshape. */
+    public List<Tensor> inputs() {
+        return ticket.tensors().inputs();
+    }
+
     /** How many outputs the client wants. */
     public int outputCount() {
         return ticket.tensors().outputCount();
@@ -50,6 +57,23 @@ public final class ComposedResponse {
     /** The name of output {@code index} of those that the client wants. */
     public String outputName(int index) {
         return ticket.tensors().rule(index).name();
+    }
+
+    /**
+     * How many dimensions output {@code index} of those that the client wants has before it is reshaped for the client,
+     * with the batch dimension.
+     */
+    public int outputRank(int index) {
+        return ticket.tensors().rule(index).backendDims().rank() + signature.leadingDims();
+    }
+
+    /**
+     * What the client is told of output {@code index} that was made with {@code shape}.
+     *
+     * @throws GatunException INTERNAL when the configuration does not allow that
+     */
+    public TensorSpec answered(int index, Datatype datatype, Shape shape) {
+        return ticket.tensors().rule(index).answered(datatype, shape, signature);
     }
 
     /**

@@ -54,6 +54,11 @@ final class RequestTensors {
         return inputs[index];
     }
 
+    /** The inputs, in the configuration's order and as the backend gets them. */
+    List<Tensor> inputs() {
+        return List.of(inputs);
+    }
+
     /** Where the input of this name stands; negative when the request does not bring it. */
     int inputIndex(String name) {
         for (int i = 0; i < inputs.length; i++) {

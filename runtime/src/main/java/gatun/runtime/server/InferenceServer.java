@@ -24,6 +24,7 @@ import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** The server without its sockets, as every protocol calls it. Safe for any thread. */
@@ -61,6 +62,25 @@ public interface InferenceServer extends AutoCloseable {
      * @throws GatunException NOT_FOUND, UNAVAILABLE or INVALID_ARGUMENT with the protocol's text
      */
     ModelVersion model(String name, String version);
+
+    /**
+     * Why a version cannot answer now, in the protocol's words; empty when it can.
+     *
+     * @param version the version in decimal as the client wrote it; empty for the highest that is ready
+     * @throws GatunException INVALID_ARGUMENT when that is no number
+     */
+    default Optional<String> unreadiness(String name, String version) {
+        try {
+            return model(name, version).ready()
+                    ? Optional.empty()
+                    : Optional.of("model '" + name + "' cannot answer requests now");
+        } catch (GatunException e) {
+            if (e.code() == ErrorCode.NOT_FOUND || e.code() == ErrorCode.UNAVAILABLE) {
+                return Optional.of(e.getMessage());
+            }
+            throw e;
+        }
+    }
 
     /**
      * Every model version that the repository holds, by name and version; a model that was never loaded has one line

@@ -57,7 +57,8 @@ class EnsembleLoadTest extends EnsembleFixture {
                         "shape",
                         ensemble("IN", "OUT", step("ints", "A=IN", "INTS=T"), step("five", "A=T", "NEXT=OUT"))
                                 .replaceFirst("TYPE_FP32", "TYPE_INT32"))
-                .model("batch", ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT")) + " max_batch_size: 2")
+                .model("single", model("NEXT", "max_batch_size: 1"))
+                .model("batch", ensemble("IN", "OUT", step("single", "A=IN", "NEXT=OUT")) + " max_batch_size: 2")
                 .open(this::compute);
         assertThat(reason("input"))
                 .isEqualTo("in ensemble input, ensemble tensor IN is mapping to non-existing input X in model next");
@@ -75,8 +76,8 @@ class EnsembleLoadTest extends EnsembleFixture {
                         + " while"
                         + " [5] is inferred from model five");
         assertThat(reason("batch"))
-                .isEqualTo("ensemble batch allows maximum batch size 2, but it contains model next which only allows"
-                        + " maximum batch size to be 0");
+                .isEqualTo("ensemble batch allows maximum batch size 2, but it contains model single which only allows"
+                        + " maximum batch size to be 1");
     }
 
     @Test

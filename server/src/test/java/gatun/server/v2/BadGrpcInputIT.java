@@ -172,15 +172,25 @@ class BadGrpcInputIT {
                                 .build()),
                 Code.NOT_FOUND,
                 "none");
-        assertRefused(
-                () -> SERVER.grpc()
-                        .service()
-                        .modelReady(ModelReadyRequest.newBuilder()
-                                .setName("simple")
-                                .setVersion("99")
-                                .build()),
-                Code.NOT_FOUND,
-                "99");
+    }
+
+    /** As clients of the reference rely on: that a model is not ready is the response, not a failure. */
+    @Test
+    void shouldSayThatAnUnknownModelOrVersionIsNotReady() {
+        assertThat(ready("simple", "")).isTrue();
+        assertThat(ready("simple", "99")).isFalse();
+        assertThat(ready("none", "")).isFalse();
+        assertRefused(() -> ready("simple", "first"), Code.INVALID_ARGUMENT, "first");
+    }
+
+    private static boolean ready(String model, String version) {
+        return SERVER.grpc()
+                .service()
+                .modelReady(ModelReadyRequest.newBuilder()
+                        .setName(model)
+                        .setVersion(version)
+                        .build())
+                .getReady();
     }
 
     private static SystemSharedMemoryRegisterRequest.Builder region(String key) {

@@ -115,9 +115,25 @@ final class ConfigCheck {
         return Shape.of(actual.stream().mapToLong(Long::longValue).toArray());
     }
 
+    /** A configuration cannot say that a tensor has no dimensions. */
+    private void checkScalar(ConfiguredTensors tensors, String name, Shape dims) {
+        if (dims.elementCount() != 1) {
+            throw new ConfigurationException(
+                    tensors.path(name).then("dims"),
+                    "unable to load model '" + config.getName() + "', scalar tensor '" + name
+                            + "', should only provide 1 in the model configuration when the model doesn't support"
+                            + " batching. Model configuration provided: " + dims + ".",
+                    "write dims: [ 1 ]");
+        }
+    }
+
     private void check(String kind, ConfiguredTensors tensors, String name, Datatype datatype, Shape dims) {
         Shape actual = tensors.find(name, datatype).spec().shape();
         boolean batching = config.getMaxBatchSize() > 0;
+        if (!batching && actual.rank() == 0) {
+            checkScalar(tensors, name, dims);
+            return;
+        }
         if (batching && (actual.rank() == 0 || actual.dim(0) != Shape.VARIABLE)) {
             throw new ConfigurationException(
                     ConfigurationPath.of("max_batch_size"),

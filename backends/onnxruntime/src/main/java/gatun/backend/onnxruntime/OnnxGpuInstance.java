@@ -27,6 +27,7 @@ final class OnnxGpuInstance implements BackendInstance {
     private final Session session;
     private final ModelDescription model;
     private final OutputShapes outputShapes;
+    private final ScalarTensors scalars;
     private final StringTensors strings;
     private final OutputValues values;
     private final DeviceTransfers transfers;
@@ -51,10 +52,12 @@ final class OnnxGpuInstance implements BackendInstance {
             Session session,
             OnnxParameters parameters,
             ModelDescription model,
+            ScalarTensors scalars,
             DeviceTransfers transfers) {
         this.engine = engine;
         this.session = session;
         this.model = model;
+        this.scalars = scalars;
         this.transfers = transfers;
         this.outputShapes = new OutputShapes(model);
         this.strings = new StringTensors(engine);
@@ -161,14 +164,15 @@ final class OnnxGpuInstance implements BackendInstance {
     private void bindInput(int position, Execution execution, DeviceTransfers run) {
         TensorSpec spec = execution.inputSpec(position);
         int index = model.inputIndex(spec.name(), position);
-        inputShapes[index] = spec.shape();
+        Shape shape = scalars.taken(index, spec.shape());
+        inputShapes[index] = shape;
         MemorySegment value;
         if (spec.datatype() == Datatype.BYTES) {
-            value = strings.value(execution.input(position));
+            value = strings.value(execution.input(position), shape);
             owned.add(value);
         } else {
             DeviceMemory memory = execution.input(position, run);
-            value = inputValues[index].value(memory.address(), memory.byteSize(), spec.datatype(), spec.shape());
+            value = inputValues[index].value(memory.address(), memory.byteSize(), spec.datatype(), shape);
         }
         engine.check(OrtApi.bindInput(engine.api(), binding, inputNames[index], value));
     }
@@ -188,7 +192,8 @@ final class OnnxGpuInstance implements BackendInstance {
             return;
         }
         Shape shape = outputShapes.shape(index, inputShapes);
-        DeviceMemory memory = execution.output(position, output.datatype(), shape, byteSize, run);
+        DeviceMemory memory =
+                execution.output(position, output.datatype(), scalars.answered(index, shape), byteSize, run);
         MemorySegment value = outputValues[index].value(memory.address(), byteSize, output.datatype(), shape);
         engine.check(OrtApi.bindOutput(engine.api(), binding, outputNames[index], value));
     }
@@ -216,7 +221,7 @@ final class OnnxGpuInstance implements BackendInstance {
     private void copy(int position, MemorySegment value, Execution execution) {
         int index = model.outputIndex(execution.outputName(position), position);
         Datatype datatype = model.outputs().get(index).datatype();
-        Shape shape = values.shape(value);
+        Shape shape = scalars.answered(index, values.shape(value));
         if (datatype == Datatype.BYTES) {
             strings.write(value, shape, execution, position);
             return;

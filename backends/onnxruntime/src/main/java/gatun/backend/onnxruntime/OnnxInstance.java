@@ -25,6 +25,7 @@ final class OnnxInstance implements BackendInstance {
     private final InstanceSessions sessions;
     private final ModelDescription model;
     private final OutputShapes outputShapes;
+    private final ScalarTensors scalars;
     private final StringTensors strings;
     private final OutputValues values;
     private final AlignedCopies alignedCopies;
@@ -55,10 +56,16 @@ final class OnnxInstance implements BackendInstance {
     private final MemorySegment[] destinations;
     private final int[] outputIndexes;
 
-    OnnxInstance(Engine engine, InstanceSessions sessions, OnnxParameters parameters, ModelDescription model) {
+    OnnxInstance(
+            Engine engine,
+            InstanceSessions sessions,
+            OnnxParameters parameters,
+            ModelDescription model,
+            ScalarTensors scalars) {
         this.engine = engine;
         this.sessions = sessions;
         this.model = model;
+        this.scalars = scalars;
         this.outputShapes = new OutputShapes(model);
         this.strings = new StringTensors(engine);
         this.values = new OutputValues(engine);
@@ -158,18 +165,18 @@ final class OnnxInstance implements BackendInstance {
     private void bindInput(int position, Tensor tensor) {
         int index = model.inputIndex(tensor.spec().name(), position);
         Datatype datatype = tensor.spec().datatype();
-        inputShapes[index] = tensor.spec().shape();
+        Shape shape = scalars.taken(index, tensor.spec().shape());
+        inputShapes[index] = shape;
         MemorySegment value;
         if (datatype == Datatype.BYTES) {
-            value = strings.value(tensor);
+            value = strings.value(tensor, shape);
             inputOwned[position] = value;
         } else {
             MemorySegment bytes = tensor.bytes();
             if (!isAligned(bytes, datatype)) {
                 bytes = alignedCopies.copy(index, bytes);
             }
-            value = inputValues[index].value(
-                    bytes.address(), bytes.byteSize(), datatype, tensor.spec().shape());
+            value = inputValues[index].value(bytes.address(), bytes.byteSize(), datatype, shape);
         }
         inputNameArray.setAtIndex(ValueLayout.ADDRESS, position, inputNames[index]);
         inputArray.setAtIndex(ValueLayout.ADDRESS, position, value);
@@ -193,7 +200,7 @@ final class OnnxInstance implements BackendInstance {
         if (byteSize < 0) {
             return false;
         }
-        MemorySegment memory = execution.output(position, output.datatype(), shape, byteSize);
+        MemorySegment memory = execution.output(position, output.datatype(), scalars.answered(index, shape), byteSize);
         if (!isAligned(memory, output.datatype())) {
             destinations[position] = memory;
             return false;
@@ -253,7 +260,7 @@ final class OnnxInstance implements BackendInstance {
     /** Copies an output that the engine allocated to where it belongs. */
     private void copyOutput(int position, MemorySegment value, Execution execution) {
         TensorDescription output = model.outputs().get(outputIndexes[position]);
-        Shape shape = values.shape(value);
+        Shape shape = scalars.answered(outputIndexes[position], values.shape(value));
         if (output.datatype() == Datatype.BYTES) {
             strings.write(value, shape, execution, position);
             return;

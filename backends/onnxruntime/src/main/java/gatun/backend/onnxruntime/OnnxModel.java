@@ -60,7 +60,8 @@ final class OnnxModel implements BackendModel {
             try {
                 ModelDescription description = session.description();
                 new ConfigCheck(config, description).run();
-                return new OnnxGpuInstance(engine, session, parameters, description, transfers);
+                return new OnnxGpuInstance(
+                        engine, session, parameters, description, new ScalarTensors(config, description), transfers);
             } catch (RuntimeException | Error e) {
                 session.close();
                 throw e;
@@ -76,7 +77,7 @@ final class OnnxModel implements BackendModel {
         try {
             ModelDescription description = used.any().description();
             new ConfigCheck(config, description).run();
-            return new OnnxInstance(engine, used, parameters, description);
+            return new OnnxInstance(engine, used, parameters, description, new ScalarTensors(config, description));
         } catch (RuntimeException | Error e) {
             used.close();
             throw e;

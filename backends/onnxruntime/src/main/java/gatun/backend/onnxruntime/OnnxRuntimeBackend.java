@@ -131,7 +131,7 @@ public final class OnnxRuntimeBackend implements Backend {
         ModelDescription described =
                 LoadingThread.load("describe-" + config.getName(), () -> describe(file(config, versionDirectory)));
         return new ConfigurationCompletion(
-                        config, described.entryInputs(), described.entryOutputs(), defaultMaxBatchSize)
+                        config, described.entryInputs(), described.entryOutputs(), defaultMaxBatchSize, false)
                 .complete();
     }
 

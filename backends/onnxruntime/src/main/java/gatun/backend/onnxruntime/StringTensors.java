@@ -28,11 +28,10 @@ final class StringTensors {
     }
 
     /**
-     * A value that holds the strings of {@code tensor}; the caller releases it. Each length is read once and checked
+     * A value of {@code shape} that holds the strings of {@code tensor}; the caller releases it. Each length is read once and checked
      * against the memory, which may be a client's and change at any time.
      */
-    MemorySegment value(Tensor tensor) {
-        Shape shape = tensor.spec().shape();
+    MemorySegment value(Tensor tensor, Shape shape) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
             MemorySegment dims = scratch.allocateFrom(ValueLayout.JAVA_LONG, shape.toArray());

@@ -21,6 +21,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
+import gatun.testing.OnnxFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -213,6 +214,59 @@ class OnnxServerTest {
         assertThat(reason("empty")).isEqualTo("version 1 of model 'empty' has no file model.onnx");
         assertThat(reason("contradicting"))
                 .isEqualTo("unexpected inference input 'INPUT7', allowed inputs are: INPUT0, INPUT1");
+    }
+
+    private static void scalarModel(Path repository, String name, Datatype datatype, String tensors)
+            throws IOException {
+        OnnxFile.write(
+                repository.resolve(name).resolve("1"),
+                "Identity",
+                List.of(OnnxValues.of("IN", datatype)),
+                List.of(OnnxValues.of("OUT", datatype)),
+                "",
+                0);
+        Files.writeString(repository.resolve(name).resolve("config.pbtxt"), "backend: \"onnxruntime\"" + tensors);
+    }
+
+    private static String tensors(String type, String dims) {
+        return " input { name: \"IN\" data_type: " + type + " dims: " + dims + " } output { name: \"OUT\" data_type: "
+                + type + " dims: " + dims + " }";
+    }
+
+    @Test
+    void shouldServeScalarsAsTheConfigurationShapesThem(@TempDir Path repository) throws IOException {
+        scalarModel(repository, "one", Datatype.INT32, tensors("TYPE_INT32", "[ 1 ]"));
+        scalarModel(repository, "two", Datatype.INT32, tensors("TYPE_INT32", "[ 1, 1 ]"));
+        scalarModel(repository, "text", Datatype.BYTES, tensors("TYPE_STRING", "[ 1 ]"));
+        scalarModel(repository, "completed", Datatype.INT32, "");
+        scalarModel(repository, "wrong", Datatype.INT32, tensors("TYPE_INT32", "[ 1, 2 ]"));
+        open(repository, "one", "two", "text", "completed", "wrong");
+
+        assertThat(reason("wrong"))
+                .isEqualTo("unable to load model 'wrong', scalar tensor 'IN', should only provide 1 in the model"
+                        + " configuration when the model doesn't support batching. Model configuration provided:"
+                        + " [1,2].");
+        assertThat(server.model("completed", "").outputs())
+                .containsExactly(new TensorSpec("OUT", Datatype.INT32, Shape.of(1)));
+        assertThat(echoedScalar("one", 1)).isEqualTo(7);
+        assertThat(echoedScalar("completed", 1)).isEqualTo(7);
+        assertThat(echoedScalar("two", 1, 1)).isEqualTo(7);
+        InferenceRequest request = new InferenceRequest(server.model("text", ""));
+        input(request, "IN", Datatype.BYTES, 5, 1).set(ValueLayout.JAVA_INT_UNALIGNED, 0, 1);
+        try (InferenceResponse response = server.infer(request)) {
+            assertThat(response.outputs().getFirst().tensor().spec())
+                    .isEqualTo(new TensorSpec("OUT", Datatype.BYTES, Shape.of(1)));
+        }
+    }
+
+    private int echoedScalar(String model, long... dims) {
+        InferenceRequest request = new InferenceRequest(server.model(model, ""));
+        fill(input(request, "IN", Datatype.INT32, 4, dims), i -> 7);
+        try (InferenceResponse response = server.infer(request)) {
+            Tensor output = response.outputs().getFirst().tensor();
+            assertThat(output.spec()).isEqualTo(new TensorSpec("OUT", Datatype.INT32, Shape.of(dims)));
+            return output.bytes().get(ValueLayout.JAVA_INT, 0);
+        }
     }
 
     private String reason(String model) {

@@ -21,10 +21,13 @@ import java.util.stream.Stream;
  * Runtime and TensorFlow. For one model and one thread.
  */
 public final class ConfigurationCompletion {
+    private static final List<Long> ONE = List.of(1L);
+
     private final ModelConfig config;
     private final List<EntryTensor> inputs;
     private final List<EntryTensor> outputs;
     private final int defaultMaxBatchSize;
+    private final boolean scalars;
 
     /**
      * Completes {@code config}, which says nothing of some tensors.
@@ -32,13 +35,20 @@ public final class ConfigurationCompletion {
      * @param inputs all of the file's inputs
      * @param outputs all of the file's outputs
      * @param defaultMaxBatchSize for a model that can batch and does not say how much; 0 for none
+     * @param scalars whether clients exchange tensors without dimensions with a model that does not batch; otherwise
+     *     they have one dimension of size 1 for clients
      */
     public ConfigurationCompletion(
-            ModelConfig config, List<EntryTensor> inputs, List<EntryTensor> outputs, int defaultMaxBatchSize) {
+            ModelConfig config,
+            List<EntryTensor> inputs,
+            List<EntryTensor> outputs,
+            int defaultMaxBatchSize,
+            boolean scalars) {
         this.config = config;
         this.inputs = List.copyOf(inputs);
         this.outputs = List.copyOf(outputs);
         this.defaultMaxBatchSize = defaultMaxBatchSize;
+        this.scalars = scalars;
     }
 
     /** Whether a configuration leaves something open that a model file knows. */
@@ -89,28 +99,28 @@ public final class ConfigurationCompletion {
         return !tensor.anyShape() && shape.rank() > 0 && shape.dim(0) == Shape.VARIABLE;
     }
 
-    private static ModelInput input(EntryTensor tensor, boolean batched) {
+    private ModelInput input(EntryTensor tensor, boolean batched) {
+        List<Long> dims = dims(tensor, batched);
         ModelInput.Builder input = ModelInput.newBuilder()
                 .setName(tensor.spec().name())
-                .setDataType(Datatypes.configured(tensor.spec().datatype()));
-        List<Long> dims = dims(tensor, batched);
-        return dims.isEmpty()
-                ? input.addDims(1)
-                        .setReshape(ModelTensorReshape.getDefaultInstance())
-                        .build()
-                : input.addAllDims(dims).build();
+                .setDataType(Datatypes.configured(tensor.spec().datatype()))
+                .addAllDims(dims.isEmpty() ? ONE : dims);
+        if (dims.isEmpty() && (batched || scalars)) {
+            input.setReshape(ModelTensorReshape.getDefaultInstance());
+        }
+        return input.build();
     }
 
-    private static ModelOutput output(EntryTensor tensor, boolean batched) {
+    private ModelOutput output(EntryTensor tensor, boolean batched) {
+        List<Long> dims = dims(tensor, batched);
         ModelOutput.Builder output = ModelOutput.newBuilder()
                 .setName(tensor.spec().name())
-                .setDataType(Datatypes.configured(tensor.spec().datatype()));
-        List<Long> dims = dims(tensor, batched);
-        return dims.isEmpty()
-                ? output.addDims(1)
-                        .setReshape(ModelTensorReshape.getDefaultInstance())
-                        .build()
-                : output.addAllDims(dims).build();
+                .setDataType(Datatypes.configured(tensor.spec().datatype()))
+                .addAllDims(dims.isEmpty() ? ONE : dims);
+        if (dims.isEmpty() && (batched || scalars)) {
+            output.setReshape(ModelTensorReshape.getDefaultInstance());
+        }
+        return output.build();
     }
 
     /**

@@ -84,7 +84,8 @@ public final class TensorFlowBackend implements Backend {
                 Signature.of(file, Settings.signature(config), config.getName()).getFirst();
         // TensorFlow Serving's layout is used as TensorFlow Serving does: requests of any size, and each alone.
         int maxBatchSize = directory.equals(versionDirectory) ? 0 : settings.defaultMaxBatchSize();
-        return new ConfigurationCompletion(config, described.inputs(), described.outputs(), maxBatchSize).complete();
+        return new ConfigurationCompletion(config, described.inputs(), described.outputs(), maxBatchSize, true)
+                .complete();
     }
 
     @Override

@@ -69,11 +69,12 @@ class SavedModelFileTest {
         EntryPoint entryPoint = Signature.of(read("half_plus_two"), "", "m").getFirst();
         ModelConfig empty = ModelConfig.newBuilder().setName("m").build();
         ModelConfig batched =
-                new ConfigurationCompletion(empty, entryPoint.inputs(), entryPoint.outputs(), 4).complete();
+                new ConfigurationCompletion(empty, entryPoint.inputs(), entryPoint.outputs(), 4, true).complete();
         assertThat(batched.getMaxBatchSize()).isEqualTo(4);
         assertThat(batched.hasDynamicBatching()).isTrue();
         assertThat(batched.getInput(0).getDimsList()).containsExactly(1L);
-        ModelConfig plain = new ConfigurationCompletion(empty, entryPoint.inputs(), entryPoint.outputs(), 0).complete();
+        ModelConfig plain =
+                new ConfigurationCompletion(empty, entryPoint.inputs(), entryPoint.outputs(), 0, true).complete();
         assertThat(plain.getMaxBatchSize()).isZero();
         assertThat(plain.getInput(0).getDimsList()).containsExactly(-1L, 1L);
         ConfigCheck.run(plain, entryPoint);

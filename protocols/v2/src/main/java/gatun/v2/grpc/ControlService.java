@@ -128,8 +128,9 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     @Override
     public void modelReady(ModelReadyRequest request, StreamObserver<ModelReadyResponse> observer) {
         answer(observer, () -> {
-            ModelVersion model = server.model(request.getName(), request.getVersion());
-            return ModelReadyResponse.newBuilder().setReady(model.ready()).build();
+            boolean ready =
+                    server.unreadiness(request.getName(), request.getVersion()).isEmpty();
+            return ModelReadyResponse.newBuilder().setReady(ready).build();
         });
     }
 

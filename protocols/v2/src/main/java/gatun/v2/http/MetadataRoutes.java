@@ -10,6 +10,7 @@ import gatun.runtime.ServerMetadata;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.Status;
 import java.util.List;
+import java.util.Optional;
 
 /** Health, metadata and configuration. Safe for any thread. */
 final class MetadataRoutes {
@@ -52,10 +53,11 @@ final class MetadataRoutes {
     }
 
     void modelReady(Exchange exchange, String name, String version) {
-        if (server.model(name, version).ready()) {
+        Optional<String> reason = server.unreadiness(name, version);
+        if (reason.isEmpty()) {
             JsonResponse.sendEmpty(exchange);
         } else {
-            exchange.answerFailure(Status.BAD_REQUEST_400, "Model version not ready");
+            exchange.answerFailure(Status.BAD_REQUEST_400, "Model version not ready: " + reason.get());
         }
     }
 

@@ -187,6 +187,12 @@ class AccessTest {
             assertThat(response.getParametersMap()).containsOnlyKeys("user-name");
             assertThat(response.getParametersOrThrow("user-name").getStringParam())
                     .isEqualTo("u");
+            assertThat(stub(edge, metadata("user-name", " u  "))
+                            .modelInfer(request)
+                            .getParametersOrThrow("user-name")
+                            .getStringParam())
+                    .as("blanks at its ends, which HTTP/2 forbids and gRPC does not")
+                    .isEqualTo(" u  ");
             Status reserved = failure(() -> stub(edge, metadata("timeout", "1")).modelInfer(request));
             assertThat(reserved.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
             assertThat(reserved.getDescription())

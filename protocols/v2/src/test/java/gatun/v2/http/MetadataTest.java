@@ -78,7 +78,11 @@ class MetadataTest {
     void shouldTellWhetherAModelIsReady() {
         assertThat(edge.get("/v2/models/ints/ready").statusCode()).isEqualTo(200);
         assertThat(edge.get("/v2/models/ints/ready").body()).isEmpty();
-        assertThat(edge.get("/v2/models/ints/versions/2/ready").statusCode()).isEqualTo(404);
+        HttpResponse<String> noVersion = edge.get("/v2/models/ints/versions/2/ready");
+        assertThat(noVersion.statusCode()).isEqualTo(400);
+        assertThat(noVersion.body()).startsWith("{\"error\":\"Model version not ready: Request for unknown model");
+        assertThat(edge.get("/v2/models/none/ready").statusCode()).isEqualTo(400);
+        assertThat(edge.get("/v2/models/broken/ready").statusCode()).isEqualTo(400);
     }
 
     @Test
