@@ -34,14 +34,18 @@ record ModelSource(
         return directory.name();
     }
 
-    /** Whether versions of both are the same where their directories are. */
+    /** Whether versions of both are the same where their directories are, whichever versions a list of models chooses. */
     boolean hasBaseOf(ModelSource other) {
         return !overridden
                 && !other.overridden
                 && directory.equals(other.directory)
                 && configuration.equals(other.configuration)
                 && base.equals(other.base)
-                && config.equals(other.config);
+                && withoutPolicy(config).equals(withoutPolicy(other.config));
+    }
+
+    private static ModelConfig withoutPolicy(ModelConfig config) {
+        return config.toBuilder().clearVersionPolicy().build();
     }
 
     /**
