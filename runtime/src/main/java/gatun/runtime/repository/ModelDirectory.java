@@ -17,11 +17,22 @@ import org.slf4j.LoggerFactory;
 /**
  * A directory that holds a model: {@code config.pbtxt}, label files, and one directory for each version.
  *
- * @param name the model's name, which is the directory's
+ * @param name the model's name; in a repository also the directory's
  * @param path where it is
+ * @param zeros whether the name of a version may begin with zeros, as {@code 00000123}
  */
-record ModelDirectory(String name, Path path) {
+record ModelDirectory(String name, Path path, boolean zeros) {
     private static final Logger LOG = LoggerFactory.getLogger(ModelDirectory.class);
+
+    /** A model in a repository, where Triton's rule counts: a version has no leading zeros. */
+    static ModelDirectory inRepository(String name, Path path) {
+        return new ModelDirectory(name, path, false);
+    }
+
+    /** A model that a list names, where TensorFlow Serving's rule counts: every number is a version. */
+    static ModelDirectory listed(String name, Path path) {
+        return new ModelDirectory(name, path, true);
+    }
 
     /**
      * The numbers of the versions that are here.
@@ -69,26 +80,27 @@ record ModelDirectory(String name, Path path) {
                     && versionNumber(directoryName).isEmpty()) {
                 LOG.warn(
                         "Model '{}': directory '{}' is no version and is left alone; a version is a decimal number"
-                                + " up to {}"
-                                + " without leading zeros",
+                                + " up to {}{}",
                         name,
                         directoryName,
-                        Long.MAX_VALUE);
+                        Long.MAX_VALUE,
+                        zeros ? "" : " without leading zeros");
             }
         }
     }
 
-    /** The directory of a version. */
+    /** The directory of a version; of several, the one with the fewest zeros. */
     Path version(long number) {
-        return path.resolve(Long.toString(number));
-    }
-
-    /** The version whose files complete the configuration: the first by name, as text. */
-    Optional<Path> firstVersion() {
-        return versions().stream()
-                .map(number -> Long.toString(number))
-                .min(Comparator.naturalOrder())
-                .map(path::resolve);
+        Path plain = path.resolve(Long.toString(number));
+        if (!zeros || Files.isDirectory(plain)) {
+            return plain;
+        }
+        return subdirectories().stream()
+                .filter(directory ->
+                        versionNumber(directory.getFileName().toString()).equals(Optional.of(number)))
+                .min(Comparator.comparingInt(
+                        directory -> directory.getFileName().toString().length()))
+                .orElse(plain);
     }
 
     private List<Path> subdirectories() {
@@ -99,8 +111,8 @@ record ModelDirectory(String name, Path path) {
         }
     }
 
-    private static Optional<Long> versionNumber(String directoryName) {
-        boolean leadingZero = directoryName.length() > 1 && directoryName.charAt(0) == '0';
+    private Optional<Long> versionNumber(String directoryName) {
+        boolean leadingZero = !zeros && directoryName.length() > 1 && directoryName.charAt(0) == '0';
         boolean decimal = !directoryName.isEmpty() && directoryName.chars().allMatch(c -> c >= '0' && c <= '9');
         if (leadingZero || !decimal) {
             return Optional.empty();

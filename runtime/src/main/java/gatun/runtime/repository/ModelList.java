@@ -36,7 +36,7 @@ final class ModelList {
     SortedMap<String, RepositoryScan.Finding> addTo(SortedMap<String, RepositoryScan.Finding> found) {
         models.forEach((name, model) -> found.merge(
                 name,
-                new RepositoryScan.Finding.Model(new ModelDirectory(name, model.directory())),
+                new RepositoryScan.Finding.Model(ModelDirectory.listed(name, model.directory())),
                 (first, second) -> new RepositoryScan.Finding.Conflict(
                         "model '" + name + "' appears in a model repository and in the list of models; remove one")));
         return found;

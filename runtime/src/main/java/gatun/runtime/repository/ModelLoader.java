@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -91,11 +92,9 @@ final class ModelLoader {
         }
         try {
             source.directory().warnOfOddNames();
-            ModelConfig config = complete(source);
-            Map<String, List<String>> labels =
-                    LabelFiles.read(config, source.directory().path());
+            ConfigurationLimits.check(source.config(), settings.limits());
             return versions.stream()
-                    .map(version -> load(source, config, version, labels, entry))
+                    .map(version -> load(source, version, entry))
                     .toList();
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(name, e);
@@ -110,14 +109,18 @@ final class ModelLoader {
         }
     }
 
-    private ModelConfig complete(ModelSource source) {
-        ConfigurationLimits.check(source.config(), settings.limits());
-        Optional<Path> first = source.directory().firstVersion();
-        Optional<BatchingRule> rule = first.flatMap(version -> rule(source, version));
+    /** The configuration of one version, completed from its own files: versions may differ in all but what is written. */
+    private ModelConfig complete(ModelSource source, long version) {
+        Path files = source.directory().version(version);
+        Optional<BatchingRule> rule = rule(source, files);
         ModelConfig config = retrying(
                 source.name(),
                 () -> ModelConfiguration.complete(
-                        source.config(), first, settings.sources().autoComplete(), backends::started, rule));
+                        source.config(),
+                        Optional.of(files),
+                        settings.sources().autoComplete(),
+                        backends::started,
+                        rule));
         ConfigurationLimits.check(config, settings.limits());
         settings.loading().configurationRule().accept(config);
         return config;
@@ -137,19 +140,24 @@ final class ModelLoader {
      * @return empty where that is not all that has changed, and nothing was done
      */
     Optional<List<Result>> adjustInstances(ModelSource source, Collection<VersionEntry> serving) {
-        ModelConfig config;
+        Map<VersionEntry, ModelConfig> configs = new LinkedHashMap<>();
         try {
-            config = complete(source);
+            ConfigurationLimits.check(source.config(), settings.limits());
+            for (VersionEntry version : serving) {
+                configs.put(version, complete(source, Long.parseLong(version.version())));
+            }
         } catch (RuntimeException e) {
             return Optional.empty(); // Loading it fails as well, and tells it.
         }
-        if (serving.stream().allMatch(version -> config.equals(model(version).config()))) {
+        if (configs.entrySet().stream()
+                .allMatch(next -> next.getValue().equals(model(next.getKey()).config()))) {
             return Optional.empty();
         }
         List<Result> results = new ArrayList<>();
-        for (VersionEntry version : serving) {
+        for (Map.Entry<VersionEntry, ModelConfig> next : configs.entrySet()) {
+            VersionEntry version = next.getKey();
             try {
-                if (!retrying(source.name(), () -> model(version).adjustInstances(config))) {
+                if (!retrying(source.name(), () -> model(version).adjustInstances(next.getValue()))) {
                     return Optional.empty();
                 }
                 results.add(new Result(version.because(""), Optional.empty()));
@@ -165,10 +173,14 @@ final class ModelLoader {
         return serving.model().orElseThrow();
     }
 
-    private Result load(
-            ModelSource source, ModelConfig config, long version, Map<String, List<String>> labels, ModelEntry entry) {
+    private Result load(ModelSource source, long version, ModelEntry entry) {
         long startedNanos = System.nanoTime();
+        String engine = VersionEntry.engine(source.config());
         try {
+            ModelConfig config = complete(source, version);
+            engine = VersionEntry.engine(config);
+            Map<String, List<String>> labels =
+                    LabelFiles.read(config, source.directory().path());
             ServedModel loaded = remembering.apply(
                     config.hasEnsembleScheduling()
                             ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
@@ -178,8 +190,7 @@ final class ModelLoader {
             return Result.ready(loaded, loadTime);
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(source.name(), e);
-            return Result.failed(
-                    source.name(), Long.toString(version), VersionEntry.engine(config), failure, since(startedNanos));
+            return Result.failed(source.name(), Long.toString(version), engine, failure, since(startedNanos));
         }
     }
 

@@ -45,14 +45,18 @@ record ModelSource(
         return stamps.versions();
     }
 
-    /** Whether versions of both are the same where their directories are. */
+    /** Whether versions of both are the same where their directories are, whichever versions a list of models chooses. */
     boolean hasBaseOf(ModelSource other) {
         return !overridden
                 && !other.overridden
                 && directory.equals(other.directory)
                 && stamps.configuration().equals(other.stamps.configuration())
                 && stamps.base().equals(other.stamps.base())
-                && config.equals(other.config);
+                && withoutPolicy(config).equals(withoutPolicy(other.config));
+    }
+
+    private static ModelConfig withoutPolicy(ModelConfig config) {
+        return config.toBuilder().clearVersionPolicy().build();
     }
 
     /**

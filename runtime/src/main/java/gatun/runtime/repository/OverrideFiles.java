@@ -43,7 +43,7 @@ final class OverrideFiles {
         } catch (IOException e) {
             throw cannotWrite(model, e);
         }
-        OverrideFiles written = new OverrideFiles(root, new ModelDirectory(model, root.resolve(model)));
+        OverrideFiles written = new OverrideFiles(root, ModelDirectory.inRepository(model, root.resolve(model)));
         try {
             Files.createDirectory(written.directory.path());
             for (Map.Entry<String, MemorySegment> file : files.entrySet()) {

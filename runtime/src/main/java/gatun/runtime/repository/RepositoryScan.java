@@ -37,7 +37,7 @@ final class RepositoryScan {
                 String name = directory.getFileName().toString();
                 found.merge(
                         name,
-                        new Finding.Model(new ModelDirectory(name, directory)),
+                        new Finding.Model(ModelDirectory.inRepository(name, directory)),
                         (first, second) -> new Finding.Conflict(
                                 "model '" + name + "' appears in two or more repositories; remove all but one"));
             }

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 /** A backend whose runs do what the test says. Counts the models and instances that are open. */
@@ -35,6 +36,9 @@ public final class ScriptedBackend implements Backend {
 
     /** Whether the engine is started now. */
     public volatile boolean started;
+
+    /** Completes a configuration from the files of a version. */
+    public volatile BiFunction<ModelConfig, Path, ModelConfig> completion = (config, versionDirectory) -> config;
 
     public ScriptedBackend(String name, Consumer<Execution> script) {
         this.name = name;
@@ -70,7 +74,7 @@ public final class ScriptedBackend implements Backend {
 
     @Override
     public ModelConfig complete(ModelConfig config, Path versionDirectory) {
-        return config;
+        return completion.apply(config, versionDirectory);
     }
 
     @Override

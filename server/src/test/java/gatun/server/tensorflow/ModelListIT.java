@@ -4,6 +4,7 @@ package gatun.server.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.Int64Value;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
@@ -54,11 +55,16 @@ class ModelListIT {
 
     /** A version of the model {@code simple}, whose configuration is completed from its file. */
     private void version(String directory, int number) throws IOException {
-        Path version = folder.resolve(directory + "-" + number);
+        version(directory, Integer.toString(number), "simple");
+    }
+
+    /** A version in a directory of that name, of one of the example models. */
+    private void version(String directory, String versionName, String example) throws IOException {
+        Path version = folder.resolve(directory + "-" + versionName);
         Files.createDirectories(version);
-        Files.copy(ServerProcess.exampleModels().resolve("simple/1/model.onnx"), version.resolve("model.onnx"));
+        Files.copy(ServerProcess.exampleModels().resolve(example + "/1/model.onnx"), version.resolve("model.onnx"));
         Path base = Files.createDirectories(folder.resolve(directory));
-        Files.move(version, base.resolve(Integer.toString(number)));
+        Files.move(version, base.resolve(versionName));
     }
 
     private static HttpResponse<String> get(HttpClient http, String url) throws IOException, InterruptedException {
@@ -153,6 +159,29 @@ class ModelListIT {
             awaitAvailable(grpc, "sums", 2L);
             assertThat(predict(grpc, model("sums")).getModelSpec().getVersion().getValue())
                     .isEqualTo(2);
+        }
+    }
+
+    @Test
+    void shouldServeVersionsThatDifferAndAreNamedWithLeadingZeros() throws Exception {
+        version("mixed", "00000123", "simple");
+        version("mixed", "00000124", "softmax");
+        Path file = folder.resolve("models.config");
+        Files.writeString(file, """
+                model_config_list { config { name: "mixed" base_path: "%s" model_platform: "tensorflow"
+                  model_version_policy { all { } } } }
+                """.formatted(folder.resolve("mixed")));
+        try (ServerProcess server = launch("--model_config_file=" + file);
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort());
+                HttpApi rest = new HttpApi(server)) {
+            assertThat(available(grpc, "mixed")).containsExactly(124L, 123L);
+            ModelSpec.Builder older = model("mixed").setVersion(Int64Value.of(123));
+            assertThat(predict(grpc, older).getOutputsOrThrow("OUTPUT0").getIntValList())
+                    .containsExactlyElementsOf(
+                            Arrays.stream(SimpleModel.SUM).boxed().toList());
+            assertThat(rest.get("/v1/models/mixed/versions/123/metadata").body())
+                    .contains("\"INPUT1\"");
+            assertThat(rest.get("/v1/models/mixed/metadata").body()).doesNotContain("\"INPUT1\"");
         }
     }
 
