@@ -9,6 +9,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one JSON document that lies in native memory, from front to back, without building a tree of it.
@@ -19,7 +20,7 @@ import java.lang.foreign.MemorySegment;
  * for JSON of another type they name the type. For one thread.
  */
 public final class JsonReader {
-    /** How deep arrays and objects may be nested. */
+    /** How deep arrays and objects may be nested, unless {@link #depthLimit} says otherwise. */
     public static final int DEPTH_LIMIT = 100;
 
     /**
@@ -62,6 +63,8 @@ public final class JsonReader {
 
     private long at;
     private int depth;
+    private int depthLimit = DEPTH_LIMIT;
+    private @Nullable Nesting skipped;
     /**
      * The step of the document in which other threads last had their turn on the carrier thread; an int, which takes no
      * room beside its neighbours.
@@ -107,6 +110,12 @@ public final class JsonReader {
         this.start = start;
         this.end = start + byteSize;
         this.at = start;
+    }
+
+    /** Lets arrays and objects be nested to {@code levels}; a level takes a bit of memory while it is skipped. */
+    public JsonReader depthLimit(int levels) {
+        depthLimit = levels;
+        return this;
     }
 
     /** The type of the next value. */
@@ -326,18 +335,7 @@ public final class JsonReader {
     /** Reads over a value of any kind; afterwards only its form has been checked. */
     public void skipValue() {
         switch (peek()) {
-            case OBJECT -> {
-                enter();
-                while (nextMember()) {
-                    skipValue();
-                }
-            }
-            case ARRAY -> {
-                enter();
-                while (nextElement()) {
-                    skipValue();
-                }
-            }
+            case OBJECT, ARRAY -> skipNested();
             case STRING -> at = string.scan(this, text, at, end);
             case NUMBER -> at = number.scan(this, at, end);
             case BOOLEAN -> {
@@ -345,6 +343,28 @@ public final class JsonReader {
             }
             case NULL -> literal("null");
         }
+    }
+
+    /** Skips an array or object, however deep: without recursion, and by the same rules as entering it. */
+    private void skipNested() {
+        Nesting nesting = skipped;
+        if (nesting == null) {
+            nesting = new Nesting();
+            skipped = nesting;
+        }
+        int outer = depth;
+        do {
+            Kind kind = peek();
+            if (kind == Kind.OBJECT || kind == Kind.ARRAY) {
+                enter();
+                nesting.open(depth, kind == Kind.OBJECT);
+            } else {
+                skipValue();
+            }
+            while (depth > outer && !(nesting.isObject(depth) ? nextMember() : nextElement())) {
+                // That one has ended; the one around it goes on.
+            }
+        } while (depth > outer);
     }
 
     /**
@@ -532,9 +552,9 @@ public final class JsonReader {
         return GatunException.invalidArgument(syntaxFailure.text(what, position - start));
     }
 
-    /** The failure of arrays or objects nested too deeply. */
-    static GatunException tooDeep() {
-        return GatunException.invalidArgument("JSON nesting depth exceeds maximum allowed limit (" + DEPTH_LIMIT + ")");
+    /** The failure of arrays or objects nested deeper than {@code limit}. */
+    public static GatunException tooDeep(int limit) {
+        return GatunException.invalidArgument("JSON nesting depth exceeds maximum allowed limit (" + limit + ")");
     }
 
     private static GatunException failed(String failing, String reason) {
@@ -572,8 +592,8 @@ public final class JsonReader {
     private void enter() {
         at++;
         fresh = true;
-        if (++depth > DEPTH_LIMIT) {
-            throw tooDeep();
+        if (++depth > depthLimit) {
+            throw tooDeep(depthLimit);
         }
     }
 

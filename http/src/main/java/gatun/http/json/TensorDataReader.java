@@ -108,7 +108,7 @@ public final class TensorDataReader {
             boolean valueRead = true;
             if (c == '[') {
                 if (++open > JsonReader.DEPTH_LIMIT) {
-                    throw JsonReader.tooDeep();
+                    throw JsonReader.tooDeep(JsonReader.DEPTH_LIMIT);
                 }
                 at = JsonReader.blanksFrom(json, at + 1, end);
                 valueRead = at < end && json.get(JAVA_BYTE, at) == ']';

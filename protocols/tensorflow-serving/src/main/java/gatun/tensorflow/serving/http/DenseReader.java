@@ -61,15 +61,24 @@ final class DenseReader {
         int inner = json.measureArrays(dims, rank);
         while (rank + inner > dims.length) {
             if (dims.length > JsonReader.DEPTH_LIMIT) {
-                json.position(from);
-                json.skipValue();
+                throw tooDeep(json, from);
             }
             dims = Arrays.copyOf(dims, 2 * dims.length);
             begun = Arrays.copyOf(begun, dims.length);
             inner = json.measureArrays(dims, rank);
         }
         rank += inner;
+        if (rank > JsonReader.DEPTH_LIMIT) {
+            throw tooDeep(json, from);
+        }
         json.position(from);
+    }
+
+    /** The failure of a value that is nested too deeply; that it is no JSON comes first. */
+    private static GatunException tooDeep(JsonReader json, long from) {
+        json.position(from);
+        json.skipValue();
+        return JsonReader.tooDeep(JsonReader.DEPTH_LIMIT);
     }
 
     /**
