@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -152,6 +153,22 @@ class PredictTest {
                         .getVersion()
                         .getValue())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void shouldTellTheEngineForHowLongTheClientWaits() {
+        assertThat(fixture.prediction()
+                        .withDeadlineAfter(1, TimeUnit.HOURS)
+                        .predict(pair().build())
+                        .getOutputsMap())
+                .isNotEmpty();
+        assertThat(fixture.echo.timeLeftNanos).isBetween(1L, TimeUnit.HOURS.toNanos(1));
+        assertThat(fixture.prediction()
+                        .withDeadlineAfter(3, TimeUnit.HOURS)
+                        .predict(pair().build())
+                        .getOutputsMap())
+                .isNotEmpty();
+        assertThat(fixture.echo.timeLeftNanos).isBetween(TimeUnit.HOURS.toNanos(1), TimeUnit.HOURS.toNanos(3));
     }
 
     @Test
