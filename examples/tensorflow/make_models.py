@@ -286,6 +286,27 @@ def scalars():
         {"y": ("y:0", FLOAT, [-1]), "sum": ("sum:0", FLOAT, [])})})
 
 
+def loop():
+    """Counts to a number, one by one."""
+    nodes = [
+        placeholder("to", INT64, []),
+        constant("zero", INT64, [], [0]),
+        node("begin", "Enter", ["zero"], T=a_type(INT64), frame_name=a_text("loop")),
+        node("limit", "Enter", ["to"], T=a_type(INT64), frame_name=a_text("loop"), is_constant=message((5, 1))),
+        node("count", "Merge", ["begin", "next"], T=a_type(INT64), N=a_number(2)),
+        node("less", "Less", ["count", "limit"], T=a_type(INT64)),
+        node("again", "LoopCond", ["less"]),
+        node("turn", "Switch", ["count", "again"], T=a_type(INT64)),
+        node("inside", "Identity", ["turn:1"], T=a_type(INT64)),
+        node("one", "Const", ["^inside"], dtype=a_type(INT64), value=a_tensor(INT64, [], [1])),
+        node("sum", "AddV2", ["inside", "one"], T=a_type(INT64)),
+        node("next", "NextIteration", ["sum"], T=a_type(INT64)),
+        node("counted", "Exit", ["turn:0"], T=a_type(INT64)),
+    ]
+    return meta_graph(nodes, {"serving_default": signature(
+        "predict", {"to": ("to:0", INT64, [])}, {"counted": ("counted:0", INT64, [])})})
+
+
 # Requests that a model answers before it serves.
 
 def checksum(content):
@@ -383,6 +404,7 @@ if __name__ == "__main__":
         half_plus(3, ("serve", "gpu")), half_plus(2), half_plus(4, ("train",))))
     write("scalars/1", saved_model(scalars()))
     write("types/1", saved_model(types()))
+    write("loop/1", saved_model(loop()))
     # For the backend's tests.
     tests = "../../backends/tensorflow/src/test/models"
     write("unknown_operation/1", saved_model(unknown_operation()), repository=tests)

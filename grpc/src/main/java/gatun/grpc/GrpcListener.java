@@ -56,7 +56,8 @@ public final class GrpcListener implements AutoCloseable {
                 services.stream()
                         .map(service ->
                                 service.definition().getServiceDescriptor().getName())
-                        .collect(Collectors.toSet()));
+                        .collect(Collectors.toSet()),
+                settings.healthOfAnyName());
         services.add(new GrpcService(
                 ControlMethods.limit(health.bindService(), server),
                 Map.of("Check", ApiGroup.HEALTH, "Watch", ApiGroup.HEALTH)));

@@ -12,22 +12,36 @@ import gatun.runtime.access.ApiAccess;
  *     repeat it
  * @param keepalive how connections are kept alive, and when they end
  * @param access which groups of calls need which metadata
+ * @param healthOfAnyName whether the health service's Check answers for the server whatever name it is asked for
  */
-public record GrpcSettings(int maxMessageSize, int maxConcurrentCalls, KeepaliveSettings keepalive, ApiAccess access) {
+public record GrpcSettings(
+        int maxMessageSize,
+        int maxConcurrentCalls,
+        KeepaliveSettings keepalive,
+        ApiAccess access,
+        boolean healthOfAnyName) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
-    /** Messages up to 2 GiB - 1, as Triton takes them, 1000 calls of a connection at a time, open to all. */
+    /**
+     * Messages up to 2 GiB - 1 and health of any name, as in Triton; 1000 calls of a connection at a time, open to all.
+     */
     public static GrpcSettings standard() {
-        return new GrpcSettings(Integer.MAX_VALUE, DEFAULT_MAX_CALLS, KeepaliveSettings.standard(), ApiAccess.open());
+        return new GrpcSettings(
+                Integer.MAX_VALUE, DEFAULT_MAX_CALLS, KeepaliveSettings.standard(), ApiAccess.open(), true);
     }
 
     /** The same, with connections that are kept alive otherwise. */
     public GrpcSettings withKeepalive(KeepaliveSettings settings) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, settings, access);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, settings, access, healthOfAnyName);
     }
 
     /** The same, with calls restricted otherwise. */
     public GrpcSettings withAccess(ApiAccess other) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, other);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, other, healthOfAnyName);
+    }
+
+    /** The same, where the health service knows only the names of services, or answers for any name. */
+    public GrpcSettings withHealthOfAnyName(boolean any) {
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, access, any);
     }
 }

@@ -33,6 +33,8 @@ public final class InferenceRequest implements AutoCloseable {
     private String id = "";
     private String entryPoint = "";
     private long timeoutMicros;
+    private long deadlineNanos;
+    private boolean hasDeadline;
     private long priority;
     private @Nullable CorrelationId correlationId;
     private boolean sequenceStart;
@@ -59,8 +61,8 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * A request to another model on behalf of this one: of the same id, priority, timeout, sequence, parameters and
-     * compute times, but without tensors and without claims on memory. Whoever gives this request up has to see to the
+     * A request to another model on behalf of this one: of the same id, priority, timeout, deadline, sequence,
+     * parameters and compute times, but without tensors and without claims on memory. Whoever gives this request up has to see to the
      * other.
      */
     public InferenceRequest onBehalf(ModelVersion other) {
@@ -71,6 +73,8 @@ public final class InferenceRequest implements AutoCloseable {
             request.entryPoint = entryPoint;
         }
         request.timeoutMicros = timeoutMicros;
+        request.deadlineNanos = deadlineNanos;
+        request.hasDeadline = hasDeadline;
         request.priority = priority;
         request.correlationId = correlationId;
         request.sequenceStart = sequenceStart;
@@ -208,6 +212,23 @@ public final class InferenceRequest implements AutoCloseable {
     /** Sets how long the request may wait in the queue, in microseconds. */
     public void timeoutMicros(long micros) {
         timeoutMicros = micros;
+    }
+
+    /**
+     * Nanoseconds until nobody waits for the response any more; negative when that is past, {@link Long#MAX_VALUE} when
+     * nobody has said.
+     */
+    public long timeLeftNanos() {
+        return hasDeadline ? deadlineNanos - System.nanoTime() : Long.MAX_VALUE;
+    }
+
+    /**
+     * Says for how long somebody waits for the response from now on, so that an engine need not work longer. Whoever
+     * says so gives the request up too when that time is over.
+     */
+    public void timeLeftNanos(long nanos) {
+        deadlineNanos = System.nanoTime() + nanos;
+        hasDeadline = true;
     }
 
     /** The priority, 1 the highest; 0 for the model's default. */

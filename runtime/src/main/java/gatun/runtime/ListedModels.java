@@ -68,8 +68,11 @@ public final class ListedModels {
         try {
             TextFormat.merge(Files.readString(file), config);
         } catch (TextFormat.ParseException e) {
-            throw GatunException.invalidArgument(file + " is no list of models in protobuf's text format: "
-                    + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+            String name = config.getDescriptorForType().getFullName();
+            throw GatunException.invalidArgument("Invalid protobuf file: '" + file + "': Error parsing text-format "
+                    + name + ": "
+                    + String.valueOf(e.getMessage()).lines().findFirst().orElse("")
+                    + "; expected " + name + " in protobuf's text format");
         } catch (IOException e) {
             throw GatunException.invalidArgument("cannot read " + file + ": " + e.getMessage());
         }

@@ -164,7 +164,8 @@ final class ProtocolListeners {
                 inference,
                 GrpcSettings.standard()
                         .withKeepalive(listening.grpc().keepalive())
-                        .withAccess(access.grpc().access()),
+                        .withAccess(access.grpc().access())
+                        .withHealthOfAnyName(listening.grpc().bind().enabled()),
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();
         OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()

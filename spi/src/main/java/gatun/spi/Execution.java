@@ -28,6 +28,15 @@ public interface Execution {
         return EntryPoint.DEFAULT;
     }
 
+    /**
+     * For how many nanoseconds from now on somebody waits for a response of this run; 0 or less when nobody does,
+     * {@link Long#MAX_VALUE} when somebody may wait for ever. For engines that want to know it when a run begins; others
+     * are {@linkplain BackendInstance#stop told to stop}.
+     */
+    default long timeLeftNanos() {
+        return Long.MAX_VALUE;
+    }
+
     /** How many inputs there are; fewer than the model's when optional ones are left out. */
     int inputCount();
 

@@ -3,6 +3,7 @@ package gatun.grpc.health;
 
 import gatun.runtime.Subscription;
 import gatun.runtime.server.InferenceServer;
+import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
@@ -15,14 +16,15 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * gRPC's standard health service. The server as a whole, which the empty name asks for, and each of its services are
- * SERVING when the server is ready and does not stop; a name of something else is not known to those who watch it. Safe
- * for any thread.
+ * SERVING when the server is ready and does not stop; a name of something else is not known to those who watch it, and to
+ * those who check it where the settings say so. Safe for any thread.
  */
 public final class HealthService extends HealthGrpc.HealthImplBase {
     private static final String SERVER = "";
 
     private final InferenceServer server;
     private final Set<String> services;
+    private final boolean anyName;
     private final Set<Runnable> stopListeners = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
 
@@ -30,9 +32,11 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
      * Reports on {@code server}.
      *
      * @param services the names of the services that are served beside this one
+     * @param anyName whether a check is answered for the server whatever the name is
      */
-    public HealthService(InferenceServer server, Set<String> services) {
+    public HealthService(InferenceServer server, Set<String> services, boolean anyName) {
         this.server = server;
+        this.anyName = anyName;
         this.services = new TreeSet<>(services);
         this.services.add(HealthGrpc.SERVICE_NAME);
     }
@@ -66,11 +70,21 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
         return !stopping && !server.exiting() && server.ready() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
     }
 
-    /** Answers for the server whatever the name of the service, as clients of Triton are used to. */
+    /**
+     * Answers for the server and each service; for other names either the same, as clients of Triton are used to, or
+     * NOT_FOUND, as gRPC's own servers.
+     */
     @Override
     public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> response) {
-        response.onNext(
-                HealthCheckResponse.newBuilder().setStatus(status(SERVER)).build());
+        ServingStatus status = status(anyName ? SERVER : request.getService());
+        if (status == ServingStatus.SERVICE_UNKNOWN) {
+            response.onError(Status.NOT_FOUND
+                    .withDescription("service name unknown; expected \"\" for the whole server, or one of "
+                            + String.join(", ", services))
+                    .asRuntimeException());
+            return;
+        }
+        response.onNext(HealthCheckResponse.newBuilder().setStatus(status).build());
         response.onCompleted();
     }
 

@@ -10,12 +10,14 @@ import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,6 +132,10 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             try {
                 InferenceRequest inference = exchange.request(request, headers);
                 trace = inference.trace();
+                Deadline deadline = Context.current().getDeadline();
+                if (deadline != null) {
+                    inference.timeLeftNanos(deadline.timeRemaining(TimeUnit.NANOSECONDS));
+                }
                 // The context is this call's own, and cancelled when the client is gone; also at the call's end, which
                 // does no harm.
                 Context.current()

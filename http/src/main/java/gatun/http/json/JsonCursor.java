@@ -7,6 +7,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The place in a JSON document that lies in native memory, and the ways on from there: from value to value, into arrays
@@ -14,7 +15,7 @@ import java.lang.foreign.MemorySegment;
  * makes no values. For one thread.
  */
 public abstract sealed class JsonCursor permits JsonReader {
-    /** How deep arrays and objects may be nested. */
+    /** How deep arrays and objects may be nested, unless {@link JsonReader#depthLimit} says otherwise. */
     public static final int DEPTH_LIMIT = 100;
 
     /** Makes the text by which a client is told that a document is no JSON. */
@@ -34,6 +35,8 @@ public abstract sealed class JsonCursor permits JsonReader {
 
     long at;
     private int depth;
+    private int depthLimit = DEPTH_LIMIT;
+    private @Nullable Nesting skipped;
     /**
      * The step of the document in which other threads last had their turn on the carrier thread; an int, which takes no
      * room beside its neighbours.
@@ -50,6 +53,10 @@ public abstract sealed class JsonCursor permits JsonReader {
         this.start = start;
         this.end = start + byteSize;
         this.at = start;
+    }
+
+    final void limitDepth(int levels) {
+        depthLimit = levels;
     }
 
     /** The type of the next value. */
@@ -169,18 +176,7 @@ public abstract sealed class JsonCursor permits JsonReader {
     /** Reads over a value of any kind; afterwards only its form has been checked. */
     public void skipValue() {
         switch (peek()) {
-            case OBJECT -> {
-                enter();
-                while (nextMember()) {
-                    skipValue();
-                }
-            }
-            case ARRAY -> {
-                enter();
-                while (nextElement()) {
-                    skipValue();
-                }
-            }
+            case OBJECT, ARRAY -> skipNested();
             case STRING -> at = string.scan(this, text, at, end);
             case NUMBER -> at = number.scan(this, at, end);
             case BOOLEAN -> {
@@ -188,6 +184,28 @@ public abstract sealed class JsonCursor permits JsonReader {
             }
             case NULL -> literal("null");
         }
+    }
+
+    /** Skips an array or object, however deep: without recursion, and by the same rules as entering it. */
+    private void skipNested() {
+        Nesting nesting = skipped;
+        if (nesting == null) {
+            nesting = new Nesting();
+            skipped = nesting;
+        }
+        int outer = depth;
+        do {
+            JsonKind kind = peek();
+            if (kind == JsonKind.OBJECT || kind == JsonKind.ARRAY) {
+                enter();
+                nesting.open(depth, kind == JsonKind.OBJECT);
+            } else {
+                skipValue();
+            }
+            while (depth > outer && !(nesting.isObject(depth) ? nextMember() : nextElement())) {
+                // That one has ended; the one around it goes on.
+            }
+        } while (depth > outer);
     }
 
     /**
@@ -331,8 +349,8 @@ public abstract sealed class JsonCursor permits JsonReader {
     private void enter() {
         at++;
         fresh = true;
-        if (++depth > DEPTH_LIMIT) {
-            throw JsonFailure.tooDeep();
+        if (++depth > depthLimit) {
+            throw JsonFailure.tooDeep(depthLimit);
         }
     }
 

@@ -18,10 +18,9 @@ public final class JsonFailure {
         return failed(failing, "attempt to access non-existing object member '" + member + "'");
     }
 
-    /** The failure of arrays or objects nested too deeply. */
-    static GatunException tooDeep() {
-        return GatunException.invalidArgument(
-                "JSON nesting depth exceeds maximum allowed limit (" + JsonCursor.DEPTH_LIMIT + ")");
+    /** The failure of arrays or objects nested deeper than {@code limit}. */
+    public static GatunException tooDeep(int limit) {
+        return GatunException.invalidArgument("JSON nesting depth exceeds maximum allowed limit (" + limit + ")");
     }
 
     private static GatunException failed(String failing, String reason) {

@@ -47,6 +47,12 @@ public final class JsonReader extends JsonCursor {
         this.usage = usage;
     }
 
+    /** Lets arrays and objects be nested to {@code levels}; a level takes a bit of memory while it is skipped. */
+    public JsonReader depthLimit(int levels) {
+        limitDepth(levels);
+        return this;
+    }
+
     /**
      * The name of the member that {@link #nextMember} went to.
      *

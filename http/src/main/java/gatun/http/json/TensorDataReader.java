@@ -108,7 +108,7 @@ public final class TensorDataReader {
             boolean valueRead = true;
             if (c == '[') {
                 if (++open > JsonCursor.DEPTH_LIMIT) {
-                    throw JsonFailure.tooDeep();
+                    throw JsonFailure.tooDeep(JsonCursor.DEPTH_LIMIT);
                 }
                 at = JsonBytes.blanksFrom(json, at + 1, end);
                 valueRead = at < end && json.get(JAVA_BYTE, at) == ']';

@@ -45,7 +45,7 @@ public final class RouteTable implements Routes {
     @Override
     public boolean answer(Exchange exchange) {
         String path = exchange.path();
-        if (!path.startsWith(root)) {
+        if (!path.regionMatches(conventions.ignoresCase(), 0, root, 0, root.length())) {
             return false;
         }
         RouteTree.Match match = tree.find(path);

@@ -228,6 +228,21 @@ class JsonReaderTest {
     }
 
     @Test
+    void shouldSkipWhatIsNestedDeeperWhereThatIsAllowed() {
+        int levels = 30_000;
+        String deep = "[1,{\"a\":".repeat(levels) + "0" + "},2]".repeat(levels);
+        JsonReader reader = reader(deep).depthLimit(2 * levels);
+        reader.skipValue();
+        reader.end();
+
+        assertThatThrownBy(() -> reader(deep).depthLimit(2 * levels - 1).skipValue())
+                .hasMessage("JSON nesting depth exceeds maximum allowed limit (59999)");
+        assertThatThrownBy(() ->
+                        reader(deep.replace("0}", "0]")).depthLimit(2 * levels).skipValue())
+                .hasMessageContaining("Missing a comma or '}' after an object member.");
+    }
+
+    @Test
     void shouldNameTheTypeThatItExpected() {
         assertThatThrownBy(() -> reader("1").readString("Unable to parse 'id'"))
                 .hasMessage("Unable to parse 'id': attempt to access JSON non-string as string");

@@ -91,6 +91,17 @@ final class BatchExecution implements ModelExecution {
     }
 
     @Override
+    public long timeLeftNanos() {
+        long most = Long.MIN_VALUE;
+        for (int i = 0; i < tickets.size(); i++) {
+            if (isAsked(tickets.get(i))) {
+                most = Math.max(most, tickets.get(i).timeLeftNanos());
+            }
+        }
+        return most;
+    }
+
+    @Override
     public void finish() {
         if (sequences != null) {
             sequences.takeStates(outputs);

@@ -113,6 +113,11 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         responses = receiver;
     }
 
+    /** As {@link InferenceRequest#timeLeftNanos()}. */
+    long timeLeftNanos() {
+        return request.timeLeftNanos();
+    }
+
     @Override
     protected void attend() {
         ResponseStream receiver = responses;

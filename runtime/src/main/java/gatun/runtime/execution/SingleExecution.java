@@ -60,6 +60,11 @@ final class SingleExecution implements ModelExecution {
     }
 
     @Override
+    public long timeLeftNanos() {
+        return ticket().timeLeftNanos();
+    }
+
+    @Override
     public void finish() {
         InferenceTicket done = ticket();
         if (responses == null) {

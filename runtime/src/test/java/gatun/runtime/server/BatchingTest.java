@@ -23,11 +23,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -83,6 +85,29 @@ class BatchingTest {
             }
             script.accept(execution);
         });
+    }
+
+    @Test
+    void shouldTellTheEngineForHowLongSomebodyWaits() throws Exception {
+        BlockingQueue<Long> left = new LinkedBlockingQueue<>();
+        open(MODEL, execution -> {
+            left.add(execution.timeLeftNanos());
+            ScriptedBackend.copy(execution);
+        });
+        InferenceRequest one = test.input(test.request("m"), "IN", 1, 2);
+        InferenceRequest two = test.input(test.request("m"), "IN", 1, 2);
+        one.timeLeftNanos(TimeUnit.HOURS.toNanos(1));
+        two.timeLeftNanos(TimeUnit.HOURS.toNanos(3));
+        List<Future<InferenceResponse>> answers = together(one, two);
+        gate.countDown();
+        for (Future<InferenceResponse> answer : answers) {
+            answer.get(20, TimeUnit.SECONDS).close();
+        }
+        assertThat(left).hasSize(2);
+        assertThat(left.remove()).as("of a request without a deadline").isEqualTo(Long.MAX_VALUE);
+        assertThat(left.remove())
+                .as("of two requests together")
+                .isBetween(TimeUnit.HOURS.toNanos(1), TimeUnit.HOURS.toNanos(3));
     }
 
     /** The responses to these requests, which wait behind another one until all are there. */

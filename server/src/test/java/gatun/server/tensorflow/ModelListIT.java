@@ -22,6 +22,9 @@ import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
 import gatun.wire.tensorflow.serving.ReloadConfigRequest;
 import gatun.wire.tensorflow.serving.ReloadConfigResponse;
 import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -113,6 +116,13 @@ class ModelListIT {
         tensor.getTensorShapeBuilder().addDimBuilder().setSize(values.length);
         Arrays.stream(values).forEach(tensor::addIntVal);
         return tensor.build();
+    }
+
+    private static ServingStatus health(GrpcClient grpc, String service) {
+        return HealthGrpc.newBlockingStub(grpc.channel())
+                .withDeadlineAfter(20, TimeUnit.SECONDS)
+                .check(HealthCheckRequest.newBuilder().setService(service).build())
+                .getStatus();
     }
 
     private static ModelSpec.Builder model(String name) {
@@ -262,6 +272,9 @@ class ModelListIT {
                     .isEqualTo("Unexpected path: /monitoring/prometheus/metrics?x=y. Should be"
                             + " /monitoring/prometheus/metrics");
             assertThat(reloadedWithALabel(grpc)).isZero();
+            assertThat(health(grpc, "")).isEqualTo(ServingStatus.SERVING);
+            assertThat(health(grpc, PredictionServiceGrpc.SERVICE_NAME)).isEqualTo(ServingStatus.SERVING);
+            assertThatThrownBy(() -> health(grpc, "any")).hasMessageStartingWith("NOT_FOUND: service name unknown");
             assertThat(server.log())
                     .contains("--rest_api_num_threads is a flag of TensorFlow Serving that has no effect in Gatun: each"
                             + " request has a virtual thread");

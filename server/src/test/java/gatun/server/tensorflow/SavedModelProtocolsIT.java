@@ -2,6 +2,7 @@
 package gatun.server.tensorflow;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.google.protobuf.ByteString;
@@ -69,7 +70,7 @@ class SavedModelProtocolsIT {
         assumeThat(LibraryCache.ofUser().folder().resolve("tensorflow"))
                 .as("TensorFlow's library, installed by './gatun install tensorflow'")
                 .isDirectory();
-        server = ServerProcess.launch(models(), "--allow-client-shm");
+        server = ServerProcess.launch(models(), "--allow-client-shm", "--rest_api_timeout_in_ms=5000");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
     }
@@ -335,6 +336,33 @@ class SavedModelProtocolsIT {
     @Test
     void shouldHaveAnsweredTheRequestsThatLieBesideAModelBeforeItServed() {
         assertThat(server.log()).contains("Model 'half_plus_two' version 1 answered 2 warm-up requests");
+    }
+
+    @Test
+    void shouldEndARunWhenItsClientsTimeIsOver() {
+        HttpResponse<String> late = http.post("/v1/models/loop:predict", "{\"inputs\":" + Long.MAX_VALUE + "}");
+        assertThat(late.statusCode()).isEqualTo(504);
+        assertThat(late.body()).contains("Timed out waiting for notification");
+        assertThat(http.post("/v1/models/loop:predict", "{\"inputs\":7}").body())
+                .contains("\"outputs\": 7");
+
+        assertThatThrownBy(() ->
+                        prediction().withDeadlineAfter(1, TimeUnit.SECONDS).predict(loop(Long.MAX_VALUE)))
+                .hasMessageStartingWith("DEADLINE_EXCEEDED");
+        assertThat(prediction().predict(loop(7)).getOutputsOrThrow("counted").getInt64ValList())
+                .containsExactly(7L);
+    }
+
+    private static PredictRequest loop(long to) {
+        TensorProto number = TensorProto.newBuilder()
+                .setDtype(DataType.DT_INT64)
+                .setTensorShape(TensorShapeProto.getDefaultInstance())
+                .addInt64Val(to)
+                .build();
+        return PredictRequest.newBuilder()
+                .setModelSpec(ModelSpec.newBuilder().setName("loop"))
+                .putInputs("to", number)
+                .build();
     }
 
     @Test

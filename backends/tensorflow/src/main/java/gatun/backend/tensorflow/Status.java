@@ -49,7 +49,8 @@ final class Status implements AutoCloseable {
         if (code == tensorflow_h.TF_UNAVAILABLE() || code == tensorflow_h.TF_RESOURCE_EXHAUSTED()) {
             return ErrorCode.UNAVAILABLE;
         }
-        return code == tensorflow_h.TF_CANCELLED() ? ErrorCode.CANCELLED : ErrorCode.INTERNAL;
+        boolean ended = code == tensorflow_h.TF_CANCELLED() || code == tensorflow_h.TF_DEADLINE_EXCEEDED();
+        return ended ? ErrorCode.CANCELLED : ErrorCode.INTERNAL;
     }
 
     @Override

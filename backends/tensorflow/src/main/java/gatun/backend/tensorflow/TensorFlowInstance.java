@@ -18,8 +18,8 @@ import java.util.Map;
 
 /**
  * Runs a model's session with arguments of its own. Inputs are read where they lie, unless the model may keep them;
- * outputs are copied once from the engine's memory to where they belong. A run that has begun cannot be stopped:
- * TensorFlow's C API has no way to.
+ * outputs are copied once from the engine's memory to where they belong. A run ends when the time is over for which
+ * somebody waits; TensorFlow's C API has no other way to stop one that has begun.
  */
 final class TensorFlowInstance implements BackendInstance {
     private final Session session;
@@ -37,6 +37,7 @@ final class TensorFlowInstance implements BackendInstance {
     private final MemorySegment outputPlaces;
     private final MemorySegment outputArray;
     private final MemorySegment[] inputs;
+    private final RunOptions options = new RunOptions(arena);
 
     TensorFlowInstance(Session session, Map<String, Function> functions) {
         this.session = session;
@@ -82,7 +83,7 @@ final class TensorFlowInstance implements BackendInstance {
             execution.inferStarted();
             tensorflow_h.TF_SessionRun(
                     session.handle(),
-                    MemorySegment.NULL,
+                    options.timeout(execution.timeLeftNanos()),
                     inputPlaces,
                     inputArray,
                     inputCount,

@@ -21,6 +21,9 @@ import gatun.wire.tensorflow.Features;
 import gatun.wire.tensorflow.FloatList;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -184,6 +187,25 @@ class TensorFlowServerTest {
         assertThat(models.bytes(
                         models.strings(models.request("strings", "echo"), "text", longText, ServedModels.text("b"))))
                 .hasSize((int) BytesCodec.encodedByteSize(List.of(longText, ServedModels.text("b"))));
+    }
+
+    private long counted(long to, Duration patience) {
+        InferenceRequest request = models.request("loop", "serving_default");
+        models.input(request, new TensorSpec("to", Datatype.INT64, Shape.of()), Long.BYTES)
+                .set(ValueLayout.JAVA_LONG, 0, to);
+        request.timeLeftNanos(patience.toNanos());
+        return ByteBuffer.wrap(models.bytes(request))
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .getLong();
+    }
+
+    @Test
+    void shouldEndARunWhenNobodyWaitsForItAnyMore() {
+        assertThatThrownBy(() -> counted(Long.MAX_VALUE, Duration.ofMillis(100)))
+                .isInstanceOfSatisfying(
+                        GatunException.class, ended -> assertThat(ended.code()).isEqualTo(ErrorCode.CANCELLED))
+                .hasMessageContaining("Timed out waiting for notification");
+        assertThat(counted(1000, Duration.ofMinutes(2))).isEqualTo(1000);
     }
 
     @Test

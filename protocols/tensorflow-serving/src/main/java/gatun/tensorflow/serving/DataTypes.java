@@ -55,6 +55,11 @@ public final class DataTypes {
 
     /** The name of one of our datatypes in messages, such as {@code float}. */
     public static String shortName(Datatype type) {
-        return of(type).name().substring(PREFIX.length()).toLowerCase(Locale.ROOT);
+        return shortName(of(type));
+    }
+
+    /** The name of one of TensorFlow's datatypes in messages. */
+    public static String shortName(DataType type) {
+        return type.name().substring(PREFIX.length()).toLowerCase(Locale.ROOT);
     }
 }

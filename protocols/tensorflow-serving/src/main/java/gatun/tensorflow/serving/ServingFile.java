@@ -22,7 +22,8 @@ final class ServingFile {
         try {
             TextFormat.merge(Files.readString(file), message);
         } catch (TextFormat.ParseException e) {
-            throw GatunException.invalidArgument("Invalid protobuf file: '" + file + "': "
+            throw GatunException.invalidArgument("Invalid protobuf file: '" + file + "': Error parsing text-format "
+                    + message.getDescriptorForType().getFullName() + ": "
                     + String.valueOf(e.getMessage()).lines().findFirst().orElse("")
                     + "; expected " + message.getDescriptorForType().getFullName() + " in protobuf's text format");
         } catch (IOException e) {

@@ -73,7 +73,8 @@ class BatchingFilesTest {
         file("batching_params.pbtxt", "max_batch_size: 5");
         assertThatThrownBy(() -> files.of(folder))
                 .isInstanceOf(GatunException.class)
-                .hasMessageStartingWith("Invalid protobuf file: '" + folder.resolve("batching_params.pbtxt") + "': 1:")
+                .hasMessageStartingWith("Invalid protobuf file: '" + folder.resolve("batching_params.pbtxt")
+                        + "': Error parsing text-format tensorflow.serving.BatchingParameters: 1:")
                 .hasMessageEndingWith("expected tensorflow.serving.BatchingParameters in protobuf's text format");
     }
 

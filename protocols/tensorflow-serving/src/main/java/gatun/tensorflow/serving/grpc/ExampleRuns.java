@@ -13,7 +13,9 @@ import gatun.runtime.OutputTensor;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.ServingMetrics;
 import io.grpc.Context;
+import io.grpc.Deadline;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -67,6 +69,10 @@ final class ExampleRuns {
             request.origin(Origin.TENSORFLOW_GRPC);
             input.ask(signature, request, pool);
             source.close();
+            Deadline deadline = Context.current().getDeadline();
+            if (deadline != null) {
+                request.timeLeftNanos(deadline.timeRemaining(TimeUnit.NANOSECONDS));
+            }
             Context.current().addListener(cancelled -> request.cancellation().cancel(), Runnable::run);
         } catch (Throwable t) {
             request.close();

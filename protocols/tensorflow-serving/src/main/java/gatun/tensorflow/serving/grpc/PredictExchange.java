@@ -111,6 +111,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
         for (PredictMessage.TensorField input : message.inputs) {
             request.addInput(tensors.read(input, request));
         }
+        SignatureCheck.requireTypes(message, signature);
         for (String output : message.outputFilter) {
             request.addOutput(RequestedOutput.of(output));
         }

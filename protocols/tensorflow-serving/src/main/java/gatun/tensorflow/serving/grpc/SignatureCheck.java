@@ -2,10 +2,13 @@
 package gatun.tensorflow.serving.grpc;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ModelVersion;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.tensorflow.serving.DataTypes;
 import gatun.tensorflow.serving.OptionalInputs;
+import gatun.wire.tensorflow.DataType;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -44,6 +47,24 @@ final class SignatureCheck {
             used.retainAll(names(expected));
             throw GatunException.invalidArgument("Inputs contains invalid name. Used request inputs: "
                     + String.join(",", used) + ", request input: " + String.join(",", sent(message)));
+        }
+    }
+
+    /** @throws GatunException INVALID_ARGUMENT, in TensorFlow's words, when an input is of another type */
+    static void requireTypes(PredictMessage message, EntryPoint entryPoint) {
+        List<EntryTensor> expected = entryPoint.inputs();
+        for (int i = 0; i < expected.size(); i++) {
+            TensorSpec spec = expected.get(i).spec();
+            int type = DataTypes.of(spec.datatype()).getNumber();
+            for (int j = 0; j < message.inputs.size(); j++) {
+                PredictMessage.TensorField input = message.inputs.get(j);
+                if (input.dtype != type && input.name.equals(spec.name())) {
+                    throw GatunException.invalidArgument("Expects arg[" + i + "] to be "
+                            + DataTypes.shortName(spec.datatype()) + " but "
+                            + DataTypes.shortName(DataType.forNumber(input.dtype)) + " is provided; arg[" + i
+                            + "] is the input '" + spec.name() + "'");
+                }
+            }
         }
     }
 

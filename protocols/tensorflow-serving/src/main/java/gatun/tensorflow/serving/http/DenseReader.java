@@ -2,6 +2,7 @@
 package gatun.tensorflow.serving.http;
 
 import gatun.http.json.JsonCursor;
+import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
@@ -62,15 +63,24 @@ final class DenseReader {
         int inner = json.measureArrays(dims, rank);
         while (rank + inner > dims.length) {
             if (dims.length > JsonCursor.DEPTH_LIMIT) {
-                json.position(from);
-                json.skipValue();
+                throw tooDeep(json, from);
             }
             dims = Arrays.copyOf(dims, 2 * dims.length);
             begun = Arrays.copyOf(begun, dims.length);
             inner = json.measureArrays(dims, rank);
         }
         rank += inner;
+        if (rank > JsonCursor.DEPTH_LIMIT) {
+            throw tooDeep(json, from);
+        }
         json.position(from);
+    }
+
+    /** The failure of a value that is nested too deeply; that it is no JSON comes first. */
+    private static GatunException tooDeep(JsonReader json, long from) {
+        json.position(from);
+        json.skipValue();
+        return JsonFailure.tooDeep(JsonCursor.DEPTH_LIMIT);
     }
 
     /**

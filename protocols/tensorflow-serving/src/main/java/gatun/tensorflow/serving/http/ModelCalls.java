@@ -68,6 +68,7 @@ final class ModelCalls {
     void answer(
             Exchange exchange, InferenceRequest request, Api api, BiConsumer<IndentedJson, List<OutputTensor>> writer) {
         long askedNanos = metrics == null ? 0 : System.nanoTime();
+        request.timeLeftNanos(timeout.toNanos());
         CompletableFuture<Void> timer =
                 new CompletableFuture<Void>().completeOnTimeout(null, timeout.toNanos(), TimeUnit.NANOSECONDS);
         CompletableFuture<Void> ignored = timer.thenRun(request.cancellation()::cancel);
@@ -86,12 +87,12 @@ final class ModelCalls {
             RestResponse.send(exchange, json);
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {
-            // The timer is done before it gives the request up, what it does then perhaps not yet.
-            if (e.code() != ErrorCode.CANCELLED || !timer.isDone()) {
+            // The engine may notice it before the timer does.
+            if (e.code() != ErrorCode.CANCELLED || request.timeLeftNanos() > 0) {
                 throw request.afterRun(e); // there may be no memory for the response
             }
-            throw new ModelTimeout("the model has not answered within " + timeout.toMillis() + " ms, which "
-                    + Setting.REST_API_TIMEOUT_IN_MS + " allows");
+            throw new ModelTimeout("Timed out waiting for notification: the model has not answered within "
+                    + timeout.toMillis() + " ms, which " + Setting.REST_API_TIMEOUT_IN_MS + " allows");
         } finally {
             timer.cancel(false);
             trace.ifPresent(RequestTrace::end);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
@@ -20,11 +22,20 @@ final class RequestDocument {
     /** The member that names the signature of a request. */
     private static final String SIGNATURE_NAME = "signature_name";
 
+    /** How deep values may be nested that nobody reads; tensors and features may less. */
+    static final int DEPTH_LIMIT = 1 << 16;
+
     private static final String FAILING = "";
+
+    /** What some editors write before UTF-8. */
+    private static final int BYTE_ORDER_MARK = 0xEFBBBF;
+
+    private static final int MARK_BYTES = 3;
 
     private final MemorySegment text;
     private final long start;
     private final long byteSize;
+    private final long markBytes;
     private final RequestUsage usage;
     private final ValueText values;
 
@@ -88,9 +99,10 @@ final class RequestDocument {
             MemorySegment text, long start, long byteSize, RequestUsage usage, Function<JsonReader, Member> tensors) {
         this.usage = usage;
         this.text = text;
-        this.start = start;
-        this.byteSize = byteSize;
-        this.values = new ValueText(text, start, byteSize);
+        this.markBytes = beginsWithMark(text, start, byteSize) ? MARK_BYTES : 0;
+        this.start = start + markBytes;
+        this.byteSize = byteSize - markBytes;
+        this.values = new ValueText(text, this.start, this.byteSize);
         if (byteSize == 0) {
             throw GatunException.invalidArgument("JSON Parse error: The document is empty");
         }
@@ -99,6 +111,14 @@ final class RequestDocument {
         } catch (GatunException e) {
             throw firstFailure(e);
         }
+    }
+
+    private static boolean beginsWithMark(MemorySegment text, long start, long byteSize) {
+        int first = 0;
+        for (int i = 0; i < MARK_BYTES && i < byteSize; i++) {
+            first = first << Byte.SIZE | Byte.toUnsignedInt(text.get(JAVA_BYTE, start + i));
+        }
+        return first == BYTE_ORDER_MARK;
     }
 
     /** The failure to report when {@code found} was found: a syntax error anywhere in the JSON comes first. */
@@ -177,7 +197,12 @@ final class RequestDocument {
     /** A reader that stands at the beginning of the document. */
     private JsonReader reader() {
         return new JsonReader(
-                text, start, byteSize, (what, offset) -> "JSON Parse error: " + what + " at offset: " + offset, usage);
+                        text,
+                        start,
+                        byteSize,
+                        (what, offset) -> "JSON Parse error: " + what + " at offset: " + (markBytes + offset),
+                        usage)
+                .depthLimit(DEPTH_LIMIT);
     }
 
     /** A reader that stands at {@code position}, where a value begins. */

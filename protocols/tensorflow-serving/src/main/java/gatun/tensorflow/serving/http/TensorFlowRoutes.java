@@ -100,7 +100,7 @@ public final class TensorFlowRoutes implements Routes {
             answerMetrics(exchange, monitoring);
             return true;
         }
-        if (!path.startsWith(ROOT)) {
+        if (!path.regionMatches(true, 0, ROOT, 0, ROOT.length())) {
             return false;
         }
         if (anyOrigin) {

@@ -31,7 +31,7 @@ final class ValueText {
 
     /** The value at {@code position} of the segment, cut off at 256 bytes. */
     String at(long position) {
-        JsonReader json = new JsonReader(text, start, byteSize);
+        JsonReader json = new JsonReader(text, start, byteSize).depthLimit(RequestDocument.DEPTH_LIMIT);
         json.position(position);
         JsonWriter out = new JsonWriter();
         IndentedJson indented = new IndentedJson(out, INDENT).oneLineArrays(true);
@@ -49,6 +49,9 @@ final class ValueText {
 
     /** Copies a value; false when there is enough. */
     private boolean copy(JsonReader json, IndentedJson out) {
+        if (out.text().size() >= BYTE_LIMIT) {
+            return false;
+        }
         switch (json.peek()) {
             case OBJECT -> {
                 out.beginObject();

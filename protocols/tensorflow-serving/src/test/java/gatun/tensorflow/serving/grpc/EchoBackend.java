@@ -16,6 +16,9 @@ import java.util.stream.IntStream;
  * reason that it gives.
  */
 final class EchoBackend implements Backend {
+    /** For how long somebody waited for the last run when it began. */
+    volatile long timeLeftNanos;
+
     @Override
     public String name() {
         return "echo";
@@ -27,10 +30,10 @@ final class EchoBackend implements Backend {
             throw GatunException.invalidArgument(
                     config.getParametersOrThrow("fail").getStringValue());
         }
-        return new Echo(config);
+        return new Echo(this, config);
     }
 
-    private record Echo(ModelConfig config) implements BackendModel, BackendInstance {
+    private record Echo(EchoBackend backend, ModelConfig config) implements BackendModel, BackendInstance {
         @Override
         public BackendInstance newInstance(InstanceSpec spec) {
             return this;
@@ -39,6 +42,7 @@ final class EchoBackend implements Backend {
         @Override
         public void execute(Execution execution) {
             execution.inferStarted();
+            backend.timeLeftNanos = execution.timeLeftNanos();
             for (int i = 0; i < execution.outputCount(); i++) {
                 String output = execution.outputName(i);
                 int place = IntStream.range(0, config.getOutputCount())

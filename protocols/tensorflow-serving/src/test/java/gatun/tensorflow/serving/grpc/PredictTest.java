@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -152,6 +153,22 @@ class PredictTest {
                         .getVersion()
                         .getValue())
                 .isEqualTo(1);
+    }
+
+    @Test
+    void shouldTellTheEngineForHowLongTheClientWaits() {
+        assertThat(fixture.prediction()
+                        .withDeadlineAfter(1, TimeUnit.HOURS)
+                        .predict(pair().build())
+                        .getOutputsMap())
+                .isNotEmpty();
+        assertThat(fixture.echo.timeLeftNanos).isBetween(1L, TimeUnit.HOURS.toNanos(1));
+        assertThat(fixture.prediction()
+                        .withDeadlineAfter(3, TimeUnit.HOURS)
+                        .predict(pair().build())
+                        .getOutputsMap())
+                .isNotEmpty();
+        assertThat(fixture.echo.timeLeftNanos).isBetween(TimeUnit.HOURS.toNanos(1), TimeUnit.HOURS.toNanos(3));
     }
 
     @Test
@@ -420,8 +437,8 @@ class PredictTest {
         assertThat(tensorFailure(tensor(DataType.DT_COMPLEX64, 1, 1)))
                 .startsWith("INVALID_ARGUMENT input 'x' is of type DT_COMPLEX64");
         assertThat(tensorFailure(tensor(DataType.DT_INT32, 1, 1)))
-                .startsWith("INVALID_ARGUMENT")
-                .contains("INT32");
+                .isEqualTo(
+                        "INVALID_ARGUMENT Expects arg[0] to be float but int32 is provided; arg[0] is the input 'x'");
         assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1, 1, 1)))
                 .startsWith("INVALID_ARGUMENT")
                 .contains("shape");

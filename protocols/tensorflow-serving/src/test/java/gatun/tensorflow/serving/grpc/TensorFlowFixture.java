@@ -39,6 +39,9 @@ import java.util.concurrent.locks.LockSupport;
  * TensorFlow Serving's.
  */
 final class TensorFlowFixture implements AutoCloseable {
+    /** The backend of most models. */
+    final EchoBackend echo = new EchoBackend();
+
     private final Path repository;
     private final BufferPool pool = new BufferPool(256 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
@@ -87,7 +90,7 @@ final class TensorFlowFixture implements AutoCloseable {
 
     private void open(ServerOptions options, TestServerSettings edges, TensorFlowSettings settings) {
         server = GatunServer.open(
-                options.backend(new EchoBackend()).backend(new JudgeBackend()).exitTimeout(Duration.ofSeconds(10)));
+                options.backend(echo).backend(new JudgeBackend()).exitTimeout(Duration.ofSeconds(10)));
         edge = new TestServer(server, edges, (before, common) -> new TensorFlowProtocol(before, common, settings));
     }
 

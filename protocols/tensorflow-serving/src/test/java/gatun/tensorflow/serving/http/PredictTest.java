@@ -342,15 +342,38 @@ class PredictTest {
         assertThat(mistake("grid", ragged))
                 .isEqualTo("Encountered list at unexpected size: 1 at level: 1 expected size: 2");
         assertThat(mistake("scalars", "[".repeat(100_000)))
-                .isEqualTo("JSON nesting depth exceeds maximum allowed limit (100)");
+                .isEqualTo("JSON nesting depth exceeds maximum allowed limit (65536)");
     }
 
     @Test
     void shouldRefuseNestingThatNoTensorHas() {
         for (String key : new String[] {"inputs", "instances"}) {
-            String deep = "{\"" + key + "\":" + "[".repeat(100_000) + "]".repeat(100_000) + "}";
-            assertThat(mistake("scalars", deep)).isEqualTo("JSON nesting depth exceeds maximum allowed limit (100)");
+            for (int levels : new int[] {101, 150, 60_000}) {
+                String deep = "{\"" + key + "\":[" + "[".repeat(levels) + "]".repeat(levels) + "]}";
+                assertThat(mistake("scalars", deep)).contains("JSON nesting depth exceeds maximum allowed limit (100)");
+            }
         }
+    }
+
+    @Test
+    void shouldNotMindDeepNestingThatNobodyReads() {
+        String deep = "[{\"a\":".repeat(500) + "1" + "}]".repeat(500);
+        assertThat(answer("scalars", "{\"other\":" + deep + ",\"inputs\":[7]}")).contains("7.0");
+        assertThat(answer("scalars", "{\"inputs\":{\"IN0\":[7],\"other\":" + deep + "}}"))
+                .contains("7.0");
+        assertThat(mistake("scalars", "{\"instances\":[1],\"inputs\":" + "[".repeat(500) + "]".repeat(500) + "}"))
+                .startsWith("JSON Value: {\\n    \\\"instances\\\": [1],\\n    \\\"inputs\\\": [[[[")
+                .endsWith("[ Not formatted correctly expecting only one of 'inputs' or 'instances' keys to exist ");
+        assertThat(mistake("scalars", "{\"other\":" + deep + " x}")).contains("Missing a comma or '}'");
+    }
+
+    @Test
+    void shouldReadDocumentsBehindAByteOrderMark() {
+        assertThat(answer("scalars", "\uFEFF{\"inputs\":[7]}")).contains("7.0");
+        assertThat(mistake("scalars", "\uFEFF[1]")).isEqualTo("JSON Value: [1] Is not object");
+        assertThat(mistake("scalars", "\uFEFF")).isEqualTo("JSON Parse error: The document is empty. at offset: 3");
+        assertThat(mistake("scalars", "\uFEFF{\"inputs\":[true] x}"))
+                .isEqualTo("JSON Parse error: Missing a comma or '}' after an object member. at offset: 20");
     }
 
     @Test

@@ -72,6 +72,7 @@ class RestTest {
             strings = {
                 "/v1/models/m:predict",
                 "/v1/MODELS/m/Versions/1:predict",
+                "/V1/models/m:predict",
                 "/v1/models/m/versions/001:predict",
                 "/v1/models/%6D:predict",
                 "/v1/models/%C3%BCber:predict"
@@ -96,6 +97,7 @@ class RestTest {
         "GET, /v1/models/m:predict",
         "GET, /v1/models/m?x",
         "GET, /v1/other",
+        "GET, /V1/other",
         "PUT, /v1/models/m:predict",
         "DELETE, /v1/models/m",
         "PATCH, /v1/models/m",
@@ -114,7 +116,7 @@ class RestTest {
     @Test
     void shouldNotAnswerWhatIsOutsideItsPaths() {
         assertThat(send("POST", "/v1x/models/m:predict").statusCode()).isEqualTo(404);
-        assertThat(send("POST", "/V1/models/m:predict").statusCode()).isEqualTo(404);
+        assertThat(send("POST", "/V2/models/m:predict").statusCode()).isEqualTo(404);
     }
 
     @Test
