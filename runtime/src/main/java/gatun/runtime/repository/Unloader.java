@@ -7,6 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,7 +24,7 @@ final class Unloader {
     private static final Duration AFTERWARDS = Duration.ofSeconds(10);
 
     /** Versions that have not ended, by the thread that waits for them. */
-    private final Map<Thread, List<ServedModel>> ending = new ConcurrentHashMap<>();
+    private final Map<CountDownLatch, List<ServedModel>> ending = new ConcurrentHashMap<>();
 
     /**
      * Has {@code models} refuse new requests from now on, and ends them.
@@ -35,20 +37,22 @@ final class Unloader {
             return;
         }
         models.forEach(ServedModel::drain);
+        // Known before its thread runs: the server may close at any moment.
+        CountDownLatch ended = new CountDownLatch(1);
+        ending.put(ended, List.copyOf(models));
         // A platform thread: engines give up memory on it.
-        Thread thread = Thread.ofPlatform()
+        Thread.ofPlatform()
                 .name("unload-" + models.getFirst().name())
                 .daemon(true)
-                .unstarted(() -> {
+                .start(() -> {
                     try {
                         models.forEach(model -> close(model, FOREVER));
-                    } finally {
                         afterwards.run();
-                        ending.remove(Thread.currentThread());
+                    } finally {
+                        ending.remove(ended);
+                        ended.countDown();
                     }
                 });
-        ending.put(thread, List.copyOf(models));
-        thread.start();
     }
 
     private static boolean close(ServedModel model, Duration grace) {
@@ -70,22 +74,23 @@ final class Unloader {
     boolean close(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();
         boolean ended = true;
-        for (Map.Entry<Thread, List<ServedModel>> waiting : Map.copyOf(ending).entrySet()) {
+        for (Map.Entry<CountDownLatch, List<ServedModel>> waiting :
+                Map.copyOf(ending).entrySet()) {
             boolean all = true;
             for (ServedModel model : waiting.getValue()) {
                 all &= close(model, Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
             }
-            ended &= all && join(waiting.getKey());
+            ended &= all && await(waiting.getKey());
         }
         return ended;
     }
 
-    private static boolean join(Thread thread) {
+    private static boolean await(CountDownLatch ended) {
         try {
-            return thread.join(AFTERWARDS);
+            return ended.await(AFTERWARDS.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return !thread.isAlive();
+            return ended.getCount() == 0;
         }
     }
 }
