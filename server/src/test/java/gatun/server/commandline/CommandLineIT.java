@@ -39,6 +39,18 @@ class CommandLineIT {
     }
 
     @Test
+    void shouldStartWithTheCacheThatTheBuildMade() {
+        boolean supported = Runtime.version().feature() >= 25;
+        // A JVM that must have its cache ends where the cache is not for it.
+        ServerProcess gatun = ServerProcess.start(
+                List.of("--version"), Map.of("GATUN_JAVA_OPTS", supported ? "-XX:AOTMode=on" : "-XX:+UseParallelGC"));
+        assertThat(gatun.awaitExit(Duration.ofSeconds(60))).as(gatun.log()).isZero();
+        assertThat(gatun.output()).startsWith("gatun ");
+        assertThat(ServerProcess.root().resolve("server/target/gatun/gatun.aot").toFile())
+                .matches(cache -> cache.isFile() == supported, "the build makes it for Java 25 and newer");
+    }
+
+    @Test
     void shouldStartThroughALinkWithABlankInItsName() throws Exception {
         Path link = Files.createSymbolicLink(
                 Files.createDirectory(folder.resolve("a folder")).resolve("gatun link"),
@@ -122,7 +134,7 @@ class CommandLineIT {
                         "--http-port=0",
                         "--grpc-port=0",
                         "--metrics-port=0"),
-                Map.of("GATUN_JAVA_OPTS", "-Xms4m -Xmx4m"));
+                Map.of("GATUN_JAVA_OPTS", "-Xms6m -Xmx6m"));
         assertThat(gatun.awaitExit(Duration.ofSeconds(60))).isEqualTo(Failures.OUT_OF_MEMORY);
     }
 }
