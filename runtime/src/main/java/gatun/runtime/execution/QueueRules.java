@@ -24,7 +24,8 @@ final class QueueRules {
 
     /**
      * How long a request of one level may wait. Where the configuration has a queue policy, it rules: a request may
-     * then only shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts.
+     * then only shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts
+     * where sequences wait for a slot, and nowhere else.
      *
      * @param defaultMicros the policy's limit; 0 for none
      * @param mayShorten whether a request's wish counts when it is shorter than the limit
@@ -33,6 +34,7 @@ final class QueueRules {
      */
     private record Level(long defaultMicros, boolean mayShorten, boolean ruled, boolean delays) {
         static final Level UNRULED = new Level(0, true, false, false);
+        static final Level UNLIMITED = new Level(0, false, false, false);
 
         static Level of(ModelQueuePolicy policy) {
             return new Level(
@@ -73,7 +75,8 @@ final class QueueRules {
             return new QueueRules(policy(rule), List.of(Level.UNRULED));
         }
         if (!config.hasDynamicBatching()) {
-            return new QueueRules(BatchPolicy.single(queueLimit), List.of(Level.UNRULED));
+            Level level = config.hasSequenceBatching() ? Level.UNRULED : Level.UNLIMITED;
+            return new QueueRules(BatchPolicy.single(queueLimit), List.of(level));
         }
         ModelDynamicBatching batching = config.getDynamicBatching();
         int count = (int) Math.max(1, batching.getPriorityLevels());

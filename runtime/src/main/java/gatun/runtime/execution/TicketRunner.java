@@ -58,7 +58,6 @@ final class TicketRunner {
         }
         try {
             submit(ticket, request, arrivedNanos);
-            request.submitted();
             await(ticket, arrivedNanos);
         } catch (GatunException e) {
             throw request.afterRun(e); // a step that runs again and again has run before

@@ -149,10 +149,6 @@ final class ModelLoader {
         } catch (RuntimeException e) {
             return Optional.empty(); // Loading it fails as well, and tells it.
         }
-        if (configs.entrySet().stream()
-                .allMatch(next -> next.getValue().equals(model(next.getKey()).config()))) {
-            return Optional.empty();
-        }
         List<Result> results = new ArrayList<>();
         for (Map.Entry<VersionEntry, ModelConfig> next : configs.entrySet()) {
             VersionEntry version = next.getKey();

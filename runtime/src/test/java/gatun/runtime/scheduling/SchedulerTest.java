@@ -26,11 +26,22 @@ class SchedulerTest {
     /** A ticket with a number. */
     private static final class Job extends Ticket {
         final int number;
+        final int size;
         /** Written by the worker, read after waiting. */
         int answer;
 
         Job(int number) {
+            this(number, 1);
+        }
+
+        Job(int number, int size) {
             this.number = number;
+            this.size = size;
+        }
+
+        @Override
+        protected int size() {
+            return size;
         }
     }
 
@@ -264,6 +275,33 @@ class SchedulerTest {
         assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(delay);
         assertThat(scheduler.close(GRACE)).isTrue();
+    }
+
+    /** One that is put back leaves the others, who came before that, with a size that is worth sending. */
+    @Test
+    void shouldSendTheBatchThatIsCompleteOnceATicketIsPutBack() throws Exception {
+        Recorder worker = new Recorder();
+        BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), TimeUnit.HOURS.toNanos(1), false, List.of(100), 0);
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
+        CountDownLatch submitted = new CountDownLatch(1);
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<Ticket.Outcome> late = clients.submit(() -> {
+                Job job = new Job(1, 1);
+                job.limitWait(0, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100), true);
+                scheduler.submit(job);
+                submitted.countDown();
+                return job.await(scheduler);
+            });
+            Await.opened(submitted);
+            List<Job> others = List.of(new Job(2, 2), new Job(3, 2));
+            others.forEach(scheduler::submit);
+            for (Job job : others) {
+                assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+            }
+            assertThat(worker.ran).containsExactly(2, 3);
+            assertThat(scheduler.close(GRACE)).isTrue();
+            assertThat(late.get()).isEqualTo(Ticket.Outcome.COMPLETED);
+        }
     }
 
     /** The worker that has begun a run. */

@@ -2,6 +2,8 @@
 package gatun.runtime.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.nio.file.StandardOpenOption.APPEND;
+import static java.nio.file.StandardOpenOption.CREATE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -21,7 +23,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,14 +91,9 @@ class ModelControlTest {
         test.server().infer(test.input(test.request(model), "IN", 1)).close();
     }
 
-    /**
-     * Gives a model's configuration another time, so that it counts as changed even within one tick of the file
-     * system's clock.
-     */
+    /** Makes a file of a model's version longer, so that the model counts as changed. */
     private void touch(String model) throws IOException {
-        Path config = repository.resolve(model).resolve("config.pbtxt");
-        Files.setLastModifiedTime(
-                config, FileTime.fromMillis(Files.getLastModifiedTime(config).toMillis() + 2000));
+        Files.writeString(repository.resolve(model).resolve("1").resolve("weights"), "1", CREATE, APPEND);
     }
 
     @Test

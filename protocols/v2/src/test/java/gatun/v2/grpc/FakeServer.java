@@ -277,12 +277,11 @@ final class FakeServer implements InferenceServer {
             if (request.id().startsWith("hold") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {
                 throw new GatunException(ErrorCode.INTERNAL, "nobody released " + request.id());
             }
-            if (request.correlationId().isPresent()) {
+            if (!request.id().startsWith("refuse")) {
                 submitted.add(request.id());
                 request.submitted();
             }
             if (request.id().startsWith("reject")) {
-                request.submitted();
                 throw GatunException.invalidArgument("the engine rejected");
             }
             if (request.id().startsWith("wait") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {
