@@ -59,9 +59,9 @@ final class RequestErrors {
 
     /** The failure of a backend that wants to run a request again which may run once only. */
     static GatunException runsOnce(String model) {
-        return GatunException.invalidArgument("the backend asks to run a request of model '" + model
-                + "' again, but the model is not configured for that; add 'iterative_sequence: true' to its"
-                + " 'sequence_batching'");
+        return GatunException.invalidArgument("Request is released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while"
+                + " the model is not configured to handle such a flag. The backend asks to run a request of model '"
+                + model + "' again; add 'iterative_sequence: true' to its 'sequence_batching'");
     }
 
     static GatunException duplicate(InferenceRequest request, String kind, String tensor) {

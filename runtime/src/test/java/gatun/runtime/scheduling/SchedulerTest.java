@@ -279,29 +279,23 @@ class SchedulerTest {
 
     /** One that is put back leaves the others, who came before that, with a size that is worth sending. */
     @Test
-    void shouldSendTheBatchThatIsCompleteOnceATicketIsPutBack() throws Exception {
+    void shouldSendTheBatchThatIsCompleteOnceATicketIsPutBack() {
         Recorder worker = new Recorder();
-        BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), TimeUnit.HOURS.toNanos(1), false, List.of(100), 0);
+        long hour = TimeUnit.HOURS.toNanos(1);
+        BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, List.of(100), 0);
         Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
-        CountDownLatch submitted = new CountDownLatch(1);
-        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
-            Future<Ticket.Outcome> late = clients.submit(() -> {
-                Job job = new Job(1, 1);
-                job.limitWait(0, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100), true);
-                scheduler.submit(job);
-                submitted.countDown();
-                return job.await(scheduler);
-            });
-            Await.opened(submitted);
-            List<Job> others = List.of(new Job(2, 2), new Job(3, 2));
-            others.forEach(scheduler::submit);
-            for (Job job : others) {
-                assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
-            }
-            assertThat(worker.ran).containsExactly(2, 3);
-            assertThat(scheduler.close(GRACE)).isTrue();
-            assertThat(late.get()).isEqualTo(Ticket.Outcome.COMPLETED);
+        Job late = new Job(1, 1);
+        late.limitWait(0, System.nanoTime() + hour, true);
+        List<Job> others = List.of(new Job(2, 2), new Job(3, 2));
+        scheduler.submit(late);
+        others.forEach(scheduler::submit);
+        scheduler.expire(late);
+        for (Job job : others) {
+            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         }
+        assertThat(worker.ran).containsExactly(2, 3);
+        assertThat(scheduler.close(GRACE)).isTrue();
+        assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
     }
 
     /** The worker that has begun a run. */
