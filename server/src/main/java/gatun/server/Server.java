@@ -171,6 +171,7 @@ final class Server implements AutoCloseable {
                 .loadRetries(loading.retries())
                 .loadRetryInterval(loading.retryInterval())
                 .autoComplete(models.sources().autoComplete())
+                .modelNamespacing(models.sources().namespacing())
                 .configurationRule(ExampleMappings::check)
                 .readableAtStart(control.exitOnError())
                 .strictReadiness(control.strictReadiness())

@@ -68,6 +68,7 @@ public final class ServerOptions {
     private Consumer<ModelConfig> configurationRule = config -> {};
     private boolean autoComplete = true;
     private boolean readableAtStart = true;
+    private boolean modelNamespacing;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
 
@@ -251,6 +252,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Whether models of several repositories may have the same name; false without this call. */
+    public ServerOptions modelNamespacing(boolean enabled) {
+        modelNamespacing = enabled;
+        return this;
+    }
+
     /** How long running requests may take when the server closes. */
     public ServerOptions exitTimeout(Duration timeout) {
         exitTimeout = timeout;
@@ -298,7 +305,12 @@ public final class ServerOptions {
         return new RepositorySettings(
                 controlMode,
                 new RepositorySettings.Sources(
-                        repositories, listed.orElse(List.of()), configName, autoComplete, readableAtStart),
+                        repositories,
+                        listed.orElse(List.of()),
+                        configName,
+                        autoComplete,
+                        modelNamespacing,
+                        readableAtStart),
                 new RepositorySettings.Loading(loadThreads, loadRetries, loadRetryInterval, warmUps, configurationRule),
                 new RepositorySettings.Scheduling(
                         queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
