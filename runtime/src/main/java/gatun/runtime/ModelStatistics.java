@@ -38,13 +38,13 @@ public record ModelStatistics(
             List<BatchStatistics> batches,
             List<ResponseStatistics> responses,
             List<RequestStatistics> requests,
-            CacheStatistics cache) {
-        this(ModelIdentifier.of(name), version, totals, batches, responses, requests, cache);
+            Optional<CacheStatistics> cached) {
+        this(ModelIdentifier.of(name), version, totals, batches, responses, requests, cached);
     }
 
     /** The same counters of the model with that identity. */
     public ModelStatistics of(ModelIdentifier identifier) {
-        return new ModelStatistics(identifier, version, totals, batches, responses, requests, cache);
+        return new ModelStatistics(identifier, version, totals, batches, responses, requests, cached);
     }
 
     /** The model's name. */

@@ -320,9 +320,7 @@ public final class ModelRepository {
     }
 
     private Stream<ModelEntry> entries() {
-        return models.all().stream()
-                .filter(model -> !model.departed())
-                .sorted(Comparator.comparing(ModelEntry::model));
+        return models.all().stream().filter(model -> !model.departed()).sorted(Comparator.comparing(ModelEntry::model));
     }
 
     /**
