@@ -44,8 +44,8 @@ final class QueueRules {
                     policy.getTimeoutAction() == TimeoutAction.DELAY);
         }
 
-        /** When the time of a request that arrived at {@code arrivedNanos} is over; 0 for never. */
-        long deadlineNanos(long requestedMicros, long arrivedNanos) {
+        /** When the time of a request that is submitted now is over; 0 for never. */
+        long deadlineNanos(long requestedMicros) {
             long micros = defaultMicros;
             if (mayShorten && requestedMicros > 0 && (!ruled || requestedMicros < defaultMicros)) {
                 micros = requestedMicros;
@@ -53,9 +53,10 @@ final class QueueRules {
             if (micros <= 0) {
                 return 0;
             }
-            long deadline = arrivedNanos + TimeUnit.MICROSECONDS.toNanos(micros);
+            long now = System.nanoTime();
+            long deadline = now + TimeUnit.MICROSECONDS.toNanos(micros);
             // 0 means never, and a wait of centuries does too.
-            return deadline == 0 || deadline - arrivedNanos < 0 ? 0 : deadline;
+            return deadline == 0 || deadline - now < 0 ? 0 : deadline;
         }
     }
 
@@ -117,11 +118,11 @@ final class QueueRules {
         return policy;
     }
 
-    /** Tells {@code ticket} how it waits. */
-    void apply(Ticket ticket, InferenceRequest request, long arrivedNanos) {
+    /** Tells {@code ticket}, which is submitted next, how it waits. */
+    void apply(Ticket ticket, InferenceRequest request) {
         long wished = request.priority();
         int level = wished > 0 && wished <= levels.size() ? (int) (wished - 1) : policy.defaultLevel();
         Level rules = levels.get(level);
-        ticket.limitWait(level, rules.deadlineNanos(request.timeoutMicros(), arrivedNanos), rules.delays());
+        ticket.limitWait(level, rules.deadlineNanos(request.timeoutMicros()), rules.delays());
     }
 }
