@@ -9,6 +9,9 @@ module gatun.v2 {
     requires org.slf4j;
 
     exports gatun.v2.protocol;
+    // Requests of v2 in other clothes.
+    exports gatun.v2.http to
+            gatun.cloud;
     // Counters of models as messages, for callers in the server's own process.
     exports gatun.v2.grpc to
             gatun.server;

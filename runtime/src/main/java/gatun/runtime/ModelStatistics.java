@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * The counters of a model version since it was loaded. Times are totals in nanoseconds.
  *
- * @param name the model
+ * @param model the model
  * @param version the version in decimal
  * @param totals of all requests
  * @param batches the executions by batch size, ascending; only sizes that were executed
@@ -15,7 +15,7 @@ import java.util.List;
  * @param cache how often the response cache helped
  */
 public record ModelStatistics(
-        String name,
+        ModelIdentifier model,
         String version,
         Totals totals,
         List<BatchStatistics> batches,
@@ -27,6 +27,28 @@ public record ModelStatistics(
         batches = List.copyOf(batches);
         responses = List.copyOf(responses);
         requests = List.copyOf(requests);
+    }
+
+    /** The counters of a model outside of any namespace. */
+    public ModelStatistics(
+            String name,
+            String version,
+            Totals totals,
+            List<BatchStatistics> batches,
+            List<ResponseStatistics> responses,
+            List<RequestStatistics> requests,
+            CacheStatistics cache) {
+        this(ModelIdentifier.of(name), version, totals, batches, responses, requests, cache);
+    }
+
+    /** The same counters of the model with that identity. */
+    public ModelStatistics of(ModelIdentifier identifier) {
+        return new ModelStatistics(identifier, version, totals, batches, responses, requests, cache);
+    }
+
+    /** The model's name. */
+    public String name() {
+        return model.name();
     }
 
     /**

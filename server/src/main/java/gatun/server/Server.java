@@ -165,6 +165,7 @@ final class Server implements AutoCloseable {
                 .loadRetries(loading.retries())
                 .loadRetryInterval(loading.retryInterval())
                 .autoComplete(models.sources().autoComplete())
+                .modelNamespacing(models.sources().namespacing())
                 .configurationRule(ExampleMappings::check)
                 .strictReadiness(control.strictReadiness())
                 .limits(limits)

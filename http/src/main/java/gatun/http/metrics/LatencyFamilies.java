@@ -189,6 +189,6 @@ final class LatencyFamilies {
     }
 
     private Labels labels(ModelLatencies model) {
-        return labels.of(model.name(), model.version());
+        return labels.of(model.model(), model.version());
     }
 }

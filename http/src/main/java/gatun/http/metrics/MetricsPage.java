@@ -287,6 +287,6 @@ public final class MetricsPage {
     }
 
     private Labels labels(ModelStatistics model) {
-        return labels.of(model.name(), model.version());
+        return labels.of(model.model(), model.version());
     }
 }

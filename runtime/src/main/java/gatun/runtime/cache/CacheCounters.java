@@ -43,7 +43,7 @@ final class CacheCounters {
         Latencies hit = hits.snapshot();
         Latencies miss = misses.snapshot();
         return new ModelStatistics(
-                model.name(),
+                model.model(),
                 model.version(),
                 new ModelStatistics.Totals(
                         model.successCount() + hit.count(),

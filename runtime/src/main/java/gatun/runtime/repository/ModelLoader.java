@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -44,15 +45,18 @@ final class ModelLoader {
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Backends backends;
     private final BufferPool pool;
-    private final MemberModels members;
+    private final Function<String, MemberModels> members;
     private final UnaryOperator<ServedModel> remembering;
 
-    /** @param remembering puts the response cache before a model that wants it */
+    /**
+     * @param members finds the members of the ensembles of a namespace
+     * @param remembering puts the response cache before a model that wants it
+     */
     ModelLoader(
             RepositorySettings settings,
             Backends backends,
             BufferPool pool,
-            MemberModels members,
+            Function<String, MemberModels> members,
             UnaryOperator<ServedModel> remembering) {
         this.settings = settings;
         this.backends = backends;
@@ -183,7 +187,13 @@ final class ModelLoader {
                     LabelFiles.read(config, source.directory().path());
             ServedModel loaded = remembering.apply(
                     config.hasEnsembleScheduling()
-                            ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
+                            ? Ensemble.open(
+                                    config,
+                                    version,
+                                    labels,
+                                    members.apply(source.model().namespace()),
+                                    pool,
+                                    entry::readyVersions)
                             : retrying(config.getName(), () -> start(source, config, version, labels, entry)));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);

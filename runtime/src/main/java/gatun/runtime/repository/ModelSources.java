@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
@@ -19,19 +20,24 @@ import java.util.TreeMap;
  */
 record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
-    SortedMap<String, RepositoryScan.Finding> scan() {
-        return list.addTo(RepositoryScan.scan(sources.repositories()));
+    SortedMap<ModelIdentifier, RepositoryScan.Finding> scan() {
+        return list.addTo(RepositoryScan.scan(sources.repositories(), sources.namespacing()));
     }
 
-    /** The model of that name in the repositories or the list; throws as {@link RepositoryScan#scan}. */
-    Optional<RepositoryScan.Finding> find(String name) {
-        return Optional.ofNullable(scan().get(name));
+    /** The models of that name in the repositories and the list; throws as {@link RepositoryScan#scan}. */
+    SortedMap<ModelIdentifier, RepositoryScan.Finding> named(String name) {
+        SortedMap<ModelIdentifier, RepositoryScan.Finding> found = scan();
+        found.keySet().removeIf(model -> !model.name().equals(name));
+        return found;
     }
 
     /** @throws GatunException with the reason why nothing can be loaded from there */
     ModelSource read(ModelDirectory directory) {
-        ModelConfig config = ModelConfiguration.written(
-                directory.name(), directory.path(), sources.configName(), sources.autoComplete());
+        ModelConfig config = directory.listed()
+                ? ModelConfiguration.writtenAs(
+                        directory.name(), directory.path(), sources.configName(), sources.autoComplete())
+                : ModelConfiguration.written(
+                        directory.name(), directory.path(), sources.configName(), sources.autoComplete());
         return read(directory, list.apply(config), false, Optional.empty());
     }
 

@@ -13,6 +13,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ListedModel;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
@@ -38,6 +39,7 @@ import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -162,6 +164,11 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
+    public ModelVersion model(ModelIdentifier model, String version) {
+        return repository.model(model, version);
+    }
+
+    @Override
     public List<ModelStatus> index() {
         return repository.index();
     }
@@ -181,6 +188,17 @@ public final class GatunServer implements InferenceServer {
     @Override
     public List<ListedModel> listed() {
         return repository.listed();
+    }
+
+    @Override
+    public void register(List<ListedModel> models) {
+        requireOpen();
+        repository.register(models);
+    }
+
+    @Override
+    public void unregister(Collection<String> names) {
+        repository.unregister(names);
     }
 
     @Override

@@ -67,6 +67,7 @@ public final class ServerOptions {
     private Tracing tracing = Tracing.off();
     private Consumer<ModelConfig> configurationRule = config -> {};
     private boolean autoComplete = true;
+    private boolean modelNamespacing;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
 
@@ -244,6 +245,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Whether models of several repositories may have the same name; false without this call. */
+    public ServerOptions modelNamespacing(boolean enabled) {
+        modelNamespacing = enabled;
+        return this;
+    }
+
     /** How long running requests may take when the server closes. */
     public ServerOptions exitTimeout(Duration timeout) {
         exitTimeout = timeout;
@@ -290,7 +297,8 @@ public final class ServerOptions {
     RepositorySettings repository() {
         return new RepositorySettings(
                 controlMode,
-                new RepositorySettings.Sources(repositories, listed.orElse(List.of()), configName, autoComplete),
+                new RepositorySettings.Sources(
+                        repositories, listed.orElse(List.of()), configName, autoComplete, modelNamespacing),
                 new RepositorySettings.Loading(loadThreads, loadRetries, loadRetryInterval, warmUps, configurationRule),
                 new RepositorySettings.Scheduling(
                         queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),

@@ -108,7 +108,6 @@ final class KnownFlags {
     private static Map<String, String> origins() {
         Map<String, String> origins = new TreeMap<>();
         add(origins, TRITON, """
-                --allow-sagemaker --allow-vertex-ai
                 --buffer-manager-thread-count --cache-directory
                 --cuda-virtual-address-size --enable-peer-access
                 --grpc-infer-allocation-pool-size
@@ -117,10 +116,9 @@ final class KnownFlags {
                 --host-policy
                 --http-thread-count
                 --min-supported-compute-capability --model-load-gpu-limit
-                --model-namespacing --repoagent-directory --reuse-grpc-port
-                --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count
+                --repoagent-directory --reuse-grpc-port --reuse-http-port --sagemaker-thread-count
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
-                --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");
+                --vertex-ai-thread-count""");
         add(origins, TENSORFLOW_SERVING, "--ssl_config_file --use_alts_credentials");
         REASONS.keySet().forEach(name -> origins.put(name, TENSORFLOW_SERVING));
         return origins;

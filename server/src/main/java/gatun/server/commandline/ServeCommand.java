@@ -29,6 +29,7 @@ final class ServeCommand implements Callable<Integer> {
     private final GrpcTlsFlags grpcTls;
     private final GrpcKeepaliveFlags grpcKeepalive;
     private final MetricsFlags metrics;
+    private final CloudFlags cloud;
     private final MemoryFlags memory;
     private final LimitFlags limits;
     private final ConnectionFlags connections;
@@ -51,6 +52,7 @@ final class ServeCommand implements Callable<Integer> {
         grpcKeepalive = group(
                 "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));
         metrics = group("Metrics", new MetricsFlags(listeners.metrics()));
+        cloud = group("Vertex AI and SageMaker", new CloudFlags(listeners.cloud()));
         memory = group("Memory", new MemoryFlags(standard.memory()));
         limits = group("Limits", new LimitFlags(standard.clients().limits()));
         connections =
@@ -106,7 +108,8 @@ final class ServeCommand implements Callable<Integer> {
                         http.settings(httpTls.files(spec)),
                         grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                         tensorFlowServing(),
-                        metrics.settings()),
+                        metrics.settings(),
+                        cloud.settings()),
                 new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),
                 trace.settings());
     }

@@ -18,14 +18,23 @@ import java.util.Set;
  * @param grpc the listener for gRPC requests
  * @param tensorFlow the settings of TensorFlow Serving's protocol
  * @param metrics the listener for metrics
+ * @param cloud the endpoints that clouds expect
  */
 public record ListenerSettings(
-        HttpSettings http, GrpcSettings grpc, TensorFlowServingSettings tensorFlow, MetricsSettings metrics) {
+        HttpSettings http,
+        GrpcSettings grpc,
+        TensorFlowServingSettings tensorFlow,
+        MetricsSettings metrics,
+        CloudSettings cloud) {
     private static final String EVERY_ADDRESS = "0.0.0.0";
 
     /** The ports of Triton, on every address. */
     public static final ListenerSettings STANDARD = new ListenerSettings(
-            HttpSettings.STANDARD, GrpcSettings.STANDARD, TensorFlowServingSettings.STANDARD, MetricsSettings.STANDARD);
+            HttpSettings.STANDARD,
+            GrpcSettings.STANDARD,
+            TensorFlowServingSettings.STANDARD,
+            MetricsSettings.STANDARD,
+            CloudSettings.STANDARD);
 
     /** The same, but nothing listens. */
     public ListenerSettings disabled() {
@@ -33,7 +42,8 @@ public record ListenerSettings(
                 new HttpSettings(http.bind.disabled(), http.maxInputSize, http.timeouts, http.allowedOrigins),
                 new GrpcSettings(grpc.bind.disabled(), grpc.keepalive, grpc.compression),
                 tensorFlow,
-                new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus));
+                new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus),
+                cloud.disabled());
     }
 
     /**

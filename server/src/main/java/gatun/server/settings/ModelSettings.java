@@ -29,7 +29,7 @@ public record ModelSettings(
         Optional<List<ResourceAmount>> rateLimit) {
     /** The defaults; there is no repository yet. */
     public static final ModelSettings STANDARD = new ModelSettings(
-            new Sources(List.of(), Optional.empty(), "", true),
+            new Sources(List.of(), Optional.empty(), "", true, false),
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
             new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1),
             new Backends(Map.of(), Optional.empty()),
@@ -39,7 +39,7 @@ public record ModelSettings(
     /** The same with these repositories, and no other. */
     ModelSettings withRepositories(List<Path> repositories) {
         return new ModelSettings(
-                new Sources(repositories, sources.list, sources.configName, sources.autoComplete),
+                new Sources(repositories, sources.list, sources.configName, sources.autoComplete, sources.namespacing),
                 control,
                 loading,
                 backends,
@@ -54,9 +54,14 @@ public record ModelSettings(
      * @param list models that are served besides, by name; empty when there is no list
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether a configuration is completed from the model's file
+     * @param namespacing whether models of several repositories may have the same name
      */
     public record Sources(
-            List<Path> repositories, Optional<ModelListSettings> list, String configName, boolean autoComplete) {
+            List<Path> repositories,
+            Optional<ModelListSettings> list,
+            String configName,
+            boolean autoComplete,
+            boolean namespacing) {
         /** Keeps a copy of the folders. */
         public Sources {
             repositories = List.copyOf(repositories);

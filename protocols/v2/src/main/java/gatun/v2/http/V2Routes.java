@@ -5,6 +5,7 @@ import static gatun.http.routes.Route.get;
 import static gatun.http.routes.Route.post;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
 import gatun.http.routes.Route;
 import gatun.http.routes.RouteHandler;
 import gatun.http.routes.RouteTable;
@@ -35,8 +36,22 @@ public final class V2Routes {
      */
     public static RouteTable to(
             InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers) {
+        return to(server, maxInputByteSize, regions, headers, InferResponseBody.BINARY);
+    }
+
+    /**
+     * The same with other headers of inference responses.
+     *
+     * @param binary the head of a response with bytes behind its JSON, up to the length of that
+     */
+    public static RouteTable to(
+            InferenceServer server,
+            long maxInputByteSize,
+            ClientRegions regions,
+            HeaderRules headers,
+            ResponseHeaders.Constant binary) {
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
-        InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding());
+        InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding(), binary);
         GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
         MetadataRoutes metadata = new MetadataRoutes(server);
         StatisticsRoutes statistics = new StatisticsRoutes(server);
