@@ -149,6 +149,7 @@ class ListenerTest {
 
     /** As gRPC's core does it. */
     @Test
+    @SuppressWarnings("try") // closed before the end, which is harmless
     void shouldTakeOverTheSocketOfARunningGrpcServer() throws Exception {
         Path path = folder.resolve("shared.sock");
         UnixDomainSocketAddress address = UnixDomainSocketAddress.of(path);

@@ -482,7 +482,7 @@ class SavedModelProtocolsIT {
         assertThatThrownBy(() -> prediction().predict(request.putInputs("by", x).build()))
                 .hasMessageContaining(
                         "Signature input alias: x(feed name: x:0) not found in request and no default value"
-                                + " provided. Inputs expected to be in the request {by}, or default input alias set: {by,note}");
+                                + " provided. Inputs expected to be in the request {by}, or default input alias set: by,note");
     }
 
     /** The predictions for two examples with x = 2 and x = 4. */
