@@ -23,6 +23,7 @@ final class BackendChoice {
         }
     }
 
+    private static final String LITE = "model.tflite";
     private static final String SAVED_MODEL = "tensorflow_savedmodel";
 
     /** In the order of precedence when a directory holds several. */
@@ -53,6 +54,9 @@ final class BackendChoice {
             completed.setPlatform("pytorch_libtorch");
         }
         boolean named = !config.getPlatform().isEmpty() || !config.getBackend().isEmpty();
+        if (versionDirectory.isPresent() && (!named || config.getBackend().equals("tensorflow"))) {
+            refuseLite(config, versionDirectory.get());
+        }
         Optional<Kind> kind = named ? namedKind(completed.build()) : Optional.empty();
         if (!named && versionDirectory.isPresent()) {
             kind = kindOfFile(config, versionDirectory.get());
@@ -66,6 +70,19 @@ final class BackendChoice {
         }
         check(completed.build());
         return completed.build();
+    }
+
+    /** There is no library of TensorFlow Lite's interpreter for servers to be had. */
+    private static void refuseLite(ModelConfig config, Path versionDirectory) {
+        if (Files.exists(versionDirectory.resolve(LITE))
+                && KINDS.stream().noneMatch(kind -> Files.exists(versionDirectory.resolve(kind.fileName)))) {
+            throw new ConfigurationException(
+                    ConfigurationPath.MODEL,
+                    "model '" + config.getName() + "' is a TensorFlow Lite model (" + LITE
+                            + "), and no engine here runs those",
+                    "serve the SavedModel that it was made of, or make an ONNX model of it:"
+                            + " python -m tf2onnx.convert --tflite " + LITE + " --output model.onnx");
+        }
     }
 
     /** Whether the model is a SavedModel: whose clients send scalars, also where it has no batch dimension. */

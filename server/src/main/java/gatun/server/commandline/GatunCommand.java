@@ -92,6 +92,11 @@ public final class GatunCommand implements Callable<Integer> {
             String... arguments) {
         SettingSources sources = new SettingSources();
         CommandLine command = create(version, serve, embedded, sources);
+        if (ModelServerArguments.askVersion(arguments)) {
+            command.getOut().println("TensorFlow ModelServer: gatun " + version);
+            command.getOut().flush();
+            return ExitCode.OK;
+        }
         return execute(command, sources, environment, List.of(ModelServerArguments.translate(arguments)));
     }
 

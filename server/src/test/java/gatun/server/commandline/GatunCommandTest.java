@@ -292,7 +292,7 @@ class GatunCommandTest extends CommandFixture {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--ssl_config_file=x"})
+    @ValueSource(strings = {"--use_alts_credentials=true"})
     void shouldRefuseToDropAFlagThatProtectsTheServer(String flag) {
         assertThat(refuse(flag)).contains(flag.replaceFirst("=.*", "")).contains("lie open");
     }
@@ -331,8 +331,8 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldWarnWhereProtectionIsSwitchedOffAnyway() {
-        serve("--ssl_config_file=false");
-        assertThat(warnings).singleElement().asString().contains("--ssl_config_file");
+        serve("--use_alts_credentials=false");
+        assertThat(warnings).singleElement().asString().contains("--use_alts_credentials");
     }
 
     @Test

@@ -38,7 +38,7 @@ final class JsonElements {
     /** Checks that tensors of this datatype can be given in JSON. */
     static void checkHasJsonForm(TensorSpec spec) {
         switch (spec.datatype()) {
-            case FP16, BF16 ->
+            default ->
                 throw GatunException.invalidArgument("receiving " + spec.datatype()
                         + " data via JSON is not supported. Please use the binary data format for input "
                         + spec.name());
