@@ -225,7 +225,7 @@ class GatunCommandTest extends CommandFixture {
         "--http_port=1, --http-port",
         "--modl-repository=x, --model-repository",
         "--alow-grpc, --allow-grpc",
-        "--log-verbos, --log-verbose"
+        "--log-verbsoe, --log-verbose"
     })
     void shouldSuggestTheNearestOfAnUnknownFlag(String typed, String meant) {
         String name = typed.replaceFirst("=.*", "");
