@@ -325,6 +325,11 @@ public final class InferenceRequest implements AutoCloseable {
         inputs.add(input);
     }
 
+    /** Names the request at the beginning of what is said about it. */
+    public String logPrefix() {
+        return "[request id: " + (id.isEmpty() ? "<id_unknown>" : id) + "] ";
+    }
+
     /** The outputs that the client named, in its order; empty for all of them. */
     public List<RequestedOutput> outputs() {
         return Collections.unmodifiableList(outputs);

@@ -2,6 +2,7 @@
 package gatun.runtime;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The counters of a model version since it was loaded. Times are totals in nanoseconds.
@@ -12,7 +13,7 @@ import java.util.List;
  * @param batches the executions by batch size, ascending; only sizes that were executed
  * @param responses of a decoupled model, by their place among the responses to a request; empty for others
  * @param requests the requests that the engine answered by their batch size, ascending; only sizes that there were
- * @param cache how often the response cache helped
+ * @param cached how often the response cache helped; empty for a version whose responses are not cached
  */
 public record ModelStatistics(
         String name,
@@ -21,7 +22,7 @@ public record ModelStatistics(
         List<BatchStatistics> batches,
         List<ResponseStatistics> responses,
         List<RequestStatistics> requests,
-        CacheStatistics cache) {
+        Optional<CacheStatistics> cached) {
     /** Counts that nobody changes any more. */
     public ModelStatistics {
         batches = List.copyOf(batches);
@@ -72,6 +73,11 @@ public record ModelStatistics(
      */
     public record StageNanos(long request, long queue, long computeInput, long computeInfer, long computeOutput) {}
 
+    /** How often the response cache helped; never where responses are not cached. */
+    public CacheStatistics cache() {
+        return cached.orElse(CacheStatistics.NONE);
+    }
+
     /** Requests answered, from the cache too. */
     public long successCount() {
         return totals.successCount();
@@ -79,7 +85,7 @@ public record ModelStatistics(
 
     /** Requests that were answered by the engine. */
     public long computedCount() {
-        return successCount() - cache.hitCount();
+        return successCount() - cache().hitCount();
     }
 
     /** Requests that were not answered, for whatever reason. */

@@ -57,7 +57,7 @@ final class BackendChoice {
         if (!named && versionDirectory.isPresent()) {
             kind = kindOfFile(config, versionDirectory.get());
             if (kind.isEmpty()) {
-                completed.setBackend(backendInName(config.getName()));
+                completed.setBackend(backendInName(config.getName(), versionDirectory.get()));
             }
         }
         kind.ifPresent(found -> fill(completed, found));
@@ -93,14 +93,14 @@ final class BackendChoice {
         return fileName.substring(fileName.lastIndexOf('.') + 1);
     }
 
-    private static String backendInName(String modelName) {
+    private static String backendInName(String modelName, Path versionDirectory) {
         int dot = modelName.lastIndexOf('.');
         if (dot < 0 || dot == modelName.length() - 1) {
             throw new ConfigurationException(
                     ConfigurationPath.MODEL,
                     "Invalid model name: Could not determine backend for model '" + modelName
                             + "' with no backend in model configuration. Expected model name of the form"
-                            + " 'model.<backend_name>'.",
+                            + " 'model.<backend_name>'." + ModelFiles.otherName(versionDirectory, ""),
                     "put the model's file, such as model.onnx, into each version's folder, or write backend: \"...\" in"
                             + " config.pbtxt");
         }

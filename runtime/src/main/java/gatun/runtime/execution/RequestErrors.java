@@ -31,7 +31,7 @@ final class RequestErrors {
 
     /** The prefix of most texts. */
     static String prefix(InferenceRequest request) {
-        return "[request id: " + (request.id().isEmpty() ? "<id_unknown>" : request.id()) + "] ";
+        return request.logPrefix();
     }
 
     /** Throws when an input or output is named twice; that is found before anything else. */
@@ -68,12 +68,23 @@ final class RequestErrors {
         return invalid(request, kind + " '" + tensor + "' already exists in request");
     }
 
-    static GatunException unexpectedInput(String tensor, String model) {
-        return GatunException.invalidArgument("unexpected inference input '" + tensor + "' for model '" + model + "'");
+    static GatunException unexpectedInput(String tensor, ModelSignature signature) {
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < signature.inputCount(); i++) {
+            InputRule rule = signature.input(i);
+            Shape shape = signature.leadingDims() > 0 ? rule.dims().prepend(Shape.VARIABLE) : rule.dims();
+            expected.add("'" + rule.name() + "' " + rule.datatype().wireName() + " " + shape);
+        }
+        return GatunException.invalidArgument("unexpected inference input '" + tensor + "' for model '"
+                + signature.modelName() + "'; it has " + String.join(", ", expected));
     }
 
-    static GatunException unexpectedOutput(String tensor, String model) {
-        return GatunException.invalidArgument("unexpected inference output '" + tensor + "' for model '" + model + "'");
+    static GatunException unexpectedOutput(String tensor, InferenceRequest request, String model) {
+        return GatunException.invalidArgument("unexpected inference output '" + tensor + "' for model '" + model
+                + "'; it has "
+                + request.model().outputs().stream()
+                        .map(output -> "'" + output.name() + "'")
+                        .collect(Collectors.joining(", ")));
     }
 
     static GatunException wrongInputCount(InferenceRequest request, ModelSignature signature) {
@@ -113,8 +124,11 @@ final class RequestErrors {
         return invalid(request, "input '" + tensor + "' batch size does not match other inputs for '" + model + "'");
     }
 
-    static GatunException batchTooLarge(InferenceRequest request, int maxBatchSize, String model) {
-        return invalid(request, "inference request batch-size must be <= " + maxBatchSize + " for '" + model + "'");
+    static GatunException batchTooLarge(InferenceRequest request, long got, int maxBatchSize, String model) {
+        return invalid(
+                request,
+                "inference request batch-size must be <= " + maxBatchSize + " for '" + model + "', got " + got
+                        + "; send several requests, or raise max_batch_size in the model's configuration");
     }
 
     /** A request that is too large for the rule by which the operator has requests share runs. */

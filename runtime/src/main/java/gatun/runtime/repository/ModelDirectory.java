@@ -19,9 +19,10 @@ import org.slf4j.LoggerFactory;
  *
  * @param name the model's name; in a repository also the directory's
  * @param path where it is
- * @param zeros whether the name of a version may begin with zeros, as {@code 00000123}
+ * @param listed whether a list names it, as TensorFlow Serving is told: then the name of a version may begin with zeros,
+ *     as {@code 00000123}, and a directory without versions waits for the first
  */
-record ModelDirectory(String name, Path path, boolean zeros) {
+record ModelDirectory(String name, Path path, boolean listed) {
     private static final Logger LOG = LoggerFactory.getLogger(ModelDirectory.class);
 
     /** A model in a repository, where Triton's rule counts: a version has no leading zeros. */
@@ -84,7 +85,7 @@ record ModelDirectory(String name, Path path, boolean zeros) {
                         name,
                         directoryName,
                         Long.MAX_VALUE,
-                        zeros ? "" : " without leading zeros");
+                        listed ? "" : " without leading zeros");
             }
         }
     }
@@ -92,7 +93,7 @@ record ModelDirectory(String name, Path path, boolean zeros) {
     /** The directory of a version; of several, the one with the fewest zeros. */
     Path version(long number) {
         Path plain = path.resolve(Long.toString(number));
-        if (!zeros || Files.isDirectory(plain)) {
+        if (!listed || Files.isDirectory(plain)) {
             return plain;
         }
         return subdirectories().stream()
@@ -112,7 +113,7 @@ record ModelDirectory(String name, Path path, boolean zeros) {
     }
 
     private Optional<Long> versionNumber(String directoryName) {
-        boolean leadingZero = !zeros && directoryName.length() > 1 && directoryName.charAt(0) == '0';
+        boolean leadingZero = !listed && directoryName.length() > 1 && directoryName.charAt(0) == '0';
         boolean decimal = !directoryName.isEmpty() && directoryName.chars().allMatch(c -> c >= '0' && c <= '9');
         if (leadingZero || !decimal) {
             return Optional.empty();

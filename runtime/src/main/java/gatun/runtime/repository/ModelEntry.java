@@ -31,6 +31,8 @@ final class ModelEntry {
     private volatile Optional<ModelSource> attempted = Optional.empty();
 
     private volatile boolean wanted;
+    /** Whether the model's files are gone, and it is known only to those who ask for it by name. */
+    private volatile boolean departed;
     /** Whether versions that serve carry a reason of {@link #refuse}. */
     private volatile boolean refused;
 
@@ -70,6 +72,15 @@ final class ModelEntry {
 
     void wanted(boolean byName) {
         wanted = byName;
+    }
+
+    /** Whether the model's files are gone, so that no index lists it any more. */
+    boolean departed() {
+        return departed;
+    }
+
+    void departed(boolean gone) {
+        departed = gone;
     }
 
     /** Replaces the versions, which are ascending, by what {@code change} makes of them. */

@@ -51,6 +51,8 @@ final class ModelLifeCycle {
         final Map<String, ModelSource> sources = new HashMap<>();
         /** Models that are being looked at; one that is met again asks itself. */
         final Set<String> begun = new LinkedHashSet<>();
+        /** Whether the repositories could be read. */
+        boolean read = true;
     }
 
     /**
@@ -219,7 +221,7 @@ final class ModelLifeCycle {
         } else {
             LOG.warn("Model '{}' cannot be loaded: {}", name, reason);
         }
-        return unreadable(name, found ? ": " + reason : "", failure);
+        return unreadable(name, found ? ": " + reason : sources.absence(name), failure);
     }
 
     private static GatunException unreadable(String name, String why, GatunException reason) {
@@ -310,10 +312,10 @@ final class ModelLifeCycle {
 
     /**
      * Looks for changes in the repositories and has models loaded or unloaded. Does not wait for that, and never
-     * throws.
+     * throws; false when the repositories cannot be read.
      */
-    void poll() {
-        look();
+    boolean poll() {
+        return look().read;
     }
 
     /** As {@link #poll}, but waits first for changes under way, and at the end for its own. */
@@ -336,6 +338,7 @@ final class ModelLifeCycle {
             found = sources.scan();
         } catch (GatunException e) {
             LOG.warn("The model repositories cannot be read and are left as they are: {}", e.getMessage());
+            round.read = false;
             return round;
         }
         found.forEach((name, finding) -> poll(name, finding, round));

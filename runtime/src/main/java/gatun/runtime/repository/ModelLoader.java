@@ -7,6 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
+import gatun.runtime.configuration.ModelFiles;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
@@ -76,17 +77,22 @@ final class ModelLoader {
 
     /**
      * Loads versions. Never throws: what went wrong is in the results, one for each version in the same order; when
-     * there is no version to load, one result without a version says so.
+     * there is no version to load, one result without a version says so. A listed model waits for its first version.
      *
      * @param entry the name under which they will be found
      */
     List<Result> load(ModelSource source, Collection<Long> versions, ModelEntry entry) {
         long startedNanos = System.nanoTime();
         String name = source.name();
+        if (source.versions().isEmpty() && source.directory().listed()) {
+            return List.of(new Result(VersionEntry.awaited(source.directory()), Optional.empty()));
+        }
         if (source.versions().isEmpty()) {
             GatunException failure = new ConfigurationException(
                     ConfigurationPath.MODEL,
-                    "at least one version must be available under the version policy of model '" + name + "'",
+                    "at least one version must be available under the version policy of model '" + name + "'"
+                            + RepositoryAdvice.insteadOfVersions(
+                                    source.directory().path()),
                     "add a folder named by the version's number, such as 1, that holds the model's file");
             return List.of(Result.failed(name, "", VersionEntry.engine(source.config()), failure, Duration.ZERO));
         }
@@ -177,6 +183,7 @@ final class ModelLoader {
         long startedNanos = System.nanoTime();
         String engine = VersionEntry.engine(source.config());
         try {
+            requireReadable(source.directory().version(version));
             ModelConfig config = complete(source, version);
             engine = VersionEntry.engine(config);
             Map<String, List<String>> labels =
@@ -192,6 +199,12 @@ final class ModelLoader {
             GatunException failure = failure(source.name(), e);
             return Result.failed(source.name(), Long.toString(version), engine, failure, since(startedNanos));
         }
+    }
+
+    private static void requireReadable(Path versionDirectory) {
+        ModelFiles.fault(versionDirectory).ifPresent(fault -> {
+            throw GatunException.invalidArgument(fault);
+        });
     }
 
     private LoadedModel start(

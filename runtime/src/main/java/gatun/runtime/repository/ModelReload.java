@@ -95,6 +95,8 @@ final class ModelReload {
             if (result.failure().isPresent()) {
                 String which = version.version().isEmpty() ? "" : " version " + version.version();
                 LOG.warn("Model '{}'{} cannot be loaded: {}", version.status().name(), which, version.reason());
+            } else if (version.version().isEmpty()) {
+                LOG.warn("Model '{}' {}", version.status().name(), version.reason());
             } else {
                 LOG.info(
                         "Model '{}' version {} is ready after {} ms",

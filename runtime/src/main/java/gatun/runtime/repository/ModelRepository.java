@@ -4,6 +4,7 @@ package gatun.runtime.repository;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ListedModel;
@@ -43,6 +44,10 @@ public final class ModelRepository {
     private final Unloader unloader = new Unloader();
     private final ModelReload reload;
     private final ModelLifeCycle lifeCycle;
+    private final boolean readableAtStart;
+
+    /** Whether the repositories could not be read at the start, nor since. */
+    private volatile boolean unread;
 
     /** Set by the thread that opens the server, before others know it. */
     private @Nullable RepositoryPoll poll;
@@ -63,6 +68,7 @@ public final class ModelRepository {
         list.replace(settings.sources().listed());
         uploads.removeAbandoned();
         controlMode = settings.controlMode();
+        readableAtStart = settings.sources().readableAtStart();
         models = new ModelTable(listeners);
         loader = new ModelLoader(settings, backends, pool, new RepositoryMembers(models), remembering);
         reload = new ModelReload(loader, unloader, listeners);
@@ -77,21 +83,42 @@ public final class ModelRepository {
     /**
      * Loads every model that is there and waits until each is ready or has a reason why not.
      *
-     * @throws GatunException when a directory of the repository cannot be read
+     * @throws GatunException when a directory of the repository cannot be read, and need be
      */
     public void loadAll() {
-        lifeCycle.start(sources.scan());
+        scanAtStart().ifPresent(lifeCycle::start);
+    }
+
+    /** What the repositories hold; empty when they cannot be read and the server is to live all the same. */
+    private Optional<SortedMap<String, RepositoryScan.Finding>> scanAtStart() {
+        try {
+            return Optional.of(sources.scan());
+        } catch (GatunException e) {
+            if (readableAtStart) {
+                throw e;
+            }
+            LOG.error(
+                    "The model repositories cannot be read; the server is not ready until they can: {}",
+                    e.getMessage());
+            unread = true;
+            return Optional.empty();
+        }
     }
 
     /**
      * Loads the named models and waits until each is ready or has a reason why not.
      *
-     * @throws GatunException when a directory of the repository cannot be read, or a name is not one of a directory
+     * @throws GatunException when a directory of the repository cannot be read, and need be, or a name is not one of a
+     *     directory
      */
     public void loadOnly(List<String> names) {
         names.forEach(ModelName::check);
+        scanAtStart().ifPresent(found -> lifeCycle.start(chosen(names, found)));
+    }
+
+    private static SortedMap<String, RepositoryScan.Finding> chosen(
+            List<String> names, SortedMap<String, RepositoryScan.Finding> found) {
         SortedMap<String, RepositoryScan.Finding> chosen = new TreeMap<>();
-        SortedMap<String, RepositoryScan.Finding> found = sources.scan();
         for (String name : names) {
             chosen.put(
                     name,
@@ -100,7 +127,7 @@ public final class ModelRepository {
                             new RepositoryScan.Finding.Conflict("there is no directory '" + name
                                     + "' in the model repository; it holds: " + String.join(", ", found.keySet()))));
         }
-        lifeCycle.start(chosen);
+        return chosen;
     }
 
     /** The models that are served because a list names them, by name. */
@@ -119,13 +146,20 @@ public final class ModelRepository {
 
     /** From now on follows the changes of the repositories, looking again after each {@code interval}. */
     public void follow(Duration interval) {
-        poll = RepositoryPoll.start(interval, lifeCycle::poll);
+        poll = RepositoryPoll.start(interval, this::look);
+    }
+
+    private void look() {
+        if (lifeCycle.poll()) {
+            unread = false;
+        }
     }
 
     /** As {@link gatun.runtime.server.InferenceServer#load}. */
     public void load(String name, ModelOverride override) {
         requireExplicit();
         lifeCycle.load(name, override);
+        unread = false;
     }
 
     /** As {@link gatun.runtime.server.InferenceServer#unload}. */
@@ -137,7 +171,9 @@ public final class ModelRepository {
     private void requireExplicit() {
         if (controlMode != ControlMode.EXPLICIT) {
             throw new GatunException(
-                    ErrorCode.UNAVAILABLE, "explicit model load / unload is not allowed if polling is enabled");
+                    ErrorCode.UNAVAILABLE,
+                    "explicit model load / unload is not allowed if polling is enabled; a server that is started with "
+                            + Setting.MODEL_CONTROL_MODE.with("explicit") + " allows it");
         }
     }
 
@@ -177,6 +213,11 @@ public final class ModelRepository {
             throw ModelEntry.notReady(stopped.name(), next.versionText());
         }
         return next;
+    }
+
+    /** Whether the repositories could be read at the start, or since. */
+    public boolean readable() {
+        return !unread;
     }
 
     /** Whether every version that should be served is. */
@@ -240,6 +281,7 @@ public final class ModelRepository {
     /** All versions by name, those of one name ascending. */
     private Stream<VersionEntry> rows() {
         return models.all().stream()
+                .filter(model -> !model.departed())
                 .sorted(Comparator.comparing(ModelEntry::name))
                 .flatMap(model -> model.versions().stream())
                 .map(VersionEntry::now);

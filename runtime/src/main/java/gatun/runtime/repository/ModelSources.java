@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Finds and reads the sources that models are loaded from. Safe for any thread.
@@ -18,6 +19,9 @@ import java.util.TreeMap;
  * @param uploads where the files of load requests are
  */
 record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
+    /** How many models a text names at most. */
+    private static final int NAMES = 20;
+
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
     SortedMap<String, RepositoryScan.Finding> scan() {
         return list.addTo(RepositoryScan.scan(sources.repositories()));
@@ -26,6 +30,14 @@ record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFo
     /** The model of that name in the repositories or the list; throws as {@link RepositoryScan#scan}. */
     Optional<RepositoryScan.Finding> find(String name) {
         return Optional.ofNullable(scan().get(name));
+    }
+
+    /** Says that a model is not there, and which are. For those who may load models, and so may list them. */
+    String absence(String name) {
+        SortedMap<String, RepositoryScan.Finding> found = scan();
+        String present = found.keySet().stream().limit(NAMES).collect(Collectors.joining(", "));
+        return "; there is no folder '" + name + "' in it"
+                + (present.isEmpty() ? "" : ", but " + present + (found.size() > NAMES ? ", ..." : ""));
     }
 
     /** @throws GatunException with the reason why nothing can be loaded from there */

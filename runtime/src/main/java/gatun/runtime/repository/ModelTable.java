@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The names that the server knows, each with its versions. Safe for any thread. */
 final class ModelTable {
+    /** How many names whose files are gone stay known: more than anybody asks for again, and not one for each that ever was. */
+    private static final int REMEMBERED = 1000;
+
     private final Map<String, ModelEntry> entries = new ConcurrentHashMap<>();
     private final ChangeListeners listeners;
 
@@ -33,9 +36,11 @@ final class ModelTable {
         return entries.get(name);
     }
 
-    /** The entry of that name, made when it is missing. */
+    /** The entry of that name, made when it is missing; its files are there. */
     ModelEntry entry(String name) {
-        return entries.computeIfAbsent(name, ModelEntry::new);
+        ModelEntry entry = entries.computeIfAbsent(name, ModelEntry::new);
+        entry.departed(false);
+        return entry;
     }
 
     /** How many entries there are. */
@@ -57,11 +62,21 @@ final class ModelTable {
                 .toList();
     }
 
-    /** Forgets a name whose files are gone, once none of its versions is left. */
+    /**
+     * Takes a name whose files are gone out of the index, once none of its versions is left. A name that had versions
+     * stays known, as in Triton: who asks for it learns that it has none any more.
+     */
     void removeUnused(ModelEntry entry) {
-        if (entry.versions().stream().allMatch(version -> version.model().isEmpty())) {
-            entries.remove(entry.name(), entry);
-            listeners.changed();
+        if (entry.departed()
+                || entry.versions().stream().anyMatch(version -> version.model().isPresent())) {
+            return;
         }
+        long departed = entries.values().stream().filter(ModelEntry::departed).count();
+        if (entry.versions().isEmpty() || departed >= REMEMBERED) {
+            entries.remove(entry.name(), entry);
+        } else {
+            entry.departed(true);
+        }
+        listeners.changed();
     }
 }

@@ -47,8 +47,8 @@ final class RepositoryScan {
 
     private static List<Path> directories(Path repository) {
         if (!Files.isDirectory(repository)) {
-            throw GatunException.invalidArgument("the model repository '" + repository
-                    + "' is not a directory; expected one with a sub-directory for each model");
+            throw GatunException.invalidArgument("the model repository '" + repository + "' is not a directory"
+                    + RepositoryAdvice.insteadOf(repository));
         }
         try (Stream<Path> entries = Files.list(repository)) {
             return entries.filter(Files::isDirectory)

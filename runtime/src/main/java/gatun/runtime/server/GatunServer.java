@@ -97,7 +97,7 @@ public final class GatunServer implements InferenceServer {
     /**
      * Loads the models and returns when each is ready or has, in {@link #index}, a reason why not.
      *
-     * @throws GatunException when a model repository cannot be read; nothing is left open then
+     * @throws GatunException when a model repository cannot be read, and need be; nothing is left open then
      */
     public static GatunServer open(ServerOptions options) {
         List<Backend> engines = new ArrayList<>();
@@ -148,7 +148,7 @@ public final class GatunServer implements InferenceServer {
     @Override
     public boolean ready() {
         requireOpen();
-        return !draining && (!strictReadiness || repository.ready());
+        return !draining && repository.readable() && (!strictReadiness || repository.ready());
     }
 
     @Override

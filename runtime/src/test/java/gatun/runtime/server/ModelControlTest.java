@@ -131,10 +131,11 @@ class ModelControlTest {
         test.model("a", MODEL).open(ScriptedBackend::copy, options -> options.controlMode(mode));
         String text = "explicit model load / unload is not allowed if polling is enabled";
         assertThatThrownBy(() -> load("a"))
-                .hasMessage(text)
+                .hasMessageStartingWith(text)
+                .hasMessageContaining("model-control-mode=explicit")
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
-        assertThatThrownBy(() -> test.server().unload("a", false)).hasMessage(text);
+        assertThatThrownBy(() -> test.server().unload("a", false)).hasMessageStartingWith(text);
         infer("a");
     }
 
@@ -142,7 +143,7 @@ class ModelControlTest {
     @CsvSource(delimiter = '|', textBlock = """
                     ''      | INVALID_ARGUMENT | Model name cannot be empty. Please enter a valid name to deploy.
                     ../x    | INVALID_ARGUMENT | invalid model name '../x', model name must not contain path traversal characters
-                    absent  | INTERNAL         | failed to load 'absent', failed to poll from model repository
+                    absent  | INTERNAL         | failed to load 'absent', failed to poll from model repository; there is no folder 'absent' in it, but broken, empty, half, named
                     broken  | INTERNAL         | failed to load 'broken', failed to poll from model repository
                     named   | INTERNAL         | failed to load 'named', failed to poll from model repository
                     empty   | INVALID_ARGUMENT | failed to load 'empty', no version is available
@@ -309,7 +310,8 @@ class ModelControlTest {
                         new ModelOverride(config, Map.of("1/model", labels, "7/model", labels, "labels.txt", labels)));
         assertThat(index()).containsExactly("m 1 READY", "m 7 READY");
         infer("m");
-        assertThatThrownBy(() -> load("m")).hasMessage("failed to load 'm', failed to poll from model repository");
+        assertThatThrownBy(() -> load("m"))
+                .hasMessageStartingWith("failed to load 'm', failed to poll from model repository");
         infer("m");
 
         assertThatThrownBy(() -> test.server().load("m", new ModelOverride("", Map.of("1/model", labels))))

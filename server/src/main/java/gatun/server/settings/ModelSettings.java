@@ -69,7 +69,8 @@ public record ModelSettings(
      * @param mode who decides which models are loaded
      * @param pollInterval how long after one look at the repositories the next one comes, where that decides
      * @param loadModels the models to load at start where that is explicit; {@code *} stands for all
-     * @param exitOnError whether one model that cannot be loaded keeps the server from starting
+     * @param exitOnError whether one model that cannot be loaded, or a repository that is not there, keeps the server from
+     *     starting
      * @param strictReadiness whether the server is ready only when all models are
      */
     public record Control(

@@ -105,6 +105,25 @@ class CommandLineIT {
     }
 
     @Test
+    void shouldSayWhatToDoWithARepositoryInTheCloudAndWithLooseFiles() throws Exception {
+        ServerProcess cloud = ServerProcess.run("serve", "--model-repository=gs://bucket", "--http-port=0");
+        assertThat(cloud.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(cloud.log()).contains("not read from cloud storage", "gcloud storage rsync -r gs://bucket DIR");
+
+        Files.createDirectories(folder.resolve("models/lettered/v1"));
+        Files.writeString(folder.resolve("models/loose.onnx"), "x");
+        ServerProcess loose = ServerProcess.run(
+                "serve",
+                "--model-repository=" + folder.resolve("models"),
+                "--http-port=0",
+                "--grpc-port=0",
+                "--metrics-port=0");
+        assertThat(loose.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(loose.log()).contains("loose.onnx is not served as it lies there");
+        assertThat(loose.output() + loose.log()).contains("folder 'v1' is no version: rename it to 1");
+    }
+
+    @Test
     void shouldNotStartWithoutTheFolderOfAListedModel() {
         ServerProcess gatun =
                 ServerProcess.run("tensorflow_model_server", "--port=0", "--model_base_path=/gatun-it/nosuch");

@@ -187,6 +187,7 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldTakeBothNamesOfThePoolsSize() {
+        assertThat(serve("--pinned-memory-pool-byte-size=0").memory()).isEqualTo(MemorySettings.STANDARD);
         assertThat(serve("--pinned-memory-pool-byte-size=4096").memory().bufferPoolByteSize())
                 .isEqualTo(4096);
     }
@@ -224,7 +225,7 @@ class GatunCommandTest extends CommandFixture {
         "--http_port=1, --http-port",
         "--modl-repository=x, --model-repository",
         "--alow-grpc, --allow-grpc",
-        "--log-verbos, --log-verbose"
+        "--log-verbsoe, --log-verbose"
     })
     void shouldSuggestTheNearestOfAnUnknownFlag(String typed, String meant) {
         String name = typed.replaceFirst("=.*", "");
@@ -272,6 +273,16 @@ class GatunCommandTest extends CommandFixture {
                         .control()
                         .loadModels())
                 .containsExactly("digits");
+    }
+
+    @Test
+    void shouldCompleteTheBeginningOfAFlagThatNoOtherHas() {
+        serve("--log-warn=false", "--http-po", "7");
+        assertThat(logs.getLast().warning()).isFalse();
+        assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(7);
+        assertThat(serve("--pinned-mem=4096").memory().bufferPoolByteSize()).isEqualTo(4096);
+        assertThat(refused("--log-=1"))
+                .contains("option '--log-' is ambiguous; possibilities: '--log-error' '--log-file' '--log-format'");
     }
 
     @Test

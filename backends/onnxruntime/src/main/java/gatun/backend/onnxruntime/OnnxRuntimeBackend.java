@@ -13,6 +13,7 @@ import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.file.Files;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -167,9 +169,24 @@ public final class OnnxRuntimeBackend implements Backend {
             throw new GatunException(
                     ErrorCode.NOT_FOUND,
                     "version " + versionDirectory.getFileName() + " of model '" + config.getName() + "' has no file "
-                            + name);
+                            + name + others(versionDirectory));
         }
         return file;
+    }
+
+    /** The models that are there under other names, and what to do with them. */
+    private static String others(Path versionDirectory) {
+        try (Stream<Path> files = Files.list(versionDirectory)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(file -> file.endsWith(".onnx"))
+                    .sorted()
+                    .findFirst()
+                    .map(file -> "; it has " + file + ": rename it, or write default_model_filename: \"" + file
+                            + "\" in config.pbtxt")
+                    .orElse("");
+        } catch (IOException e) {
+            return ""; // That the folder cannot be read is no other name.
+        }
     }
 
     @Override

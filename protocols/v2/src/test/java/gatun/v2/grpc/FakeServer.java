@@ -16,7 +16,6 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.BatchStatistics;
-import gatun.runtime.CacheStatistics;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -245,7 +244,7 @@ final class FakeServer implements InferenceServer {
                 List.of(new BatchStatistics(1, 6, 11, 12, 13), new BatchStatistics(4, 4, 14, 15, 16)),
                 List.of(),
                 List.of(),
-                CacheStatistics.NONE));
+                Optional.empty()));
     }
 
     @Override
