@@ -143,6 +143,7 @@ class ModelControlTest {
     @CsvSource(delimiter = '|', textBlock = """
                     ''      | INVALID_ARGUMENT | Model name cannot be empty. Please enter a valid name to deploy.
                     ../x    | INVALID_ARGUMENT | invalid model name '../x', model name must not contain path traversal characters
+                    ' ..'   | INVALID_ARGUMENT | invalid model name ' ..', model name must not contain path traversal characters
                     absent  | INTERNAL         | failed to load 'absent', failed to poll from model repository; there is no folder 'absent' in it, but broken, empty, half, named
                     broken  | INTERNAL         | failed to load 'broken', failed to poll from model repository
                     named   | INTERNAL         | failed to load 'named', failed to poll from model repository
