@@ -1,14 +1,14 @@
 #!/bin/sh
-# Makes the AOT cache with which the server starts in half the time: train-aot-cache.sh PROJECT CACHE. A server of what is built
-# serves the example models, is asked over each protocol, and stores at its end which classes it had loaded and linked. A cache is
-# worth nothing to another JVM, so it is made where it is used; before Java 25 there is none.
+# Makes the AOT cache with which the server starts in half the time: train-aot-cache.sh LAUNCHER MODELS CACHE. A server serves the
+# models, one of which is "simple", is asked over each protocol, and stores at its end which classes it had loaded and linked. A cache
+# is worth nothing to another JVM, so it is made where it is used; before Java 25 there is none.
 set -eu
-project=$1
-cache=$2
-java=$("$project/gatun" --print-java)
-version=$("$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
+launcher=$1
+models=$2
+cache=$3
+export GATUN_BUILD=never
 rm -f "$cache"
-if [ "$version" -lt 25 ]; then
+if [ "$("$launcher" --print-feature)" -lt 25 ]; then
     exit 0
 fi
 # A server without a cache starts all the same.
@@ -21,8 +21,7 @@ give_up() {
 server=
 folder=$(mktemp -d "$(dirname "$cache")/training.XXXXXX")
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$folder"' EXIT
-export GATUN_BUILD=never
-GATUN_JAVA_OPTS="-XX:AOTCacheOutput=$folder/cache" "$project/gatun" serve --model-repository="$project/examples/models" \
+GATUN_JAVA_OPTS="-XX:AOTCacheOutput=$folder/cache" "$launcher" serve --model-repository="$models" \
     --http-address=127.0.0.1 --grpc-address=127.0.0.1 --http-port=0 --grpc-port=0 --metrics-port=0 \
     --ready-file="$folder/ready" >"$folder/log" 2>&1 &
 server=$!
@@ -36,7 +35,7 @@ while [ ! -s "$folder/ready" ]; do
 done
 http=$(sed -n 's/^http\.url=//p' "$folder/ready" | sed 's/\\//g')
 grpc=$(sed -n 's/^grpc\.port=//p' "$folder/ready")
-"$project/gatun" bench -m simple -u "$http,grpc://127.0.0.1:$grpc" --transport=binary,json,stream \
+"$launcher" bench -m simple -u "$http,grpc://127.0.0.1:$grpc" --transport=binary,json,stream \
     --warm-up=0s --measurement-interval=100ms --max-trials=1 >"$folder/bench" 2>&1 || give_up "it did not answer" "$folder/bench"
 kill "$server"
 wait "$server" || give_up "it did not end well" "$folder/log"

@@ -72,10 +72,13 @@ class CommandLineIT {
         Path java = Files.writeString(old.resolve("java"), "#!/bin/sh\nexit 1\n");
         assertThat(java.toFile().setExecutable(true)).isTrue();
         Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"21.0.1\"\n");
-        Path launcher = folder.resolve("gatun");
+        Path launcher =
+                Files.copy(ServerProcess.root().resolve("gatun"), folder.resolve("gatun"));
+        Path shared = Path.of("server/src/main/sh/launch.sh");
+        Files.createDirectories(folder.resolve(shared).getParent());
         Files.writeString(
-                launcher,
-                Files.readString(ServerProcess.root().resolve("gatun")).replace("least=22", "least=9999"));
+                folder.resolve(shared),
+                Files.readString(ServerProcess.root().resolve(shared)).replace("least=22", "least=9999"));
         Files.createDirectories(folder.resolve("server/target/gatun/lib"));
         ProcessBuilder builder = new ProcessBuilder("sh", launcher.toString(), "--version")
                 .redirectErrorStream(true)

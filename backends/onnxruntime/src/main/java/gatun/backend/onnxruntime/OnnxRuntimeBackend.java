@@ -34,6 +34,7 @@ public final class OnnxRuntimeBackend implements Backend {
     public static final String NAME = "onnxruntime";
 
     private static final Logger LOG = LoggerFactory.getLogger(OnnxRuntimeBackend.class);
+    private static final String FILE = "libonnxruntime.so";
     private static final String LIBRARY = "library";
 
     private Optional<Engine> engine = Optional.empty();
@@ -99,8 +100,12 @@ public final class OnnxRuntimeBackend implements Backend {
         return path;
     }
 
-    /** The library of the Maven artifact, in the user's cache. */
+    /** The library of the distribution, or that of the Maven artifact, in the user's cache. */
     private static Path packaged() {
+        return LibraryCache.bundled(FILE).orElseGet(OnnxRuntimeBackend::unpacked);
+    }
+
+    private static Path unpacked() {
         String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
         String machine = System.getProperty("os.arch", "");
         String platform =
@@ -111,7 +116,7 @@ public final class OnnxRuntimeBackend implements Backend {
                 };
         URL resource = platform.isEmpty() || !system.startsWith("linux")
                 ? null
-                : ClassLoader.getSystemResource("ai/onnxruntime/native/" + platform + "/libonnxruntime.so");
+                : ClassLoader.getSystemResource("ai/onnxruntime/native/" + platform + "/" + FILE);
         if (resource == null) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
