@@ -62,7 +62,8 @@ class LibraryCacheTest {
         Path own = Files.writeString(bundled.resolve("libengine.so"), "of the distribution");
         System.setProperty(LibraryCache.BUNDLED_PROPERTY, bundled.toString());
         try {
-            assertThat(new LibraryCache(folder.resolve("cache")).unpack(resource)).isEqualTo(own);
+            assertThat(new LibraryCache(folder.resolve("cache")).unpack(resource))
+                    .isEqualTo(own);
             assertThat(folder.resolve("cache")).doesNotExist();
             assertThat(LibraryCache.bundled("libother.so")).isEmpty();
         } finally {

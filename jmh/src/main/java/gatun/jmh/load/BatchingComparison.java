@@ -136,7 +136,8 @@ public final class BatchingComparison {
             }
         }
         for (int i = 0; i < names.size(); i++) {
-            double perSecond = Median.of(results.get(i), result -> result.window().perSecond());
+            double perSecond =
+                    Median.of(results.get(i), result -> result.window().perSecond());
             System.out.printf(
                     Locale.ROOT,
                     "%-20s %8d %12.0f %16.1f %14.1f%n",

@@ -68,8 +68,8 @@ public final class EmbeddedClient implements GatunClient {
         } catch (ClientException e) {
             return CompletableFuture.failedFuture(e);
         }
-        return AsyncCall.start(
-                () -> answer(asked, request), "embedded-infer", thread -> request.cancellation().cancel());
+        return AsyncCall.start(() -> answer(asked, request), "embedded-infer", thread -> request.cancellation()
+                .cancel());
     }
 
     @Override

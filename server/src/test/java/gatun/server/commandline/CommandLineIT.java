@@ -72,8 +72,7 @@ class CommandLineIT {
         Path java = Files.writeString(old.resolve("java"), "#!/bin/sh\nexit 1\n");
         assertThat(java.toFile().setExecutable(true)).isTrue();
         Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"21.0.1\"\n");
-        Path launcher =
-                Files.copy(ServerProcess.root().resolve("gatun"), folder.resolve("gatun"));
+        Path launcher = Files.copy(ServerProcess.root().resolve("gatun"), folder.resolve("gatun"));
         Path shared = Path.of("server/src/main/sh/launch.sh");
         Files.createDirectories(folder.resolve(shared).getParent());
         Files.writeString(

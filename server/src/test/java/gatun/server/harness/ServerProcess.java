@@ -63,8 +63,7 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /** As {@link #launch(Path, Map, String...)}, by another launcher than that of the source tree. */
-    public static ServerProcess launch(
-            Path launcher, Path repository, Map<String, String> environment, String... flags)
+    public static ServerProcess launch(Path launcher, Path repository, Map<String, String> environment, String... flags)
             throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("--model-repository=" + repository));
         arguments.addAll(List.of(flags));
@@ -124,8 +123,7 @@ public final class ServerProcess implements AutoCloseable {
             Path folder = Files.createTempDirectory(
                     Files.createDirectories(Path.of(System.getProperty("gatun.it.folder"))), "server");
             // A build in the background ignores interrupts, and so would all that it starts.
-            List<String> command = new ArrayList<>(List.of(
-                    "env", "--default-signal=INT", launcher.toString()));
+            List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", launcher.toString()));
             command.addAll(arguments);
             boolean serves = arguments.contains("serve") || arguments.contains(MODEL_SERVER);
             if (serves && arguments.stream().noneMatch(argument -> argument.startsWith(READY_FILE))) {
