@@ -83,8 +83,7 @@ class SavedModelFailuresTest {
                         "lost_variables",
                         "wrong_default");
         assertThat(reasons.get("truncated")).contains("cannot read its saved_model.pb");
-        assertThat(reasons.get("empty"))
-                .contains("has no graph with the tags [serve]; the tags of those that it has are []");
+        assertThat(reasons.get("empty")).contains("saved_model.pb is empty; copy the model's file here again");
         assertThat(reasons.get("other_tag")).contains("has no graph with the tags [train]");
         assertThat(reasons.get("other_signature")).contains("has no signature 'none'");
         assertThat(reasons.get("threads")).contains("'TF_NUM_INTRA_THREADS' is 'one'; expected a number >= 0");
