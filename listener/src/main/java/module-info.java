@@ -15,6 +15,7 @@ module gatun.listener {
 
     exports gatun.listener to
             gatun.grpc,
+            gatun.cache.redis,
             gatun.http,
             gatun.server;
 }

@@ -32,6 +32,9 @@ module gatun.server {
 
     exports gatun.embedded;
 
+    // Kinds of stores for cached responses are there where their jars are.
+    uses gatun.spi.ResponseStoreProvider;
+
     // Protocols without flags of their own, such as v1, are spoken where their jars are.
     uses gatun.protocol.ProtocolProvider;
 

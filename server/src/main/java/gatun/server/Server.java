@@ -20,6 +20,7 @@ import gatun.runtime.server.ServerOptions;
 import gatun.server.settings.BatchingSettings;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ResponseCacheSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
 import gatun.server.text.Version;
@@ -176,7 +177,6 @@ final class Server implements AutoCloseable {
                 .readableAtStart(control.exitOnError())
                 .strictReadiness(control.strictReadiness())
                 .limits(limits)
-                .responseCacheByteSize(settings.memory().responseCacheByteSize())
                 .exitTimeout(settings.lifecycle().exitTimeout());
         if (loading.warmUpIterations() > 0) {
             options.warmUps(new WarmUpRecords(buffers, limits, loading.warmUpIterations()));
@@ -193,6 +193,12 @@ final class Server implements AutoCloseable {
         if (control.mode() == ControlMode.EXPLICIT && !control.loadModels().contains("*")) {
             options.onlyModels(control.loadModels());
         }
+        settings.memory().responseCache().ifPresent(cache -> {
+            switch (cache) {
+                case ResponseCacheSettings.Local local -> options.responseCacheByteSize(local.byteSize());
+                case ResponseCacheSettings.Shared shared -> options.responseStore(ResponseStores.open(shared));
+            }
+        });
         try {
             return GatunServer.open(options);
         } catch (GatunException e) {

@@ -51,9 +51,9 @@ public final class CachedModel implements ServedModel {
      * Equal requests have equal responses as long as the same models give them.
      *
      * @param sources the models on backends that the responses come from
-     * @param share the cached responses
+     * @param responses the cached responses
      */
-    private record Generation(List<ServedModel> sources, ResponseCache.Share share) {}
+    private record Generation(List<ServedModel> sources, CachedResponses responses) {}
 
     private CachedModel(ServedModel model, ResponseCache cache, BufferPool pool) {
         this.model = model;
@@ -65,7 +65,7 @@ public final class CachedModel implements ServedModel {
         }
         requests = ComposedRequests.of(model, labels, pool);
         firstEntryPoint = model.entryPoints().firstEntry().getKey();
-        generation = new Generation(model.sources(), new ResponseCache.Share());
+        generation = new Generation(model.sources(), cache.responses(model));
     }
 
     /**
@@ -107,8 +107,8 @@ public final class CachedModel implements ServedModel {
             List<Hold> copies,
             long arrivedNanos) {
         Generation now = generation();
-        SipHash.Digest digest = RequestDigest.of(cache.hash(), inputs, request.parameters(), answer);
-        Optional<ResponseCache.Found> found = model.ready() ? cache.find(now.share(), digest) : Optional.empty();
+        CachedResponses.Entry entry = now.responses().entry(inputs, request.parameters(), answer);
+        Optional<CachedResponses.Found> found = model.ready() ? entry.find() : Optional.empty();
         if (found.isPresent()) {
             InferenceResponse response = respond(
                     answer,
@@ -126,7 +126,7 @@ public final class CachedModel implements ServedModel {
                 response.outputs().stream().map(OutputTensor::tensor).toList();
         // A member that was replaced meanwhile may have had a part in it or not.
         if (response.parameters().isEmpty() && generation().equals(now)) {
-            cache.put(now.share(), digest, outputs);
+            entry.put(outputs);
         }
         counters.miss(askedNanos - arrivedNanos + System.nanoTime() - answeredNanos);
         return respond(answer, outputs, memory, arrivedNanos);
@@ -138,7 +138,7 @@ public final class CachedModel implements ServedModel {
         if (last.sources().equals(sources)) {
             return last;
         }
-        Generation next = new Generation(sources, new ResponseCache.Share());
+        Generation next = new Generation(sources, cache.responses(model));
         replacing.lock();
         try {
             last = generation;
@@ -149,7 +149,7 @@ public final class CachedModel implements ServedModel {
         } finally {
             replacing.unlock();
         }
-        cache.drop(last.share());
+        last.responses().drop();
         return next;
     }
 
@@ -283,6 +283,11 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public Optional<byte[]> fingerprint() {
+        return model.fingerprint();
+    }
+
+    @Override
     public boolean outdated() {
         return model.outdated();
     }
@@ -300,7 +305,7 @@ public final class CachedModel implements ServedModel {
     @Override
     public boolean close(Duration grace) {
         boolean ended = model.close(grace);
-        cache.drop(generation.share());
+        generation.responses().drop();
         return ended;
     }
 

@@ -20,14 +20,13 @@ final class RequestDigest {
     private RequestDigest() {}
 
     /**
-     * The hash of a request.
+     * Adds a request to a hash.
      *
-     * @param hash nothing is in it yet
      * @param inputs the inputs, in memory that nobody changes meanwhile
-     * @param response which outputs are wanted
+     * @param wanted which outputs are wanted
      */
-    static SipHash.Digest of(
-            SipHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse response) {
+    static void add(
+            RequestHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse wanted) {
         hash.add(inputs.size());
         inputs.stream()
                 .sorted(Comparator.comparing(input -> input.spec().name()))
@@ -37,15 +36,14 @@ final class RequestDigest {
             hash.add(name);
             add(hash, value);
         });
-        hash.add(response.outputCount());
-        IntStream.range(0, response.outputCount())
-                .mapToObj(response::outputName)
+        hash.add(wanted.outputCount());
+        IntStream.range(0, wanted.outputCount())
+                .mapToObj(wanted::outputName)
                 .sorted()
                 .forEach(hash::add);
-        return hash.digest();
     }
 
-    private static void add(SipHash hash, Tensor input) {
+    private static void add(RequestHash hash, Tensor input) {
         TensorSpec spec = input.spec();
         hash.add(spec.name());
         hash.add(spec.datatype().wireName());
@@ -58,7 +56,7 @@ final class RequestDigest {
     }
 
     /** Adds a kind, so that no value is taken for one of another kind, and the value. */
-    private static void add(SipHash hash, ParameterValue value) {
+    private static void add(RequestHash hash, ParameterValue value) {
         switch (value) {
             case ParameterValue.Bool truth -> add(hash, 1, truth.value() ? 1 : 0);
             case ParameterValue.Int64 number -> add(hash, 2, number.value());
@@ -71,7 +69,7 @@ final class RequestDigest {
         }
     }
 
-    private static void add(SipHash hash, long kind, long value) {
+    private static void add(RequestHash hash, long kind, long value) {
         hash.add(kind);
         hash.add(value);
     }

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
  * result can be found only by trial: among n messages two agree with a probability of about n&sup2; / 2<sup>129</sup>.
  * Used once, by one thread.
  */
-final class SipHash {
+final class SipHash implements RequestHash {
     private long v0;
     private long v1;
     private long v2;
@@ -26,8 +26,8 @@ final class SipHash {
         v3 = highKey ^ 0x7465646279746573L;
     }
 
-    /** Adds a number. */
-    void add(long word) {
+    @Override
+    public void add(long word) {
         v3 ^= word;
         round();
         round();
@@ -35,13 +35,14 @@ final class SipHash {
         byteCount += Long.BYTES;
     }
 
-    /** Adds a text and its length. */
-    void add(String text) {
+    @Override
+    public void add(String text) {
         add(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** Adds bytes and their number, filled up with zeros to whole words. */
-    void add(MemorySegment bytes) {
+    /** Adds bytes, filled up with zeros to whole words. */
+    @Override
+    public void add(MemorySegment bytes) {
         long size = bytes.byteSize();
         add(size);
         long whole = size & -Long.BYTES;

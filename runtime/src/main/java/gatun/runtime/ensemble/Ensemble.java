@@ -11,6 +11,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
@@ -257,6 +258,21 @@ public final class Ensemble implements ServedModel {
             }
         }
         return sources;
+    }
+
+    @Override
+    public Optional<byte[]> fingerprint() {
+        List<byte[]> fingerprints = new ArrayList<>();
+        for (EnsembleStep step : plan.steps()) {
+            try {
+                members.member(step.model(), step.version()).fingerprint().ifPresent(fingerprints::add);
+            } catch (GatunException unavailable) {
+                return Optional.empty();
+            }
+        }
+        return fingerprints.size() == plan.steps().size()
+                ? Optional.of(ModelFingerprint.of(config, fingerprints))
+                : Optional.empty();
     }
 
     @Override

@@ -56,6 +56,7 @@ public final class LoadedModel implements ServedModel {
     private final int maxRunSize;
 
     private volatile long loadNanos;
+    private volatile Optional<byte[]> fingerprint = Optional.empty();
     private volatile boolean closing;
     private final AtomicBoolean backendClosed = new AtomicBoolean();
 
@@ -115,6 +116,16 @@ public final class LoadedModel implements ServedModel {
             definition.backend().close();
             throw e;
         }
+    }
+
+    /** Notes the hash of what responses depend on. */
+    public void identify(byte[] newFingerprint) {
+        fingerprint = Optional.of(newFingerprint);
+    }
+
+    @Override
+    public Optional<byte[]> fingerprint() {
+        return fingerprint;
     }
 
     @Override

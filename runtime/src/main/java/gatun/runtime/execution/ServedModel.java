@@ -65,6 +65,14 @@ public interface ServedModel extends ModelVersion {
     }
 
     /**
+     * A hash of all that its responses depend on beside the request, the same wherever and whenever it is served; empty
+     * where the server does not need it, or while a model that it asks is not there.
+     */
+    default Optional<byte[]> fingerprint() {
+        return Optional.empty();
+    }
+
+    /**
      * Changes the instances to those of {@code config}, while requests go on: new ones are opened and warmed up, then
      * others end when they have finished what they run, or the sequences that they have. Nothing else changes, neither
      * the engine's model nor what was counted. For one caller at a time.

@@ -5,6 +5,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
+import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.ModelFiles;
@@ -222,15 +223,22 @@ final class ModelLoader {
                 settings.loading().warmUps(),
                 directory.version(version));
         List<StateTensor> states = StateTensor.of(config, directory.path());
+        // Before the engine reads them: what is cached must not be taken for what other files, written since, would
+        // give.
+        Optional<byte[]> fingerprint = settings.loading().fingerprints()
+                ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
+                : Optional.empty();
         Backend backend = backends.started(config.getBackend());
         BackendModel model = backend.load(config, directory.version(version));
-        return LoadedModel.start(
+        LoadedModel loaded = LoadedModel.start(
                 new VersionDefinition(config, version, model, labels, warmUps, states, rule),
                 new ExecutionResources(
                         pool,
                         settings.scheduling().queueLimit(),
                         settings.scheduling().rateLimiter()),
                 entry::readyVersions);
+        fingerprint.ifPresent(loaded::identify);
+        return loaded;
     }
 
     /**

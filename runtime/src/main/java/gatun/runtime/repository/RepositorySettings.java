@@ -53,13 +53,15 @@ public record RepositorySettings(
      * @param retryInterval how long to wait before that
      * @param warmUps requests beside models' files that they answer before they serve
      * @param configurationRule checks complete configurations beyond the runtime's own rules
+     * @param fingerprints whether versions are to tell, by a hash, what their responses depend on
      */
     public record Loading(
             int threads,
             int retries,
             Duration retryInterval,
             WarmUpSource warmUps,
-            Consumer<ModelConfig> configurationRule) {}
+            Consumer<ModelConfig> configurationRule,
+            boolean fingerprints) {}
 
     /**
      * How requests wait and share runs.

@@ -108,9 +108,7 @@ public final class GatunServer implements InferenceServer {
         BackendDirectory directory =
                 options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
         Backends backends = new Backends(engines, options.backendOptions(), directory);
-        Optional<ResponseCache> cache = options.responseCacheByteSize() == 0
-                ? Optional.empty()
-                : Optional.of(new ResponseCache(options.responseCacheByteSize()));
+        Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
                 options.repository(), backends, options.buffers(), remembering(cache, options.buffers()), listeners);

@@ -9,12 +9,16 @@ import gatun.runtime.ListedModel;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.WarmUpSource;
+import gatun.runtime.cache.LocalCache;
+import gatun.runtime.cache.RemoteCache;
+import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.repository.RepositorySettings;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
+import gatun.spi.ResponseStore;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,6 +66,7 @@ public final class ServerOptions {
     private BatchingRules batching = BatchingRules.NONE;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
+    private Optional<ResponseStore> responseStore = Optional.empty();
     private LimitSettings limits = LimitSettings.standard();
     private LogControl log = LogControl.fixed();
     private Tracing tracing = Tracing.off();
@@ -196,6 +201,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Keeps responses in {@code store} instead; the server owns it, also when it cannot be opened. */
+    public ServerOptions responseStore(ResponseStore store) {
+        responseStore = Optional.of(store);
+        return this;
+    }
+
     /**
      * Lets instances run only while the resources are there that their configuration asks for; without this call, at
      * any time.
@@ -311,7 +322,13 @@ public final class ServerOptions {
                         autoComplete,
                         modelNamespacing,
                         readableAtStart),
-                new RepositorySettings.Loading(loadThreads, loadRetries, loadRetryInterval, warmUps, configurationRule),
+                new RepositorySettings.Loading(
+                        loadThreads,
+                        loadRetries,
+                        loadRetryInterval,
+                        warmUps,
+                        configurationRule,
+                        responseStore.isPresent()),
                 new RepositorySettings.Scheduling(
                         queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
                 limits.model());
@@ -333,8 +350,12 @@ public final class ServerOptions {
         return tracing;
     }
 
-    long responseCacheByteSize() {
-        return responseCacheByteSize;
+    /** The cache of responses; empty for none. */
+    Optional<ResponseCache> openCache() {
+        if (responseStore.isPresent()) {
+            return Optional.of(new RemoteCache(responseStore.get(), buffers));
+        }
+        return responseCacheByteSize == 0 ? Optional.empty() : Optional.of(new LocalCache(responseCacheByteSize));
     }
 
     boolean strictReadiness() {

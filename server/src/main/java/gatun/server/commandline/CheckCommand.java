@@ -61,9 +61,9 @@ final class CheckCommand implements Callable<Integer> {
     @Option(
             names = "--backend-config",
             paramLabel = "BACKEND,K=V",
-            converter = BackendOption.Reader.class,
+            converter = NamedOption.BackendReader.class,
             description = "An option of a backend; may be given several times.")
-    List<BackendOption> backendOptions = new ArrayList<>();
+    List<NamedOption> backendOptions = new ArrayList<>();
 
     @Option(names = "--backend-directory", paramLabel = "DIR", description = "A folder with more backends.")
     Optional<Path> backendDirectory = Optional.empty();
@@ -78,7 +78,7 @@ final class CheckCommand implements Callable<Integer> {
                 models,
                 configName,
                 !disableAutoComplete,
-                BackendOption.byBackend(backendOptions),
+                NamedOption.byOwner(backendOptions),
                 backendDirectory,
                 !quiet);
         return Checking.run(

@@ -2,16 +2,21 @@
 package gatun.server.commandline;
 
 import gatun.server.settings.DevicePoolLimit;
+import gatun.server.settings.ResponseCacheSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
 /** Native memory. Read once. */
 final class MemoryFlags extends OverlayFlags<MemorySettings> {
-    private static final String CACHE = "local,size=";
+    private static final String LOCAL = "local";
+    private static final String LOCAL_CACHE = "local,size=BYTES, such as local,size=67108864";
 
     private final Flag<Long> bufferPoolByteSize = flag(
             "--buffer-pool-byte-size --pinned-memory-pool-byte-size",
@@ -29,11 +34,12 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
             standard.clientSharedMemory(),
             "Whether clients may register shared memory; allow it only where every client that"
                     + " reaches the server may share memory with it.");
-    private final Flag<Optional<Long>> cacheByteSize = optional(
+    private final Flag<List<NamedOption>> cacheOptions = several(
             "--cache-config",
-            FlagType.of(CACHE + "BYTES", MemoryFlags::cacheSize),
-            "Remember the responses of models whose configuration enables response_cache, in at most"
-                    + " this many bytes of native memory.");
+            NamedOption.OF_CACHE,
+            "Remember the responses of models whose configuration enables response_cache: local,size=BYTES in at"
+                    + " most this many bytes of native memory, redis,host=HOST with redis,port=PORT in a Redis server that"
+                    + " several servers share; once for each option.");
 
     /** The older form of that. */
     private final Flag<Optional<Long>> olderCacheByteSize =
@@ -45,27 +51,47 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
 
     /** @throws ParameterException when the flags of {@code spec}'s command contradict each other */
     MemorySettings settings(CommandSpec spec) {
-        Optional<Long> cache = cacheByteSize.value();
-        if (cache.isPresent() && olderCacheByteSize.value().isPresent()) {
+        if (!cacheOptions.value().isEmpty() && olderCacheByteSize.value().isPresent()) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "Incompatible flags " + olderCacheByteSize.name() + " and " + cacheByteSize.name()
+                    "Incompatible flags " + olderCacheByteSize.name() + " and " + cacheOptions.name()
                             + " both provided. Please provide one or the other.");
         }
+        Optional<ResponseCacheSettings> older =
+                olderCacheByteSize.value().filter(byteSize -> byteSize > 0).map(ResponseCacheSettings.Local::new);
         return new MemorySettings(
                 bufferPoolByteSize.value() == 0 ? standard.bufferPoolByteSize() : bufferPoolByteSize.value(),
                 clientSharedMemory.value(),
-                cache.or(olderCacheByteSize::value).orElse(standard.responseCacheByteSize()),
+                cache(spec).or(() -> older).or(standard::responseCache),
                 devicePools.value());
     }
 
-    private static Long cacheSize(String value) {
-        String expected = CACHE + "BYTES, such as " + CACHE + "67108864; there is no other cache than the local one";
-        String number = value.startsWith(CACHE) ? value.substring(CACHE.length()) : "";
-        try {
-            return FlagType.number(number, 1, Long.MAX_VALUE, expected);
-        } catch (TypeConversionException e) {
-            throw new TypeConversionException("'" + value + "' is not " + expected);
+    private Optional<ResponseCacheSettings> cache(CommandSpec spec) {
+        Map<String, Map<String, String>> caches = NamedOption.byOwner(cacheOptions.value());
+        if (caches.size() > 1) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "multiple cache configurations are not supported: " + cacheOptions.name() + " names "
+                            + String.join(" and ", new TreeSet<>(caches.keySet())) + "; choose one of them");
         }
+        return caches.entrySet().stream().findFirst().map(cache -> {
+            if (!cache.getKey().equals(LOCAL)) {
+                return new ResponseCacheSettings.Shared(cache.getKey(), cache.getValue());
+            }
+            try {
+                return localCache(cache.getValue());
+            } catch (TypeConversionException e) {
+                throw new ParameterException(spec.commandLine(), cacheOptions.name() + ": " + e.getMessage(), e);
+            }
+        });
+    }
+
+    private static ResponseCacheSettings localCache(Map<String, String> options) {
+        if (!options.keySet().equals(Set.of("size"))) {
+            throw new TypeConversionException(
+                    LOCAL + "," + String.join(",", new TreeSet<>(options.keySet())) + " is not " + LOCAL_CACHE);
+        }
+        return new ResponseCacheSettings.Local(
+                FlagType.number(options.getOrDefault("size", ""), 1, Long.MAX_VALUE, LOCAL_CACHE));
     }
 }

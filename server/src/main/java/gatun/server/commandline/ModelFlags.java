@@ -102,9 +102,9 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             FlagType.ITERATIONS,
             0,
             "How often each of those requests is sent; 0 for once.");
-    private final Flag<List<BackendOption>> backendOptions = several(
+    private final Flag<List<NamedOption>> backendOptions = several(
             "--backend-config",
-            FlagType.of("BACKEND,K=V", new BackendOption.Reader()::convert),
+            NamedOption.OF_BACKEND,
             "An option of a backend, such as onnxruntime,library=PATH; may be given several times.");
     private final Flag<Optional<String>> modelCache = optional(
             "--model-cache-dir",
@@ -140,10 +140,8 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
         boolean followsList = list.isGiven() && mode == ControlMode.NONE && folders.isEmpty();
         Optional<Duration> versionPoll = followsList ? list.versionPoll() : Optional.empty();
         // Our own flags come later, and win.
-        List<BackendOption> options = new ArrayList<>(tensorFlow.options());
-        modelCache
-                .value()
-                .ifPresent(folder -> options.add(new BackendOption("onnxruntime", "model-cache-dir", folder)));
+        List<NamedOption> options = new ArrayList<>(tensorFlow.options());
+        modelCache.value().ifPresent(folder -> options.add(new NamedOption("onnxruntime", "model-cache-dir", folder)));
         options.addAll(backendOptions.value());
         return new ModelSettings(
                 new Sources(
@@ -164,7 +162,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                         loadRetries.value(),
                         retryInterval.value(),
                         warmUp.value() ? Math.max(1, warmUpIterations.value()) : 0),
-                new Backends(BackendOption.byBackend(options), backendDirectory.value()),
+                new Backends(NamedOption.byOwner(options), backendDirectory.value()),
                 batching.settings(command),
                 rateLimit.value() ? Optional.of(resources.value()) : Optional.empty());
     }

@@ -35,24 +35,24 @@ final class TensorFlowFlags extends FlagGroup {
     }
 
     /** The options of the engine that the flags stand for. */
-    List<BackendOption> options() {
-        List<BackendOption> options = new ArrayList<>();
+    List<NamedOption> options() {
+        List<NamedOption> options = new ArrayList<>();
         if (!tags.value().equals(USUAL_TAG)) {
-            options.add(new BackendOption(BACKEND, "tags", tags.value()));
+            options.add(new NamedOption(BACKEND, "tags", tags.value()));
         }
         sessionFile
                 .value()
-                .ifPresent(file -> options.add(new BackendOption(
+                .ifPresent(file -> options.add(new NamedOption(
                         BACKEND, "session-config-file", file.toAbsolutePath().toString())));
         add(options, "intra_op_parallelism_threads", intraOp);
         add(options, "inter_op_parallelism_threads", interOp);
         return options;
     }
 
-    private void add(List<BackendOption> options, String name, Flag<Integer> own) {
+    private void add(List<NamedOption> options, String name, Flag<Integer> own) {
         int threads = own.value() > 0 ? own.value() : session.value();
         if (threads > 0) {
-            options.add(new BackendOption(BACKEND, name, Integer.toString(threads)));
+            options.add(new NamedOption(BACKEND, name, Integer.toString(threads)));
         }
     }
 

@@ -71,16 +71,17 @@ public record ServerSettings(
      *
      * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
      * @param clientSharedMemory whether clients may register shared memory
-     * @param responseCacheByteSize the most bytes of the response cache; 0 for no cache
+     * @param responseCache the cache of responses; empty for none
      * @param devicePools the limits of single GPUs' memory; other GPUs have none
      */
     public record MemorySettings(
             long bufferPoolByteSize,
             boolean clientSharedMemory,
-            long responseCacheByteSize,
+            Optional<ResponseCacheSettings> responseCache,
             List<DevicePoolLimit> devicePools) {
         /** A buffer pool of 256 MiB, and no shared memory. */
-        public static final MemorySettings STANDARD = new MemorySettings(256L << 20, false, 0, List.of());
+        public static final MemorySettings STANDARD =
+                new MemorySettings(256L << 20, false, Optional.empty(), List.of());
 
         /** Keeps a copy of the limits. */
         public MemorySettings {

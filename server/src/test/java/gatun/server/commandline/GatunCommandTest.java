@@ -21,6 +21,7 @@ import gatun.server.settings.ListenerSettings.HttpSettings;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
 import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ResponseCacheSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
@@ -71,7 +72,8 @@ class GatunCommandTest extends CommandFixture {
                         ResponseCompression.NONE));
         assertThat(settings.listeners().metrics())
                 .isEqualTo(new MetricsSettings(true, Optional.empty(), 8002, ShownMetrics.STANDARD, true));
-        assertThat(settings.memory()).isEqualTo(new MemorySettings(256L * 1024 * 1024, false, 0, List.of()));
+        assertThat(settings.memory())
+                .isEqualTo(new MemorySettings(256L * 1024 * 1024, false, Optional.empty(), List.of()));
         assertThat(settings.models().sources().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().control().mode()).isEqualTo(ControlMode.NONE);
         assertThat(settings.models().control().exitOnError()).isTrue();
@@ -498,18 +500,44 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldTakeTheSizeOfTheResponseCacheByEitherFlagButNotByBoth() {
-        assertThat(serve("--cache-config=local,size=1048576").memory().responseCacheByteSize())
-                .isEqualTo(1_048_576);
-        assertThat(serve("--response-cache-byte-size=4096").memory().responseCacheByteSize())
-                .isEqualTo(4096);
+        assertThat(serve("--cache-config=local,size=1048576").memory().responseCache())
+                .contains(new ResponseCacheSettings.Local(1_048_576));
+        assertThat(serve("--response-cache-byte-size=4096").memory().responseCache())
+                .contains(new ResponseCacheSettings.Local(4096));
+        assertThat(serve("--response-cache-byte-size=0").memory().responseCache())
+                .isEmpty();
         served.clear();
         assertThat(refuse("--cache-config=local,size=1", "--response-cache-byte-size=2"))
                 .contains("Incompatible flags --response-cache-byte-size and --cache-config both provided.");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"redis,host=a", "local", "local,size=0", "local,size=big", "size=5"})
-    void shouldSayWhatACacheConfigurationLooksLike(String value) {
+    @ValueSource(strings = {"local,size=0", "local,size=big", "local,key=value"})
+    void shouldSayWhatTheLocalCacheTakes(String value) {
         assertThat(refuse("--cache-config=" + value)).contains("local,size=BYTES");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"local", "size=5", ",size=5", "local,=5"})
+    void shouldSayWhatACacheConfigurationLooksLike(String value) {
+        assertThat(refuse("--cache-config=" + value)).contains("CACHE,OPTION=VALUE");
+    }
+
+    @Test
+    void shouldTakeTheOptionsOfOneOtherCache() {
+        assertThat(serve("--cache-config=redis,host=store", "--cache-config=redis,port=6379")
+                        .memory()
+                        .responseCache())
+                .contains(new ResponseCacheSettings.Shared("redis", Map.of("host", "store", "port", "6379")));
+        served.clear();
+        assertThat(refuse("--cache-config=local,size=8192", "--cache-config=redis,host=store"))
+                .contains("multiple cache configurations");
+    }
+
+    @Test
+    void shouldNotShowTheOptionsOfACache() {
+        assertThat(serve("--cache-config=redis,password=secret").memory().toString())
+                .contains("password")
+                .doesNotContain("secret");
     }
 }

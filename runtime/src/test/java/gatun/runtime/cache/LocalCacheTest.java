@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class ResponseCacheTest {
+class LocalCacheTest {
     private static final int KILOBYTE = 1024;
 
-    private final ResponseCache cache = new ResponseCache(4 * KILOBYTE);
-    private final ResponseCache.Share share = new ResponseCache.Share();
+    private final LocalCache cache = new LocalCache(4 * KILOBYTE);
+    private final LocalCache.Share share = cache.share();
 
     @AfterEach
     void close() {
@@ -38,7 +38,7 @@ class ResponseCacheTest {
         return new SipHash.Digest(number, 0);
     }
 
-    private void put(ResponseCache.Share owner, int request, int byteSize) {
+    private void put(LocalCache.Share owner, int request, int byteSize) {
         try (Arena arena = Arena.ofConfined()) {
             var bytes = arena.allocate(byteSize);
             bytes.fill((byte) request);
@@ -50,7 +50,7 @@ class ResponseCacheTest {
     }
 
     /** The value of every byte of the response; empty when there is none. */
-    private Optional<Integer> get(ResponseCache.Share owner, int request) {
+    private Optional<Integer> get(LocalCache.Share owner, int request) {
         return cache.find(owner, request(request)).map(found -> {
             byte[] bytes = found.outputs().getFirst().bytes().toArray(ValueLayout.JAVA_BYTE);
             found.claim().close();
@@ -66,7 +66,7 @@ class ResponseCacheTest {
         put(share, 1, 100);
         assertThat(get(share, 1)).hasValue(1);
         assertThat(get(share, 2)).isEmpty();
-        assertThat(get(new ResponseCache.Share(), 1)).isEmpty();
+        assertThat(get(cache.share(), 1)).isEmpty();
         put(share, 1, 50);
         assertThat(cache.entryCount()).isEqualTo(1);
     }
@@ -111,7 +111,7 @@ class ResponseCacheTest {
 
     @Test
     void shouldForgetADroppedShareForGood() {
-        ResponseCache.Share other = new ResponseCache.Share();
+        LocalCache.Share other = cache.share();
         put(share, 1, 100);
         put(other, 1, 100);
         cache.drop(share);

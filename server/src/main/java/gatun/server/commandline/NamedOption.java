@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * An option of a part that has a name and may come in a jar of its own, as Triton writes it:
+ * {@code onnxruntime,library=PATH}.
+ *
+ * @param owner the backend or the cache that it is for
+ * @param name the name of the option
+ * @param value the value of the option
+ */
+record NamedOption(String owner, String name, String value) {
+    /** Options of backends, as flags have them. */
+    static final FlagType<NamedOption> OF_BACKEND = FlagType.of("BACKEND,K=V", new BackendReader()::convert);
+
+    /** Options of caches. */
+    static final FlagType<NamedOption> OF_CACHE = FlagType.of(
+            "CACHE,K=V",
+            value -> read(
+                    value, "CACHE,OPTION=VALUE, such as local,size=67108864, or redis,host=HOST and redis,port=PORT"));
+
+    /** The values by owner and name; of two for one name the later. */
+    static Map<String, Map<String, String>> byOwner(List<NamedOption> options) {
+        return options.stream()
+                .collect(Collectors.groupingBy(
+                        NamedOption::owner,
+                        Collectors.toMap(NamedOption::name, NamedOption::value, (former, later) -> later)));
+    }
+
+    private static NamedOption read(String value, String expected) {
+        int comma = value.indexOf(',');
+        int equals = value.indexOf('=', comma + 1);
+        if (comma < 1 || equals < comma + 2) {
+            throw new TypeConversionException("'" + value + "' is not " + expected);
+        }
+        return new NamedOption(
+                value.substring(0, comma), value.substring(comma + 1, equals), value.substring(equals + 1));
+    }
+
+    /** Reads options of backends. */
+    static final class BackendReader implements ITypeConverter<NamedOption> {
+        @Override
+        public NamedOption convert(String value) {
+            return read(value, "BACKEND,OPTION=VALUE, such as onnxruntime,library=/opt/lib/libonnxruntime.so");
+        }
+    }
+}
