@@ -7,12 +7,12 @@ import gatun.memory.threads.FailureLog;
 import gatun.runtime.scheduling.Worker;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
-import gatun.runtime.statistics.ModelCounters;
 import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,19 +31,22 @@ final class ModelInstance implements Worker<InferenceTicket> {
     /** Whether also a single request runs as a batch, since the model gets inputs of the runtime's with it. */
     private final boolean alwaysBatch;
 
-    private final SingleExecution singleExecution;
+    private final SingleRuns singleRuns;
     private final BatchExecution batchExecution;
 
     /** For steps of sequences; null unless the model has them. */
     private final @Nullable BatchExecution sequenceExecution;
 
-    private final RunStopper stopper;
+    /** Of batches. */
+    private final RunStopper batchStopper;
+
     private final RunFailures failures;
-    private final InstanceCounters counters;
-    private final ModelCounters modelCounters;
 
     /** Made and closed by the instance's thread. */
     private volatile @Nullable BackendInstance backend;
+
+    /** Tells it to stop a run. */
+    private volatile Runnable stop = () -> {};
 
     /**
      * An instance that is not open yet.
@@ -55,25 +58,23 @@ final class ModelInstance implements Worker<InferenceTicket> {
         this.spec = spec;
         model = resources.model();
         warmUp = resources.warmUp();
-        modelCounters = resources.counters();
-        counters = modelCounters.lend();
+        InstanceCounters counters = resources.counters().lend();
         ModelSignature signature = resources.signature();
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         decoupled = signature.decoupled();
         alwaysBatch = signature.batchTensors() != null;
         @Nullable ResponseTable responses = decoupled ? counters.responses() : null;
-        singleExecution = new SingleExecution(resources.pool(), responses);
         batchExecution = new BatchExecution(signature, null, resources.pool(), responses);
         sequenceExecution = resources.sequences() == null
                 ? null
                 : new BatchExecution(signature, resources.sequences(), resources.pool(), responses);
-        stopper = new RunStopper(spec.name(), modelName);
-        failures = new RunFailures(spec.name(), modelName, modelCounters);
-        singleExecution.run().beforeInfer(stopper::stopAgain);
-        batchExecution.run().beforeInfer(stopper::stopAgain);
+        batchStopper = new RunStopper(spec.name(), modelName);
+        failures = new RunFailures(spec.name(), modelName, resources.counters());
+        singleRuns = new SingleRuns(spec.name(), resources, failures, counters);
+        batchExecution.run().beforeInfer(batchStopper::stopAgain);
         if (sequenceExecution != null) {
-            sequenceExecution.run().beforeInfer(stopper::stopAgain);
+            sequenceExecution.run().beforeInfer(batchStopper::stopAgain);
         }
     }
 
@@ -95,7 +96,9 @@ final class ModelInstance implements Worker<InferenceTicket> {
         try {
             opened.warmUp();
             backend = opened;
+            stop = opened::stop;
             warmUp.run(this::run);
+            singleRuns.open();
         } catch (RuntimeException | Error e) {
             backend = null;
             opened.close();
@@ -118,7 +121,10 @@ final class ModelInstance implements Worker<InferenceTicket> {
     }
 
     private long run(BackendInstance opened, List<InferenceTicket> tickets) {
-        stopper.begin(opened, tickets);
+        boolean step = sequenceExecution != null && tickets.getFirst().isStep();
+        boolean single = !step && tickets.size() == 1 && !alwaysBatch && !isPadded(tickets.getFirst());
+        RunStopper stopper = single ? singleRuns.stopper() : batchStopper;
+        stopper.begin(stop, tickets);
         if (RunStopper.isUnwanted(tickets)) {
             // Given up before they knew their instance: it is too late to leave the queue, and not to run.
             stopper.end();
@@ -126,12 +132,10 @@ final class ModelInstance implements Worker<InferenceTicket> {
             tickets.forEach(ticket -> failures.fail(ticket, unwanted, FailureReason.CANCELED, false));
             return 0;
         }
-        if (sequenceExecution != null && tickets.getFirst().isStep()) {
-            return runBatch(opened, tickets, sequenceExecution);
+        if (single) {
+            return singleRuns.run(opened, tickets.getFirst());
         }
-        return tickets.size() == 1 && !alwaysBatch && !isPadded(tickets.getFirst())
-                ? runSingle(opened, tickets)
-                : runBatch(opened, tickets, batchExecution);
+        return runBatch(opened, tickets, step ? Objects.requireNonNull(sequenceExecution) : batchExecution);
     }
 
     /** Whether the backend gets more rows than the request has. */
@@ -140,46 +144,13 @@ final class ModelInstance implements Worker<InferenceTicket> {
         return rows > 0 && ticket.signature().runSize(rows) != rows;
     }
 
-    private long runSingle(BackendInstance opened, List<InferenceTicket> tickets) {
-        SingleExecution execution = singleExecution;
-        InferenceTicket ticket = tickets.getFirst();
-        execution.begin(ticket);
-        try {
-            execute(opened, execution);
-            ticket.request().markStepTaken();
-            finish(ticket);
-        } catch (GatunException e) {
-            execution.breakOff();
-            failures.failAll(tickets, e, execution.run());
-        } catch (Throwable e) {
-            // Also checked exceptions, which other languages than Java throw from anywhere.
-            execution.breakOff();
-            failures.failUnexpectedly(ticket, e);
-        } finally {
-            execution.clear();
-        }
-        return nanos(execution.run());
-    }
-
-    private void finish(InferenceTicket ticket) {
-        try {
-            singleExecution.finish();
-        } catch (GatunException e) {
-            singleExecution.breakOff();
-            failures.fail(ticket, e, FailureReason.OTHER, true);
-            return;
-        }
-        counters.executed(ticket.batchSize(), singleExecution.run());
-        singleExecution.run().tellTimes();
-    }
-
     private long runBatch(BackendInstance opened, List<InferenceTicket> tickets, BatchExecution execution) {
         try {
             execution.begin(tickets);
             execute(opened, execution);
             tickets.forEach(ticket -> ticket.request().markStepTaken());
             execution.finish();
-            counters.executed(execution.batchSize(), execution.run());
+            singleRuns.counters().executed(execution.batchSize(), execution.run());
             execution.run().tellTimes();
             for (InferenceTicket ticket : tickets) {
                 ticket.failure().ifPresent(failure -> failures.fail(ticket, failure, FailureReason.OTHER, true));
@@ -191,7 +162,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             execution.breakOff();
             tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e));
         } finally {
-            stopper.end(); // it may have failed before the engine was asked
+            batchStopper.end(); // it may have failed before the engine was asked
             execution.clear();
         }
         return nanos(execution.run());
@@ -202,7 +173,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
             execution.run().markExecuting();
             opened.execute(execution);
         } finally {
-            stopper.end();
+            batchStopper.end();
         }
     }
 
@@ -212,6 +183,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
 
     @Override
     public void close() {
+        singleRuns.close();
         BackendInstance opened = backend;
         if (opened != null) {
             try {
@@ -231,6 +203,6 @@ final class ModelInstance implements Worker<InferenceTicket> {
 
     /** Says that this runs nothing any more; what it has counted stays. May be called again. */
     void countNoMore() {
-        modelCounters.giveBack(counters);
+        singleRuns.countNoMore();
     }
 }

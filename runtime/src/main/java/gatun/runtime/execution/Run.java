@@ -59,6 +59,11 @@ final class Run implements ExecutionTimes {
         ended = 0;
     }
 
+    /** Has the calling thread go on with the run. */
+    void moveToCaller() {
+        thread = Thread.currentThread();
+    }
+
     /** Notes that the backend gets the run now. */
     void markExecuting() {
         executing = true;

@@ -2,10 +2,8 @@
 package gatun.runtime.execution;
 
 import gatun.memory.threads.FailureLog;
-import gatun.spi.BackendInstance;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,7 +20,7 @@ final class RunStopper {
     /** The tickets of the present run; guarded by {@link #running}. */
     private List<InferenceTicket> batch = List.of();
 
-    private @Nullable BackendInstance backend; // guarded by running
+    private Runnable engine = () -> {}; // stops it; guarded by running
     private boolean stopped; // guarded by running
 
     RunStopper(String instanceName, String modelName) {
@@ -31,13 +29,14 @@ final class RunStopper {
     }
 
     /**
-     * Begins a run of {@code tickets} on {@code engine}. By the thread of the run, as are {@link #end} and
-     * {@link #stopAgain}.
+     * Begins a run of {@code tickets}. By the thread of the run, as are {@link #end} and {@link #stopAgain}.
+     *
+     * @param stop tells the engine to stop
      */
-    void begin(BackendInstance engine, List<InferenceTicket> tickets) {
+    void begin(Runnable stop, List<InferenceTicket> tickets) {
         running.lock();
         try {
-            backend = engine;
+            engine = stop;
             batch = tickets;
             stopped = false;
         } finally {
@@ -90,12 +89,8 @@ final class RunStopper {
     }
 
     private void stop() {
-        BackendInstance engine = backend;
-        if (engine == null) {
-            return;
-        }
         try {
-            engine.stop();
+            engine.run();
         } catch (RuntimeException | Error e) {
             // Whoever gave the requests up has more to do than to learn of that.
             FailureLog.write(

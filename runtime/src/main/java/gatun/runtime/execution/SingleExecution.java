@@ -16,10 +16,13 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.statistics.ResponseTable;
+import gatun.spi.DetachedRun;
 import gatun.spi.ExecutionRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,11 +37,19 @@ final class SingleExecution implements ModelExecution {
     /** The outcomes of single responses; null unless the model is decoupled. */
     private final @Nullable ResponseTable responses;
 
+    private final BooleanSupplier mayDetach;
+
     private @Nullable InferenceTicket ticket;
+    private @Nullable DetachedRun detached;
+    private boolean apart;
     private int sent;
 
-    /** @param responses where the single responses of a decoupled model are counted; null for any other */
-    SingleExecution(BufferPool pool, @Nullable ResponseTable responses) {
+    /**
+     * @param responses where the single responses of a decoupled model are counted; null for any other
+     * @param mayDetach claims the room for one more detached run; false when there is none
+     */
+    SingleExecution(BufferPool pool, @Nullable ResponseTable responses, BooleanSupplier mayDetach) {
+        this.mayDetach = mayDetach;
         this.run = new Run(pool);
         this.pool = pool;
         this.responses = responses;
@@ -47,6 +58,8 @@ final class SingleExecution implements ModelExecution {
     /** Begins a run for one request. */
     void begin(InferenceTicket next) {
         ticket = next;
+        detached = null;
+        apart = false;
         sent = 0;
         run.start();
         if (responses != null) {
@@ -57,6 +70,30 @@ final class SingleExecution implements ModelExecution {
     @Override
     public Run run() {
         return run;
+    }
+
+    @Override
+    public boolean detach(DetachedRun rest) {
+        ticket();
+        if (apart || detached != null || !mayDetach.getAsBoolean()) {
+            return false;
+        }
+        detached = rest;
+        return true;
+    }
+
+    /** Whether the run goes on by another thread, which has not begun. */
+    boolean isDetached() {
+        return detached != null;
+    }
+
+    /** The rest of a run that was detached, which the calling thread does. */
+    DetachedRun takeDetached() {
+        DetachedRun rest = Objects.requireNonNull(detached);
+        detached = null;
+        apart = true;
+        run.moveToCaller();
+        return rest;
     }
 
     @Override

@@ -62,7 +62,9 @@ final class LentInstances<T extends Ticket> {
             ranNanos = threads.get(instance).runElsewhere(List.of(ticket));
         } finally {
             inlineRuns.end();
-            ticket.become(Ticket.State.COMPLETED);
+            if (!ticket.isDetached()) {
+                ticket.become(Ticket.State.COMPLETED);
+            }
             giveBack(instance, ranNanos);
         }
     }

@@ -80,6 +80,7 @@ public final class Scheduler<T extends Ticket> {
 
     /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
     public Admission submit(T ticket) {
+        ticket.submitTo(this);
         Admission admission = Admission.ACCEPTED;
         int woken = Dispatcher.NONE;
         List<Sequence> ended = List.of();
@@ -233,12 +234,24 @@ public final class Scheduler<T extends Ticket> {
         try {
             return thread.run(batch);
         } finally {
-            if (dispatcher.followsRuns()) {
-                finish(batch);
+            if (!batch.getFirst().isDetached()) {
+                end(batch);
             }
-            batch.forEach(Ticket::complete);
             batch.clear();
         }
+    }
+
+    private void end(List<T> batch) {
+        if (dispatcher.followsRuns()) {
+            finish(batch);
+        }
+        batch.forEach(Ticket::complete);
+    }
+
+    /** Ends a ticket of this whose run was detached. */
+    @SuppressWarnings("unchecked") // it was submitted to this
+    void endDetached(Ticket ticket) {
+        end(List.of((T) ticket));
     }
 
     private void finish(List<T> batch) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +39,7 @@ public abstract class Ticket extends Link<Ticket> {
     private final Thread waiter = Thread.currentThread();
 
     /**
-     * Changed by the scheduler under its lock, but for the step to COMPLETED, which the instance's thread makes alone.
+     * Changed by the scheduler under its lock, but for the step to COMPLETED, which the thread of the run makes alone.
      */
     private volatile State state = State.NEW;
 
@@ -46,6 +47,10 @@ public abstract class Ticket extends Link<Ticket> {
     private long deadlineNanos;
     private boolean delayedAtDeadline;
     private @Nullable SequenceStep step;
+    private @Nullable Scheduler<?> scheduler;
+
+    /** Whether its run goes on beside the worker that began it. Written by the worker's thread, and read there. */
+    private boolean detached;
 
     // From here on guarded by the scheduler's lock, as are its neighbours in the queue.
 
@@ -130,6 +135,26 @@ public abstract class Ticket extends Link<Ticket> {
     /** Whether the calling thread is the one that waits for this. */
     protected final boolean isAwaitedHere() {
         return Thread.currentThread().equals(waiter);
+    }
+
+    /**
+     * Lets the run of this go on after {@link Worker#run}, until {@link #endDetached}. For the worker, of a batch that is this alone.
+     */
+    public final void detach() {
+        detached = true;
+    }
+
+    /** Ends this as the scheduler would after a run, in the order in which its tickets have to end. For any thread. */
+    public final void endDetached() {
+        Objects.requireNonNull(scheduler).endDetached(this);
+    }
+
+    final boolean isDetached() {
+        return detached;
+    }
+
+    final void submitTo(Scheduler<?> newScheduler) {
+        scheduler = newScheduler;
     }
 
     final int level() {

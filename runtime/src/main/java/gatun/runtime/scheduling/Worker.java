@@ -29,13 +29,14 @@ public interface Worker<T extends Ticket> {
     }
 
     /**
-     * Runs a batch and leaves the result, or the failure, in each ticket. Must not throw.
+     * Runs a batch and leaves the result, or the failure, in each ticket. A single ticket may be {@linkplain
+     * Ticket#detach detached}: its run then goes on after this has returned. Must not throw.
      *
      * @param batch at least one ticket; valid until this returns
      * @return how long it took, in nanoseconds
      */
     long run(List<T> batch);
 
-    /** Gives up what {@link #open} took; called once when it succeeded. */
+    /** Waits for detached tickets, and gives up what {@link #open} took; called once when it succeeded. */
     void close();
 }

@@ -16,7 +16,7 @@ import java.util.Map;
  * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its
  * index as {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the
  * whole run takes {@code WAIT} milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example
- * has, for the same clients. A model that is not decoupled answers requests of one element, and refuses others.
+ * has, for the same clients. While a request waits, its instance serves others. A model that is not decoupled answers requests of one element, and refuses others.
  *
  * <p>A model with {@code sequence_batching { iterative_sequence: true }} answers with one element in each run, and asks
  * for another run while there are more, so that requests take turns; its last run takes {@code WAIT} milliseconds.
@@ -46,8 +46,8 @@ public final class RepeatBackend implements Backend {
         completed
                 .getSequenceBatchingBuilder()
                 .addState(State.newBuilder()
-                        .setInputName(RepeatInstance.NEXT_IN)
-                        .setOutputName(RepeatInstance.NEXT_OUT)
+                        .setInputName(RepeatRun.NEXT_IN)
+                        .setOutputName(RepeatRun.NEXT_OUT)
                         .setDataType(DataType.TYPE_UINT32)
                         .addDims(1));
         return completed.build();
@@ -64,16 +64,16 @@ public final class RepeatBackend implements Backend {
                 config,
                 ConfigurationPath.of("max_batch_size"),
                 "max_batch_size is " + config.getMaxBatchSize() + ", expected 0");
-        input(config, RepeatInstance.IN, DataType.TYPE_INT32);
-        input(config, RepeatInstance.DELAY, DataType.TYPE_UINT32);
-        input(config, RepeatInstance.WAIT, DataType.TYPE_UINT32);
+        input(config, RepeatRun.IN, DataType.TYPE_INT32);
+        input(config, RepeatRun.DELAY, DataType.TYPE_UINT32);
+        input(config, RepeatRun.WAIT, DataType.TYPE_UINT32);
         require(
                 config.getInputCount() == 3,
                 config,
                 ConfigurationPath.of("input"),
                 "it has " + config.getInputCount() + " inputs, expected IN, DELAY, WAIT");
-        output(config, RepeatInstance.OUT, DataType.TYPE_INT32);
-        output(config, RepeatInstance.IDX, DataType.TYPE_UINT32);
+        output(config, RepeatRun.OUT, DataType.TYPE_INT32);
+        output(config, RepeatRun.IDX, DataType.TYPE_UINT32);
         require(
                 config.getOutputCount() == 2,
                 config,
@@ -83,8 +83,8 @@ public final class RepeatBackend implements Backend {
             List<State> states = config.getSequenceBatching().getStateList();
             require(
                     states.size() == 1
-                            && states.getFirst().getInputName().equals(RepeatInstance.NEXT_IN)
-                            && states.getFirst().getOutputName().equals(RepeatInstance.NEXT_OUT)
+                            && states.getFirst().getInputName().equals(RepeatRun.NEXT_IN)
+                            && states.getFirst().getOutputName().equals(RepeatRun.NEXT_OUT)
                             && states.getFirst().getDataType() == DataType.TYPE_UINT32
                             && states.getFirst().getDimsList().equals(List.of(1L)),
                     config,

@@ -160,6 +160,51 @@ class RepeatBackendTest {
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
     }
 
+    /** Begins a request that waits for a very long time before its second response; returns once it has its first. */
+    private Future<?> waiting(InferenceRequest request) throws InterruptedException {
+        CountDownLatch first = new CountDownLatch(1);
+        Future<?> answer = clients.submit(() -> server.infer(request, (response, last) -> {
+            response.close();
+            first.countDown();
+        }));
+        assertThat(first.await(30, TimeUnit.SECONDS)).isTrue();
+        return answer;
+    }
+
+    @Test
+    void shouldAnswerOthersWhileRequestsWait() throws Exception {
+        open(DECOUPLED);
+        List<InferenceRequest> requests = new ArrayList<>();
+        List<Future<?>> answers = new ArrayList<>();
+        // One more than may be detached: the instance's thread does that itself.
+        for (int i = 0; i < 65; i++) {
+            if (i == 64) {
+                server.infer(request(new int[] {7}, new int[] {0}, 0), this::receive);
+                assertThat(responses).as("the 65th at a time").containsExactly(List.of(7, 0));
+            }
+            requests.add(request(new int[] {1, 2}, new int[] {0, 3_000_000}, 0));
+            answers.add(waiting(requests.getLast()));
+        }
+        requests.forEach(request -> request.cancellation().cancel());
+        for (Future<?> answer : answers) {
+            assertThatThrownBy(() -> answer.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
+        }
+        server.infer(request(new int[] {8, 9}, new int[] {0, 0}, 0), this::receive);
+        assertThat(responses).containsExactly(List.of(7, 0), List.of(8, 0), List.of(9, 1));
+        assertThat(server.statistics().getFirst().successCount()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldLetRequestsEndThatWaitWhenTheServerCloses() throws Exception {
+        open(DECOUPLED);
+        Future<?> answer = waiting(request(new int[] {1, 2}, new int[] {0, 300}, 0));
+        server.close();
+        answer.get(30, TimeUnit.SECONDS);
+    }
+
     @Test
     void shouldAnswerWithOneElementInEachRunOfAnIterativeModel() throws IOException {
         open(ITERATIVE.formatted(""));

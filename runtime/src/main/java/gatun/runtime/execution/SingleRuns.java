@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.runtime.statistics.InstanceCounters;
+import gatun.spi.BackendInstance;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * An instance's runs of single requests: the one that its thread does, and those that its backend has detached, each on
+ * a virtual thread. {@link #run} is for the instance's thread.
+ */
+final class SingleRuns {
+    /** How many runs of an instance may be detached at a time; further ones are done by the instance's thread. */
+    static final int DETACHED_LIMIT = 64;
+
+    private final String instanceName;
+    private final InstanceResources resources;
+    private final RunFailures failures;
+    private final Semaphore detachable = new Semaphore(DETACHED_LIMIT);
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Deque<SingleRun> idle = new ArrayDeque<>(); // guarded by lock
+    private final AtomicBoolean counting = new AtomicBoolean(true);
+    private SingleRun present;
+    private boolean open;
+
+    /** @param counters those of the instance's thread */
+    SingleRuns(String instanceName, InstanceResources resources, RunFailures failures, InstanceCounters counters) {
+        this.instanceName = instanceName;
+        this.resources = resources;
+        this.failures = failures;
+        present = create(counters);
+    }
+
+    private SingleRun create(InstanceCounters counters) {
+        RunStopper stopper = new RunStopper(instanceName, resources.signature().modelName());
+        return new SingleRun(resources, stopper, failures, counters, () -> open && detachable.tryAcquire());
+    }
+
+    /** From now on runs may be detached: the instance serves, and does not warm up any more. */
+    void open() {
+        open = true;
+    }
+
+    /** Tells the engine to stop the next run when nobody wants it. */
+    RunStopper stopper() {
+        return present.stopper();
+    }
+
+    /**
+     * Runs a request, whose run the stopper has begun.
+     *
+     * @return how many nanoseconds that took; 0 when it goes on beside the instance
+     */
+    long run(BackendInstance backend, InferenceTicket ticket) {
+        SingleRun going = present;
+        long nanos = going.run(backend, ticket);
+        if (nanos >= 0) {
+            return nanos;
+        }
+        present = next();
+        ticket.detach();
+        Thread.ofVirtual().name(instanceName + "-detached").start(() -> goOn(going, ticket));
+        return 0;
+    }
+
+    private SingleRun next() {
+        lock.lock();
+        try {
+            SingleRun former = idle.poll();
+            if (former != null) {
+                return former;
+            }
+        } finally {
+            lock.unlock();
+        }
+        return create(resources.counters().lend());
+    }
+
+    private void goOn(SingleRun run, InferenceTicket ticket) {
+        try {
+            run.goOn(ticket);
+        } catch (Throwable t) {
+            failures.failRest(List.of(ticket), t);
+        } finally {
+            lock.lock();
+            try {
+                idle.add(run);
+            } finally {
+                lock.unlock();
+            }
+            ticket.endDetached();
+            detachable.release();
+        }
+    }
+
+    /** Waits for the runs that were detached, and says that nothing runs any more. */
+    void close() {
+        open = false;
+        detachable.acquireUninterruptibly(DETACHED_LIMIT);
+        countNoMore();
+        detachable.release(DETACHED_LIMIT);
+    }
+
+    /** What counts the runs of the instance's thread. */
+    InstanceCounters counters() {
+        return present.counters();
+    }
+
+    /** Gives up the counters; called when nothing is under way. May be called again. */
+    void countNoMore() {
+        if (!counting.compareAndSet(true, false)) {
+            return;
+        }
+        lock.lock();
+        try {
+            idle.forEach(run -> resources.counters().giveBack(run.counters()));
+        } finally {
+            lock.unlock();
+        }
+        resources.counters().giveBack(present.counters());
+    }
+}
