@@ -114,7 +114,8 @@ final class ModelLifeCycle {
             source.discard();
             refuse(
                     entry,
-                    "circular dependency between ensembles: "
+                    "circular dependency between ensembles: " + entry.model() + " -> ... -> "
+                            + circle.get(circle.size() - 2) + " -> " + entry.model() + ", in full "
                             + circle.stream().map(ModelIdentifier::toString).collect(Collectors.joining(" -> ")));
             return;
         }
