@@ -179,7 +179,9 @@ final class ModelLifeCycle {
     void load(String name, ModelOverride override) {
         ModelName.check(name);
         if (!override.files().isEmpty() && override.config().isEmpty()) {
-            throw GatunException.invalidArgument("Load parameter 'config' must be specified for model file override");
+            throw GatunException.invalidArgument(
+                    "failed to load '" + name + "', failed to poll from model repository: Load"
+                            + " parameter 'config' must be specified for model file override");
         }
         SortedMap<ModelIdentifier, Finding> found = override.files().isEmpty() ? sources.named(name) : new TreeMap<>();
         if (found.isEmpty()) {

@@ -110,6 +110,9 @@ class ModelConfigurationTest {
                         "model input 'T' has different size for dims and reshape for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 4, -1 ] reshape { shape: [ 4 ] } } ]",
+                        "model input 'T' has different size for dims and reshape for m"),
+                arguments(
+                        "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ -1, -1 ] reshape { shape: [ -1 ] } } ]",
                         "model input 'T' has different number of variable-size dimensions for dims and reshape for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 1 ] reshape { } } ]",
