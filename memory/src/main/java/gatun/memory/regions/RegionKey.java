@@ -48,10 +48,10 @@ sealed interface RegionKey {
         if (key.chars().allMatch(c -> c == '/')) {
             throw RegionErrors.badKey(region, key);
         }
-        String name = key.startsWith("/") ? key.substring(1) : key;
-        if (name.startsWith(RESERVED_PREFIX)) {
+        if (key.replaceFirst("^/+", "").startsWith(RESERVED_PREFIX)) {
             throw RegionErrors.reservedKey(region, key);
         }
+        String name = key.startsWith("/") ? key.substring(1) : key;
         // A zero byte would end the name early for C: another object would be opened than the one that was looked at.
         boolean climbs = name.indexOf('/') >= 0 || name.contains("..") || name.equals(".");
         if (climbs || name.indexOf('\0') >= 0 || name.length() > NAME_LIMIT) {

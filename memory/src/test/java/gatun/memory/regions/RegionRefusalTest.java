@@ -121,6 +121,16 @@ class RegionRefusalTest extends RegionFixture {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"", "/", "///"})
+    void shouldSayThatAKeyIsReservedHoweverManySlashesItBeginsWith(String slashes) {
+        String key = slashes + "triton_python_backend_shm_region_1";
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> regions.register("r", key, 0, 1))
+                .withMessage("cannot register shared memory region 'r' with key '" + key
+                        + "' as the key contains the reserved prefix 'triton_python_backend_shm_region_'");
+    }
+
     @Test
     void shouldRefuseDescriptorsThatAreNoSealedMemfd() {
         long own = ProcessHandle.current().pid();

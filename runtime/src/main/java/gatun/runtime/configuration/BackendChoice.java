@@ -64,6 +64,10 @@ final class BackendChoice {
                 completed.setBackend(backendInName(config.getName(), versionDirectory.get()));
             }
         }
+        if (named && kind.isEmpty() && completed.getBackend().isEmpty() && versionDirectory.isPresent()) {
+            // A platform that nobody knows contradicts what the file says.
+            kindOfFile(config, versionDirectory.get()).ifPresent(found -> completed.setBackend(found.backend));
+        }
         kind.ifPresent(found -> fill(completed, found));
         if (kind.isEmpty() && completed.getDefaultModelFilename().isEmpty() && versionDirectory.isPresent()) {
             completed.setDefaultModelFilename("model." + completed.getBackend());
@@ -151,10 +155,12 @@ final class BackendChoice {
                     "unexpected platform type '" + platform + "' for " + config.getName(),
                     "write platform: \"onnxruntime_onnx\" or \"tensorflow_savedmodel\", or backend: \"...\"");
         }
-        boolean contradict = KINDS.stream()
-                .anyMatch(
-                        kind -> !platform.isEmpty() && kind.platform.equals(platform) && !kind.backend.equals(backend));
-        if (contradict) {
+        boolean unknown = platform.isEmpty()
+                || KINDS.stream()
+                        .noneMatch(kind -> !kind.platform.isEmpty()
+                                && (kind.backend.equals(backend) || kind.platform.equals(platform)));
+        boolean agree = KINDS.stream().anyMatch(kind -> kind.platform.equals(platform) && kind.backend.equals(backend));
+        if (!unknown && !agree) {
             throw new ConfigurationException(
                     ConfigurationPath.of("platform"),
                     "unexpected 'platform' and 'backend' pair, got:" + platform + ", " + backend,

@@ -131,7 +131,7 @@ final class EnsembleRules {
             require(
                     node.used,
                     tensor("input", input.getName()),
-                    "ensemble input '" + input.getName() + "' for ensemble " + config.getName() + " is not used");
+                    "ensemble input '" + input.getName() + "' for ensemble " + config.getName() + "' is not used");
             node.ready = true;
             ready.add(node);
         }
@@ -160,7 +160,7 @@ final class EnsembleRules {
         require(
                 node.isPresent(),
                 tensor("output", output),
-                "ensemble output '" + output + "' for ensemble " + config.getName() + " is not used");
+                "ensemble output '" + output + "' for ensemble " + config.getName() + "' is not used");
         if (node.get().ready) {
             return;
         }

@@ -52,7 +52,7 @@ public final class ModelConfiguration {
      * @throws GatunException INVALID_ARGUMENT when it cannot be read, is not valid, or belongs to another model
      */
     public static ModelConfig written(String name, Path directory, String configName, boolean autoComplete) {
-        return checked(name, read(directory, configName, autoComplete));
+        return whole(checked(name, read(directory, configName, autoComplete)), autoComplete);
     }
 
     /**
@@ -61,11 +61,10 @@ public final class ModelConfiguration {
      * @throws GatunException INVALID_ARGUMENT when it cannot be read, or is not valid
      */
     public static ModelConfig writtenAs(String name, Path directory, String configName, boolean autoComplete) {
-        return checked(
-                name,
-                read(directory, configName, autoComplete).toBuilder()
-                        .setName(name)
-                        .build());
+        ModelConfig renamed = read(directory, configName, autoComplete).toBuilder()
+                .setName(name)
+                .build();
+        return whole(checked(name, renamed), autoComplete);
     }
 
     /**
@@ -82,6 +81,14 @@ public final class ModelConfiguration {
         ModelConfig written = named(config, name);
         FileNames.check(written);
         SchedulingRules.check(written, Runnable::run);
+        return written;
+    }
+
+    /** Checks the tensors of a configuration that nothing completes, so that this does not wait for a version. */
+    private static ModelConfig whole(ModelConfig written, boolean autoComplete) {
+        if (!autoComplete && !EnsembleRules.apply(written)) {
+            TensorRules.check(BackendChoice.complete(written, Optional.empty()), Runnable::run);
+        }
         return written;
     }
 

@@ -45,6 +45,9 @@ final class SchedulingRules {
             case ENSEMBLE_SCHEDULING, SCHEDULINGCHOICE_NOT_SET -> {}
         }
         parts.accept(() -> checkResponseCache(config));
+        if (EnsembleRules.apply(config)) {
+            return; // An ensemble has no instances; its own rules tell it.
+        }
         for (int i = 0; i < config.getInstanceGroupCount(); i++) {
             int index = i;
             parts.accept(() -> checkGroup(config, index));

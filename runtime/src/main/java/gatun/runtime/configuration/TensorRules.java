@@ -142,6 +142,9 @@ final class TensorRules {
                 subject + "reshape dimensions must be integer >= 1, or -1 to indicate a variable-size dimension");
         List<Long> dimsPieces = piecesBetweenVariables(dims);
         List<Long> shapePieces = piecesBetweenVariables(shape);
+        // Where one of them is fixed and the other is not, their sizes differ.
+        boolean bothFixedOrNeither = (dimsPieces.size() == 1) == (shapePieces.size() == 1);
+        require(bothFixedOrNeither, config, place, subject + "has different size for dims and reshape");
         require(
                 dimsPieces.size() == shapePieces.size(),
                 config,

@@ -103,15 +103,18 @@ public final class Ensemble implements ServedModel {
             throw GatunException.invalidArgument("Response Cache does not currently support model " + config.getName()
                     + " with 'decoupled' transaction policy. Please disable the response cache.");
         }
-        ModelConfig completed = streams.any() ? decoupled(config) : config;
+        ModelConfig completed = withDecoupled(config, streams.any());
         ComposedRequests requests = new ComposedRequests(completed, allLabels(config, plan, labels, asked), pool);
         return new Ensemble(completed, version, plan, streams, fit, requests, readyVersions);
     }
 
-    /** The same configuration of a model that may give any number of responses, as one of its members does. */
-    private static ModelConfig decoupled(ModelConfig config) {
+    /**
+     * The same configuration, saying whether the model may give any number of responses: it may when one of its members
+     * does. Clients find the policy in every ensemble's configuration, whatever was written.
+     */
+    private static ModelConfig withDecoupled(ModelConfig config, boolean decoupled) {
         ModelConfig.Builder completed = config.toBuilder();
-        completed.getModelTransactionPolicyBuilder().setDecoupled(true);
+        completed.getModelTransactionPolicyBuilder().setDecoupled(decoupled);
         return completed.build();
     }
 

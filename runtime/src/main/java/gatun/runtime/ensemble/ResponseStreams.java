@@ -52,8 +52,7 @@ final class ResponseStreams {
             List<Integer> outer = longer ? path : other;
             path = longer ? other : path;
             if (!path.subList(0, outer.size()).equals(outer)) {
-                throw GatunException.invalidArgument(
-                        "in ensemble " + config.getName() + ", outputs originate from different decoupled models");
+                throw joined(config.getName(), config.getName());
             }
         }
         return streams;
@@ -64,12 +63,17 @@ final class ResponseStreams {
         for (EnsembleStep.Link link : step.inputs()) {
             int source = ofTensor(link.tensor());
             if (stream != NONE && source != NONE && stream != source) {
-                throw GatunException.invalidArgument("in ensemble " + ensemble + ", step of model '" + step.model()
-                        + "' receives inputs originated from different decoupled models");
+                throw joined(ensemble, step.model());
             }
             stream = source == NONE ? stream : source;
         }
         streams[step.index()] = stream;
+    }
+
+    private static GatunException joined(String ensemble, String model) {
+        return GatunException.invalidArgument("in ensemble " + ensemble + ", step of model '" + model
+                + "' receives inputs originated from different decoupled models"
+                + (model.equals(ensemble) ? ": the ensemble's outputs must come from one of them" : ""));
     }
 
     /** Whether any step gives more or less than one response. */

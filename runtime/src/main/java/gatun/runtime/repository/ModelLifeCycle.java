@@ -114,7 +114,8 @@ final class ModelLifeCycle {
             source.discard();
             refuse(
                     entry,
-                    "circular dependency between ensembles: "
+                    "circular dependency between ensembles: " + entry.model() + " -> ... -> "
+                            + circle.get(circle.size() - 2) + " -> " + entry.model() + ", in full "
                             + circle.stream().map(ModelIdentifier::toString).collect(Collectors.joining(" -> ")));
             return;
         }
@@ -178,7 +179,9 @@ final class ModelLifeCycle {
     void load(String name, ModelOverride override) {
         ModelName.check(name);
         if (!override.files().isEmpty() && override.config().isEmpty()) {
-            throw GatunException.invalidArgument("Load parameter 'config' must be specified for model file override");
+            throw GatunException.invalidArgument(
+                    "failed to load '" + name + "', failed to poll from model repository: Load"
+                            + " parameter 'config' must be specified for model file override");
         }
         SortedMap<ModelIdentifier, Finding> found = override.files().isEmpty() ? sources.named(name) : new TreeMap<>();
         if (found.isEmpty()) {

@@ -25,11 +25,11 @@ record RepositoryMembers(ModelTable models, String namespace) implements MemberM
     @Override
     public Optional<String> missing(String ensemble, String name, long version) {
         ModelEntry member = models.member(namespace, name);
-        if (member == null && models.namespacing()) {
+        if (member == null) {
             return Optional.of(
                     "ensemble " + ensemble + " contains models that are not available or ambiguous: " + name);
         }
-        List<VersionEntry> versions = member == null ? List.of() : member.versions();
+        List<VersionEntry> versions = member.versions();
         boolean anyReady = false;
         boolean found = false;
         for (VersionEntry entry : versions) {

@@ -47,6 +47,9 @@ class EnsembleRulesTest {
                         TENSORS + steps(step("x", "IN", "OUT")) + " instance_group { count: 1 }",
                         "instance group should not be specified for ensemble 'e'"),
                 arguments(
+                        TENSORS + steps(step("x", "IN", "OUT")) + " instance_group { count: 1 kind: KIND_GPU }",
+                        "instance group should not be specified for ensemble 'e'"),
+                arguments(
                         TENSORS + steps(step("x", "IN", "OUT")) + " optimization { }",
                         "optimization should not be specified for ensemble 'e'"),
                 arguments(
@@ -71,11 +74,11 @@ class EnsembleRulesTest {
                 arguments(
                         TENSORS + "input [ { name: \"IDLE\" data_type: TYPE_FP32 dims: [ 2 ] } ] "
                                 + steps(step("x", "IN", "OUT")),
-                        "ensemble input 'IDLE' for ensemble e is not used"),
+                        "ensemble input 'IDLE' for ensemble e' is not used"),
                 arguments(
                         TENSORS + "output [ { name: \"NONE\" data_type: TYPE_FP32 dims: [ 2 ] } ] "
                                 + steps(step("x", "IN", "OUT")),
-                        "ensemble output 'NONE' for ensemble e is not used"),
+                        "ensemble output 'NONE' for ensemble e' is not used"),
                 arguments(
                         TENSORS + steps(step("x", "IN", "U"), step("y", "V", "OUT"), step("z", "U", "W")),
                         "output 'OUT' for ensemble 'e' is not written: at least one of its depending tensors, 'V', is"

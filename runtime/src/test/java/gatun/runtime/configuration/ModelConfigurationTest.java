@@ -42,6 +42,9 @@ class ModelConfigurationTest {
                 arguments(
                         "platform: \"onnxruntime_onnx\" backend: \"pytorch\"",
                         "unexpected 'platform' and 'backend' pair, got:onnxruntime_onnx, pytorch"),
+                arguments(
+                        "platform: \"onnxruntim\" backend: \"onnxruntime\"",
+                        "unexpected 'platform' and 'backend' pair, got:onnxruntim, onnxruntime"),
                 arguments("backend: \"b\" max_batch_size: -1", "'max_batch_size' must be non-negative value for m"),
                 arguments(
                         "backend: \"b\" max_batch_size: 4 dynamic_batching { preferred_batch_size: [ 0 ] }",
@@ -107,6 +110,9 @@ class ModelConfigurationTest {
                         "model input 'T' has different size for dims and reshape for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 4, -1 ] reshape { shape: [ 4 ] } } ]",
+                        "model input 'T' has different size for dims and reshape for m"),
+                arguments(
+                        "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ -1, -1 ] reshape { shape: [ -1 ] } } ]",
                         "model input 'T' has different number of variable-size dimensions for dims and reshape for m"),
                 arguments(
                         "backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 1 ] reshape { } } ]",
@@ -165,6 +171,23 @@ class ModelConfigurationTest {
         assertThat(config.getName()).isEqualTo("m");
         assertThat(config.getInput(0).getDimsList()).containsExactly(3L, -1L);
         assertThat(config.getParametersMap()).containsKeys("k", "k2");
+    }
+
+    @Test
+    void shouldCheckTensorsThatNothingCompletesBeforeThereIsAVersion() {
+        write("backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 0 ] } ]");
+        assertThat(ModelConfiguration.written("m", directory, "", true).getInputCount())
+                .isEqualTo(1);
+        assertThatThrownBy(() -> ModelConfiguration.written("m", directory, "", false))
+                .hasMessageStartingWith("model input 'T' dimension must be integer >= 1");
+    }
+
+    @Test
+    void shouldSayThatAnUnknownPlatformContradictsTheFile() throws IOException {
+        Files.writeString(Files.createDirectories(directory.resolve("1")).resolve("model.onnx"), "");
+        write("platform: \"onnxruntim\"" + TENSORS);
+        assertThatThrownBy(() -> load(true))
+                .hasMessage("unexpected 'platform' and 'backend' pair, got:onnxruntim, onnxruntime");
     }
 
     @Test

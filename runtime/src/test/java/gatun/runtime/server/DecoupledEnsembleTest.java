@@ -121,7 +121,9 @@ class DecoupledEnsembleTest extends EnsembleFixture {
         assertThat(reason("cached"))
                 .isEqualTo("Response Cache does not currently support model cached with 'decoupled' transaction policy."
                         + " Please disable the response cache.");
-        assertThat(reason("two")).isEqualTo("in ensemble two, outputs originate from different decoupled models");
+        assertThat(reason("two"))
+                .isEqualTo("in ensemble two, step of model 'two' receives inputs originated from different decoupled"
+                        + " models: the ensemble's outputs must come from one of them");
     }
 
     @Test

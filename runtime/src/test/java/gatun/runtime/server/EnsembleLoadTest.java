@@ -9,6 +9,7 @@ import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,15 +28,29 @@ class EnsembleLoadTest extends EnsembleFixture {
                 .model("circle", ensemble("IN", "OUT", step("ring", "IN=IN", "OUT=OUT")))
                 .model("ring", ensemble("IN", "OUT", step("circle", "IN=IN", "OUT=OUT")))
                 .open(this::compute);
-        assertThat(reason("absent")).isEqualTo("ensemble 'absent' depends on 'nobody' which has no loaded version.");
+        assertThat(reason("absent"))
+                .isEqualTo("ensemble absent contains models that are not available or ambiguous: nobody");
         assertThat(reason("needsbroken"))
                 .isEqualTo(
                         "ensemble 'needsbroken' depends on 'broken' which has no loaded version. Model 'broken' loading"
                                 + " failed with error: " + reason("broken"));
         assertThat(reason("version"))
                 .isEqualTo("ensemble 'version' depends on 'next' whose required version 7 is not loaded.");
-        assertThat(reason("ring")).isEqualTo("circular dependency between ensembles: ring -> circle -> ring");
+        assertThat(reason("ring"))
+                .isEqualTo(
+                        "circular dependency between ensembles: ring -> ... -> circle -> ring, in full ring -> circle"
+                                + " -> ring");
         assertThat(test.server().ready()).isFalse();
+    }
+
+    @Test
+    void shouldTellThePolicyOfResponsesWhateverIsWritten() {
+        members();
+        test.model("graph", ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT")))
+                .open(this::compute);
+        ModelConfig config = test.server().model("graph", "").config();
+        assertThat(config.hasModelTransactionPolicy()).isTrue();
+        assertThat(config.getModelTransactionPolicy().getDecoupled()).isFalse();
     }
 
     @Test

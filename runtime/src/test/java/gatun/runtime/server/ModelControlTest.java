@@ -312,7 +312,8 @@ class ModelControlTest {
         infer("m");
 
         assertThatThrownBy(() -> test.server().load("m", new ModelOverride("", Map.of("1/model", labels))))
-                .hasMessage("Load parameter 'config' must be specified for model file override");
+                .hasMessage("failed to load 'm', failed to poll from model repository: Load parameter 'config' must be"
+                        + " specified for model file override");
         assertThatThrownBy(() -> test.server().load("m", new ModelOverride(config, Map.of("../1/model", labels))))
                 .hasMessage("failed to load 'm', failed to poll from model repository: load parameter 'file:../1/model'"
                         + " does not name a file in the model's directory; expected file:<version>/<path>");

@@ -145,7 +145,8 @@ class ModelControlIT {
             assertRefused(
                     http.post("/v2/repository/models/broken/load", "{\"parameters\":{\"file:1/model.onnx\":\"AAAA\"}}"),
                     400,
-                    "Load parameter 'config' must be specified for model file override");
+                    "failed to load 'broken', failed to poll from model repository: Load parameter 'config' must be"
+                            + " specified for model file override");
             assertRefused(
                     http.post("/v2/repository/models/broken/load", "{\"parameters\":{\"file:1/model.onnx\":\"%\"}}"),
                     400,
