@@ -37,9 +37,8 @@ final class RepeatInstance implements BackendInstance {
         Tensor delays = input(execution, DELAY);
         long count = in.spec().shape().elementCount();
         if (delays.spec().shape().elementCount() != count) {
-            throw GatunException.invalidArgument(
-                    "input 'DELAY' has shape " + delays.spec().shape() + " but input 'IN' has "
-                            + in.spec().shape() + "; expected one delay for each element");
+            throw GatunException.invalidArgument("expected IN and DELAY shape to match, got "
+                    + in.spec().shape() + " and " + delays.spec().shape() + "; give one delay for each element");
         }
         long waitMillis = unsigned(input(execution, WAIT), 0);
         long first = iterative ? unsigned(input(execution, NEXT_IN), 0) : 0;
