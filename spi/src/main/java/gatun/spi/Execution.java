@@ -121,9 +121,9 @@ public interface Execution {
 
     /**
      * Lets the instance serve other requests while {@code rest} does what is left of this run on a thread of its own:
-     * for runs that mostly wait. Where this is true, {@link BackendInstance#execute} must return at once and not touch
-     * the execution any more; {@link BackendInstance#stop} does not mean this run then. The instance is closed after
-     * {@code rest} has ended.
+     * for runs that mostly wait. Where this is true, {@code rest} has begun, and {@link BackendInstance#execute}, which
+     * must not touch the execution any more, returns when the instance is free for the next request;
+     * {@link BackendInstance#stop} does not mean this run then. The instance is closed after {@code rest} has ended.
      *
      * @return false when the run cannot be detached, and the caller has to do the rest itself: for batches and steps of
      *     sequences, while the instance warms up, and when many runs of the instance go on like that already

@@ -92,7 +92,8 @@ final class RunFailures {
                 failure);
     }
 
-    private void log(Throwable unexpected) {
+    /** Tells the log of a fault that fails nobody's request. */
+    void log(Throwable unexpected) {
         FailureLog.write(
                 unexpected,
                 failure ->

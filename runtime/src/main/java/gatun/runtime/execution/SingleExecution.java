@@ -20,9 +20,8 @@ import gatun.spi.DetachedRun;
 import gatun.spi.ExecutionRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,19 +36,21 @@ final class SingleExecution implements ModelExecution {
     /** The outcomes of single responses; null unless the model is decoupled. */
     private final @Nullable ResponseTable responses;
 
-    private final BooleanSupplier mayDetach;
+    private final Predicate<DetachedRun> detacher;
 
     private @Nullable InferenceTicket ticket;
-    private @Nullable DetachedRun detached;
+
+    /** Whether the run goes on beside the instance. */
     private boolean apart;
+
     private int sent;
 
     /**
      * @param responses where the single responses of a decoupled model are counted; null for any other
-     * @param mayDetach claims the room for one more detached run; false when there is none
+     * @param detacher has another thread do the rest of the run; false where it does not
      */
-    SingleExecution(BufferPool pool, @Nullable ResponseTable responses, BooleanSupplier mayDetach) {
-        this.mayDetach = mayDetach;
+    SingleExecution(BufferPool pool, @Nullable ResponseTable responses, Predicate<DetachedRun> detacher) {
+        this.detacher = detacher;
         this.run = new Run(pool);
         this.pool = pool;
         this.responses = responses;
@@ -58,7 +59,6 @@ final class SingleExecution implements ModelExecution {
     /** Begins a run for one request. */
     void begin(InferenceTicket next) {
         ticket = next;
-        detached = null;
         apart = false;
         sent = 0;
         run.start();
@@ -75,25 +75,13 @@ final class SingleExecution implements ModelExecution {
     @Override
     public boolean detach(DetachedRun rest) {
         ticket();
-        if (apart || detached != null || !mayDetach.getAsBoolean()) {
-            return false;
-        }
-        detached = rest;
-        return true;
+        return !apart && detacher.test(rest);
     }
 
-    /** Whether the run goes on by another thread, which has not begun. */
-    boolean isDetached() {
-        return detached != null;
-    }
-
-    /** The rest of a run that was detached, which the calling thread does. */
-    DetachedRun takeDetached() {
-        DetachedRun rest = Objects.requireNonNull(detached);
-        detached = null;
+    /** Has the calling thread go on with a run that was detached. */
+    void moveToCaller() {
         apart = true;
         run.moveToCaller();
-        return rest;
     }
 
     @Override

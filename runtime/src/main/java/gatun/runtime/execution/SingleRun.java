@@ -8,35 +8,55 @@ import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.BackendInstance;
 import gatun.spi.DetachedRun;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs of one request each, one after the other, on the instance's thread or, where the backend detached the run, on
+ * Runs of one request each, one after the other, on the instance's thread or, from where the backend detached a run, on
  * another. Used by one thread at a time.
  */
 final class SingleRun {
+    /** What {@link #run} returns of a run that goes on beside the instance. */
+    static final long DETACHED = -1;
+
     private final SingleExecution execution;
     private final RunStopper stopper;
     private final RunFailures failures;
     private final InstanceCounters counters;
 
-    /**
-     * @param counters count these runs, and no others at the same time
-     * @param mayDetach claims the room for one more detached run; false when there is none
-     */
+    /** Whether the present run goes on beside the instance; for the instance's thread. */
+    private boolean left;
+
+    private @Nullable InferenceTicket present;
+
+    /** Starts a thread for the rest of runs. */
+    @FunctionalInterface
+    interface Detacher {
+        /** Has another thread {@link #goOn}; false where nothing is started. */
+        boolean detach(SingleRun run, InferenceTicket ticket, DetachedRun rest);
+    }
+
+    /** @param counters count these runs, and no others at the same time */
     SingleRun(
             InstanceResources resources,
             RunStopper stopper,
             RunFailures failures,
             InstanceCounters counters,
-            BooleanSupplier mayDetach) {
+            Detacher detacher) {
         @Nullable ResponseTable responses = resources.signature().decoupled() ? counters.responses() : null;
-        execution = new SingleExecution(resources.pool(), responses, mayDetach);
+        execution = new SingleExecution(resources.pool(), responses, rest -> leave(detacher, rest));
         this.stopper = stopper;
         this.failures = failures;
         this.counters = counters;
         execution.run().beforeInfer(stopper::stopAgain);
+    }
+
+    private boolean leave(Detacher detacher, DetachedRun rest) {
+        InferenceTicket ticket = present;
+        if (left || ticket == null) {
+            return false;
+        }
+        left = detacher.detach(this, ticket, rest);
+        return left;
     }
 
     /** Tells the engine to stop a run that nobody wants. */
@@ -52,54 +72,61 @@ final class SingleRun {
     /**
      * Runs {@code ticket}, whose run the stopper has begun.
      *
-     * @return how many nanoseconds that took; -1 when the run was detached and {@link #goOn} is to be called
+     * @return how many nanoseconds that took, or {@link #DETACHED}
      */
     long run(BackendInstance backend, InferenceTicket ticket) {
+        left = false;
+        present = ticket;
         execution.begin(ticket);
         execution.run().markExecuting();
-        boolean detached = attempt(ticket, backend, null);
-        return detached ? -1 : execution.run().endedNanos() - execution.run().startedNanos();
+        Throwable failure = null;
+        try {
+            backend.execute(execution);
+        } catch (Throwable e) {
+            // Also checked exceptions, which other languages than Java throw from anywhere.
+            failure = e;
+        }
+        if (left) {
+            if (failure != null) {
+                failures.log(failure); // the request has its own end
+            }
+            return DETACHED;
+        }
+        end(ticket, failure);
+        return execution.run().endedNanos() - execution.run().startedNanos();
     }
 
     /** Does the rest of a run that was detached, on the calling thread. */
-    void goOn(InferenceTicket ticket) {
-        DetachedRun rest = execution.takeDetached();
+    void goOn(InferenceTicket ticket, DetachedRun rest) {
+        execution.moveToCaller();
         stopper.begin(rest::stop, List.of(ticket));
         stopper.stopAgain(); // it may have been given up while nobody watched
-        attempt(ticket, null, rest);
+        Throwable failure = null;
+        try {
+            rest.run(execution);
+        } catch (Throwable e) {
+            failure = e;
+        }
+        end(ticket, failure);
     }
 
-    /** Runs one of the two; true when the run goes on elsewhere. Never throws. */
-    private boolean attempt(InferenceTicket ticket, @Nullable BackendInstance backend, @Nullable DetachedRun rest) {
-        boolean detached = false;
+    private void end(InferenceTicket ticket, @Nullable Throwable failure) {
+        stopper.end();
         try {
-            try {
-                if (backend != null) {
-                    backend.execute(execution);
-                } else if (rest != null) {
-                    rest.run(execution);
-                }
-            } finally {
-                stopper.end();
+            if (failure != null) {
+                throw failure;
             }
-            detached = execution.isDetached();
-            if (!detached) {
-                ticket.request().markStepTaken();
-                finish(ticket);
-            }
+            ticket.request().markStepTaken();
+            finish(ticket);
         } catch (GatunException e) {
             execution.breakOff();
             failures.failAll(List.of(ticket), e, execution.run());
         } catch (Throwable e) {
-            // Also checked exceptions, which other languages than Java throw from anywhere.
             execution.breakOff();
             failures.failUnexpectedly(ticket, e);
         } finally {
-            if (!detached) {
-                execution.clear();
-            }
+            execution.clear();
         }
-        return detached;
     }
 
     private void finish(InferenceTicket ticket) {

@@ -3,6 +3,7 @@ package gatun.runtime.execution;
 
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.spi.BackendInstance;
+import gatun.spi.DetachedRun;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -38,7 +39,7 @@ final class SingleRuns {
 
     private SingleRun create(InstanceCounters counters) {
         RunStopper stopper = new RunStopper(instanceName, resources.signature().modelName());
-        return new SingleRun(resources, stopper, failures, counters, () -> open && detachable.tryAcquire());
+        return new SingleRun(resources, stopper, failures, counters, this::detach);
     }
 
     /** From now on runs may be detached: the instance serves, and does not warm up any more. */
@@ -57,15 +58,22 @@ final class SingleRuns {
      * @return how many nanoseconds that took; 0 when it goes on beside the instance
      */
     long run(BackendInstance backend, InferenceTicket ticket) {
-        SingleRun going = present;
-        long nanos = going.run(backend, ticket);
-        if (nanos >= 0) {
-            return nanos;
+        long nanos = present.run(backend, ticket);
+        if (nanos == SingleRun.DETACHED) {
+            present = next();
+            return 0;
         }
-        present = next();
+        return nanos;
+    }
+
+    private boolean detach(SingleRun run, InferenceTicket ticket, DetachedRun rest) {
+        if (!open || !detachable.tryAcquire()) {
+            return false;
+        }
+        run.stopper().end(); // of the instance's part
         ticket.detach();
-        Thread.ofVirtual().name(instanceName + "-detached").start(() -> goOn(going, ticket));
-        return 0;
+        Thread.ofVirtual().name(instanceName + "-detached").start(() -> goOn(run, ticket, rest));
+        return true;
     }
 
     private SingleRun next() {
@@ -81,9 +89,9 @@ final class SingleRuns {
         return create(resources.counters().lend());
     }
 
-    private void goOn(SingleRun run, InferenceTicket ticket) {
+    private void goOn(SingleRun run, InferenceTicket ticket, DetachedRun rest) {
         try {
-            run.goOn(ticket);
+            run.goOn(ticket, rest);
         } catch (Throwable t) {
             failures.failRest(List.of(ticket), t);
         } finally {

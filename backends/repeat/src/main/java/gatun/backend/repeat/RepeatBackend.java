@@ -16,7 +16,7 @@ import java.util.Map;
  * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its
  * index as {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the
  * whole run takes {@code WAIT} milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example
- * has, for the same clients. While a request waits, its instance serves others. A model that is not decoupled answers requests of one element, and refuses others.
+ * has, for the same clients. An instance takes the next request after {@code WAIT} milliseconds, while this one goes on. A model that is not decoupled answers requests of one element, and refuses others.
  *
  * <p>A model with {@code sequence_batching { iterative_sequence: true }} answers with one element in each run, and asks
  * for another run while there are more, so that requests take turns; its last run takes {@code WAIT} milliseconds.

@@ -3,8 +3,9 @@ package gatun.backend.repeat;
 
 import gatun.spi.BackendInstance;
 import gatun.spi.Execution;
+import java.time.Duration;
 
-/** Begins runs, which go on beside it where they can: they only wait. */
+/** Begins runs, which go on beside it where they can; it is free for the next after {@code WAIT} milliseconds. */
 final class RepeatInstance implements BackendInstance {
     private final boolean iterative;
 
@@ -20,7 +21,9 @@ final class RepeatInstance implements BackendInstance {
     @Override
     public void execute(Execution execution) {
         RepeatRun run = new RepeatRun(iterative);
+        Duration wait = RepeatRun.leastDuration(execution);
         if (execution.detach(run)) {
+            run.hold(wait);
             return;
         }
         present = run;

@@ -37,11 +37,10 @@ final class RepeatRun implements DetachedRun {
         Tensor delays = input(execution, DELAY);
         long count = in.spec().shape().elementCount();
         if (delays.spec().shape().elementCount() != count) {
-            throw GatunException.invalidArgument(
-                    "input 'DELAY' has shape " + delays.spec().shape() + " but input 'IN' has "
-                            + in.spec().shape() + "; expected one delay for each element");
+            throw GatunException.invalidArgument("expected IN and DELAY shape to match, got "
+                    + in.spec().shape() + " and " + delays.spec().shape() + "; give one delay for each element");
         }
-        long waitMillis = unsigned(input(execution, WAIT), 0);
+        Duration least = leastDuration(execution);
         long first = iterative ? unsigned(input(execution, NEXT_IN), 0) : 0;
         long end = iterative ? Math.min(count, first + 1) : count;
         execution.inferStarted();
@@ -58,7 +57,21 @@ final class RepeatRun implements DetachedRun {
             execution.requests().getFirst().runAgain();
             return;
         }
-        signal.await(Duration.ofMillis(waitMillis).minusNanos(System.nanoTime() - startedNanos));
+        signal.await(least.minusNanos(System.nanoTime() - startedNanos));
+    }
+
+    /** How long the run is to take at least. */
+    static Duration leastDuration(Execution execution) {
+        return Duration.ofMillis(unsigned(input(execution, WAIT), 0));
+    }
+
+    /** Waits that long, or until nobody wants the run's responses. */
+    void hold(Duration time) {
+        try {
+            signal.await(time);
+        } catch (GatunException stopped) {
+            // The run itself fails by that.
+        }
     }
 
     private static void respond(Execution execution, int element, int index) {

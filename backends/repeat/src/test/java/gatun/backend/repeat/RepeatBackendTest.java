@@ -139,7 +139,7 @@ class RepeatBackendTest {
     void shouldRefuseDelaysThatAreNotOneForEachElement() throws IOException {
         open(DECOUPLED);
         assertThatThrownBy(() -> server.infer(request(new int[] {1, 2}, new int[] {0}, 0), this::receive))
-                .hasMessage("input 'DELAY' has shape [1] but input 'IN' has [2]; expected one delay for each element");
+                .hasMessage("expected IN and DELAY shape to match, got [2] and [1]; give one delay for each element");
     }
 
     @Test

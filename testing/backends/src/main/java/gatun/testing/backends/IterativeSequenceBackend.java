@@ -62,8 +62,9 @@ public final class IterativeSequenceBackend implements Backend {
             CorrelationId id = request.correlationId().orElse(NONE);
             int next = left.getOrDefault(id, input.bytes().getAtIndex(ElementLayouts.INT32, row)) - 1;
             if (next > 0) {
-                left.put(id, next);
+                // Fails where the model is not iterative, and nothing may stay of such a request.
                 request.runAgain();
+                left.put(id, next);
             } else {
                 left.remove(id);
             }

@@ -3,6 +3,7 @@ package gatun.tensorflow.serving.grpc;
 
 import static gatun.tensorflow.serving.grpc.TensorFlowFixture.failure;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
@@ -17,10 +18,16 @@ import gatun.wire.tensorflow.TensorShapeProto;
 import gatun.wire.tensorflow.serving.GetModelMetadataRequest;
 import gatun.wire.tensorflow.serving.GetModelMetadataResponse;
 import gatun.wire.tensorflow.serving.GetModelStatusRequest;
+import gatun.wire.tensorflow.serving.GetModelStatusResponse;
+import gatun.wire.tensorflow.serving.ModelServiceGrpc;
 import gatun.wire.tensorflow.serving.ModelSpec;
 import gatun.wire.tensorflow.serving.ModelVersionStatus;
 import gatun.wire.tensorflow.serving.PredictRequest;
 import gatun.wire.tensorflow.serving.SignatureDefMap;
+import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -194,5 +201,17 @@ class ModelStatusTest {
                         .putInputs("x", input.build())
                         .build())
                 .getOutputsOrThrow("y");
+    }
+
+    @Test
+    void shouldSayThatThereIsNoProfiler() {
+        MethodDescriptor<GetModelStatusRequest, GetModelStatusResponse> profile =
+                ModelServiceGrpc.getGetModelStatusMethod().toBuilder()
+                        .setFullMethodName("tensorflow.ProfilerService/Profile")
+                        .build();
+        assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(
+                        fixture.channel(), profile, CallOptions.DEFAULT, GetModelStatusRequest.getDefaultInstance()))
+                .isInstanceOf(StatusRuntimeException.class)
+                .hasMessage("UNIMPLEMENTED: Method not found: tensorflow.ProfilerService/Profile");
     }
 }
