@@ -3,12 +3,16 @@
 module gatun.v2 {
     requires static org.jspecify;
     requires transitive gatun.protocol;
+    requires gatun.lane;
     requires gatun.wire;
     requires com.google.protobuf;
     requires com.google.protobuf.util;
     requires org.slf4j;
 
     exports gatun.v2.protocol;
+    // The settings of lanes, for the command line.
+    exports gatun.v2.lane to
+            gatun.server;
     // Counters of models as messages, for callers in the server's own process.
     exports gatun.v2.grpc to
             gatun.server;

@@ -28,6 +28,7 @@ final class ServeCommand implements Callable<Integer> {
     private final GrpcFlags grpc;
     private final GrpcTlsFlags grpcTls;
     private final GrpcKeepaliveFlags grpcKeepalive;
+    private final LaneFlags lanes;
     private final MetricsFlags metrics;
     private final MemoryFlags memory;
     private final LimitFlags limits;
@@ -50,6 +51,7 @@ final class ServeCommand implements Callable<Integer> {
         grpcTls = group("gRPC over TLS", new GrpcTlsFlags());
         grpcKeepalive = group(
                 "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));
+        lanes = group("Lanes", new LaneFlags(listeners.lanes()));
         metrics = group("Metrics", new MetricsFlags(listeners.metrics()));
         memory = group("Memory", new MemoryFlags(standard.memory()));
         limits = group("Limits", new LimitFlags(standard.clients().limits()));
@@ -106,6 +108,7 @@ final class ServeCommand implements Callable<Integer> {
                         http.settings(httpTls.files(spec)),
                         grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                         tensorFlowServing(),
+                        lanes.settings(),
                         metrics.settings()),
                 new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),
                 trace.settings());

@@ -13,6 +13,7 @@ import gatun.protocol.ClientRegions;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.server.InferenceServer;
+import gatun.v2.lane.Lanes;
 import java.util.List;
 
 /**
@@ -22,6 +23,7 @@ import java.util.List;
 public final class V2Routes {
     private static final String ROOT = "/v2";
     private static final String MODEL = "/v2/models/{model}[/versions/{version:number}]";
+    private static final String LANE = "/v2/lanes/{lane}";
     private static final String REPOSITORY = "/v2/repository[/{repository}]";
 
     private V2Routes() {}
@@ -32,9 +34,10 @@ public final class V2Routes {
      * @param maxInputByteSize the longest body of a request, in bytes
      * @param regions the shared memory of clients
      * @param headers the headers that requests need, and those that are passed to models
+     * @param lanes the lanes of clients
      */
     public static RouteTable to(
-            InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers) {
+            InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers, Lanes lanes) {
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
         InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding());
         GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
@@ -45,6 +48,7 @@ public final class V2Routes {
         RepositoryRoutes repository = new RepositoryRoutes(server, jsonBody);
         SharedMemoryRoutes system = new SharedMemoryRoutes(regions, jsonBody);
         CudaMemoryRoutes cuda = new CudaMemoryRoutes(regions, jsonBody);
+        LaneRoutes lane = new LaneRoutes(server, lanes, regions, jsonBody, headers.forwarding());
         List<Route> rows = List.of(
                 post(MODEL + "/infer", ApiGroup.INFERENCE, "Infers", ofVersion(infer::answer)),
                 post(
@@ -118,6 +122,22 @@ public final class V2Routes {
                         ApiGroup.SHARED_MEMORY,
                         "Unregisters one region of CUDA memory, or all",
                         ofRegion(cuda::unregister)),
+                post(
+                        ROOT + "/lanes",
+                        ApiGroup.SHARED_MEMORY,
+                        "Opens a lane in memory of the client, for as long as the connection lasts",
+                        plain(lane::open)),
+                post(
+                        LANE + "/models/{model}[/versions/{version:number}]/prepare",
+                        ApiGroup.INFERENCE,
+                        "Prepares requests to a model in a lane",
+                        (exchange, path) ->
+                                lane.prepare(exchange, path.value("lane"), path.value("model"), path.value("version"))),
+                post(
+                        LANE + "/drop",
+                        ApiGroup.INFERENCE,
+                        "Forgets a prepared request of a lane",
+                        (exchange, path) -> lane.drop(exchange, path.value("lane"))),
                 get(ROOT + "/trace/setting", ApiGroup.TRACE, "The settings of traces", plain(trace::show)),
                 post(ROOT + "/trace/setting", ApiGroup.TRACE, "Changes the settings of traces", plain(trace::change)),
                 get(
