@@ -12,14 +12,17 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /** The server answers while the client falls asleep: the client sees the answer, or the server wakes it. */
 @JCStressTest
-@Outcome(id = {"false, true", "false, false", "true, false"}, expect = Expect.ACCEPTABLE, desc = "seen, or woken, or both")
+@Outcome(
+        id = {"false, true", "false, false", "true, false"},
+        expect = Expect.ACCEPTABLE,
+        desc = "seen, or woken, or both")
 @Outcome(id = "true, true", expect = Expect.FORBIDDEN, desc = "the client sleeps, and nobody wakes it")
 @State
 public class AnswerWakeStress {
     private static final LaneGeometry GEOMETRY = new LaneGeometry(1, 1, 0);
 
-    private final LaneMemory lane = new LaneMemory(
-            MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
+    private final LaneMemory lane =
+            new LaneMemory(MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
 
     /** A slot that has a request. */
     public AnswerWakeStress() {

@@ -11,14 +11,17 @@ import org.openjdk.jcstress.infra.results.JJ_Result;
 
 /** Who sees an entry sees the request, and who sees an answer's state sees the answer. */
 @JCStressTest
-@Outcome(id = {"-1, -1", "7, -1", "7, 9", "-1, 9"}, expect = Expect.ACCEPTABLE, desc = "all of it, or not yet")
+@Outcome(
+        id = {"-1, -1", "7, -1", "7, 9", "-1, 9"},
+        expect = Expect.ACCEPTABLE,
+        desc = "all of it, or not yet")
 @Outcome(expect = Expect.FORBIDDEN, desc = "an old word behind a new state")
 @State
 public class SlotContentStress {
     private static final LaneGeometry GEOMETRY = new LaneGeometry(1, 1, 0);
 
-    private final LaneMemory lane = new LaneMemory(
-            MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
+    private final LaneMemory lane =
+            new LaneMemory(MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
 
     /** The client submits, and looks for the answer. */
     @Actor

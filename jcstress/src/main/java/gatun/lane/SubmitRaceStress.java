@@ -12,14 +12,17 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /** Two threads of a client submit at a time: the server finds both entries, in either order. */
 @JCStressTest
-@Outcome(id = {"1025, 2049", "2049, 1025"}, expect = Expect.ACCEPTABLE, desc = "both are there")
+@Outcome(
+        id = {"1025, 2049", "2049, 1025"},
+        expect = Expect.ACCEPTABLE,
+        desc = "both are there")
 @Outcome(expect = Expect.FORBIDDEN, desc = "one was lost")
 @State
 public class SubmitRaceStress {
     private static final LaneGeometry GEOMETRY = new LaneGeometry(1, 1, 0);
 
-    private final LaneMemory lane = new LaneMemory(
-            MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
+    private final LaneMemory lane =
+            new LaneMemory(MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
 
     /** A thread of the client. */
     @Actor

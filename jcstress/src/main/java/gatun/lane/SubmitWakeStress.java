@@ -12,14 +12,17 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /** A client submits while the server falls asleep: the server sees the entry, or the client rings. */
 @JCStressTest
-@Outcome(id = {"true, true", "true, false", "false, true"}, expect = Expect.ACCEPTABLE, desc = "seen, or woken, or both")
+@Outcome(
+        id = {"true, true", "true, false", "false, true"},
+        expect = Expect.ACCEPTABLE,
+        desc = "seen, or woken, or both")
 @Outcome(expect = Expect.FORBIDDEN, desc = "the server sleeps, and nobody wakes it")
 @State
 public class SubmitWakeStress {
     private static final LaneGeometry GEOMETRY = new LaneGeometry(1, 1, 0);
 
-    private final LaneMemory lane = new LaneMemory(
-            MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
+    private final LaneMemory lane =
+            new LaneMemory(MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
 
     private int bell;
 

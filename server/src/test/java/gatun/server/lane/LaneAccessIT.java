@@ -36,18 +36,22 @@ class LaneAccessIT {
                 "--http-unix-socket=" + socket,
                 "--http-restricted-api=shared-memory:shm-key=secret",
                 "--http-token-file=inference:" + tokens)) {
+            assertThat(server.readyFileExists()).isTrue();
             try (RawLane lane = RawLane.open(socket, RawLane.SMALL, "shm-key: secret\r\n")) {
                 assertThat(lane.post("401", lane.path("/models/simple/prepare"), ONE))
                         .contains("this API needs a token");
-                assertThat(lane.post("401", lane.path("/drop"), "{\"prepared\":0}")).contains("token");
+                assertThat(lane.post("401", lane.path("/drop"), "{\"prepared\":0}"))
+                        .contains("token");
             }
             assertThatExceptionOfType(AssertionError.class)
                     .isThrownBy(() -> RawLane.open(socket, RawLane.SMALL, ""))
                     .withMessageContaining("HTTP/1.1 403");
-            ClientOptions options =
-                    ClientOptions.of("lane:" + socket).withHeader("shm-key", "secret").withToken("open-sesame");
+            ClientOptions options = ClientOptions.of("lane:" + socket)
+                    .withHeader("shm-key", "secret")
+                    .withToken("open-sesame");
             try (GatunClient client = GatunClient.connect(options);
-                    SharedTensors tensors = SharedTensors.sealed(client, "simple").open()) {
+                    SharedTensors tensors =
+                            SharedTensors.sealed(client, "simple").open()) {
                 tensors.set("INPUT0", SimpleModel.LEFT);
                 tensors.infer();
                 assertThat(tensors.ints("OUTPUT0")).isEqualTo(SimpleModel.LEFT);
@@ -61,6 +65,7 @@ class LaneAccessIT {
         try (ServerProcess server =
                         ServerProcess.launch(ServerProcess.exampleModels(), "--http-unix-socket=" + socket);
                 GatunClient client = GatunClient.connect("lane:" + socket)) {
+            assertThat(server.readyFileExists()).isTrue();
             assertThatExceptionOfType(ServerException.class)
                     .isThrownBy(() -> SharedTensors.sealed(client, "simple").open())
                     .matches(failure -> failure.code() == StatusCode.UNIMPLEMENTED);

@@ -58,7 +58,9 @@ class LaneClientsIT {
 
     @Test
     void shouldServePython() throws Exception {
-        assumeThat(runs("python3", "-c", "import numpy")).as("Python with numpy").isTrue();
+        assumeThat(runs("python3", "-c", "import numpy"))
+                .as("Python with numpy")
+                .isTrue();
         Path script = Files.writeString(folder.resolve("lane_test.py"), """
                 import sys
                 sys.path.insert(0, sys.argv[2])

@@ -61,8 +61,8 @@ class LaneEndIT {
                 HttpApi http = new HttpApi(server);
                 GatunClient client = GatunClient.connect(lane());
                 SharedTensors tensors = SharedTensors.sealed(client, "simple").open();
-                ChildJvm vandal = ChildJvm.launch(
-                        LaneVandal.class, folder.resolve("http").toString(), "7");
+                ChildJvm vandal =
+                        ChildJvm.launch(LaneVandal.class, folder.resolve("http").toString(), "7");
                 ChildJvm other =
                         ChildJvm.launch(LaneLoop.class, folder.resolve("http").toString())) {
             vandal.awaitLine("writing", LIMIT);
@@ -93,7 +93,8 @@ class LaneEndIT {
         new ModelRepositoryFolder(models).delay("slow", 600_000);
         try (SharedMemoryObject memory = SharedMemoryObject.sealed(4096)) {
             ServerProcess server = launch(models);
-            try (GatunClient client = GatunClient.connect(ClientOptions.of(lane()).withRetries(Retries.NONE))) {
+            try (GatunClient client =
+                    GatunClient.connect(ClientOptions.of(lane()).withRetries(Retries.NONE))) {
                 client.regions().register("r", memory.key(), 0, 4096);
                 CompletableFuture<InferResponse> answer = client.inferAsync(slow());
                 Await.until("the request to run", () -> isUnderWay(client));
@@ -117,12 +118,14 @@ class LaneEndIT {
         try (GatunClient client = GatunClient.connect(lane())) {
             SharedTensors tensors;
             try (ServerProcess server = launch(ServerProcess.exampleModels())) {
+                assertThat(server.readyFileExists()).isTrue();
                 tensors = SharedTensors.sealed(client, "simple").open();
                 tensors.set("INPUT0", SimpleModel.LEFT);
                 tensors.set("INPUT1", SimpleModel.RIGHT);
                 tensors.infer();
             }
             try (ServerProcess server = launch(ServerProcess.exampleModels())) {
+                assertThat(server.readyFileExists()).isTrue();
                 tensors.infer();
                 assertThat(tensors.ints("OUTPUT0")).isEqualTo(SimpleModel.SUM);
                 tensors.close();
@@ -138,6 +141,7 @@ class LaneEndIT {
         try (ServerProcess server = launch(models);
                 GatunClient client = GatunClient.connect(lane());
                 SharedTensors tensors = SharedTensors.sealed(client, "m").open()) {
+            assertThat(server.readyFileExists()).isTrue();
             tensors.set("INPUT0", SimpleModel.LEFT);
             tensors.infer();
             repository.simple("m", "", 2);
@@ -158,9 +162,11 @@ class LaneEndIT {
         Path models = Files.createDirectories(folder.resolve("models"));
         new ModelRepositoryFolder(models).delay("slow", 1500);
         try (SharedMemoryObject memory = SharedMemoryObject.sealed(4096);
-                GatunClient client = GatunClient.connect(ClientOptions.of(lane()).withRetries(Retries.NONE))) {
+                GatunClient client =
+                        GatunClient.connect(ClientOptions.of(lane()).withRetries(Retries.NONE))) {
             CompletableFuture<InferResponse> answer;
             try (ServerProcess server = launch(models)) {
+                assertThat(server.readyFileExists()).isTrue();
                 client.regions().register("r", memory.key(), 0, 4096);
                 answer = client.inferAsync(slow());
                 Await.until("the request to run", () -> isUnderWay(client));

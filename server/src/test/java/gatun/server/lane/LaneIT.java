@@ -12,13 +12,13 @@ import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SimpleModel;
 import gatun.testing.Await;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -136,19 +136,22 @@ class LaneIT {
             assertSimple(lane, 0, 0);
         }
         assertThat(http.get("/v2/models/simple/stats").body()).isNotEqualTo(statistics);
-        assertThat(http.send(
-                                HttpRequest.newBuilder(server.metrics()),
-                                HttpResponse.BodyHandlers.ofString())
+        assertThat(http.send(HttpRequest.newBuilder(server.metrics()), HttpResponse.BodyHandlers.ofString())
                         .body())
                 .contains("transport=\"lane\"");
-        Await.until("the trace", () -> Files.list(folder).anyMatch(file -> {
-            try {
-                return file.getFileName().toString().startsWith("traces")
-                        && Files.readString(file).contains("\"model_name\":\"simple\"");
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+        Await.until("the trace", LaneIT::hasTrace);
+    }
+
+    private static boolean hasTrace() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            for (Path file : files.toList()) {
+                if (file.getFileName().toString().startsWith("traces")
+                        && Files.readString(file).contains("\"model_name\":\"simple\"")) {
+                    return true;
+                }
             }
-        }));
+            return false;
+        }
     }
 
     @Test
@@ -179,7 +182,8 @@ class LaneIT {
                 lane.proceed(0);
             }
             assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
-            assertThat(lane.memory.getInt(lane.memory.slotOffset(0) + SlotLayout.OUTPUTS)).isZero();
+            assertThat(lane.memory.getInt(lane.memory.slotOffset(0) + SlotLayout.OUTPUTS))
+                    .isZero();
         }
     }
 
@@ -256,9 +260,7 @@ class LaneIT {
             lane.infer(1);
             assertThat(lane.await(1)).isEqualTo(SlotState.DONE);
             assertThat(lane.code(1)).as(lane.text(1)).isEqualTo(OK);
-            byte[] classes = lane.data()
-                    .asSlice(64, lane.written(1, 1))
-                    .toArray(ValueLayout.JAVA_BYTE);
+            byte[] classes = lane.data().asSlice(64, lane.written(1, 1)).toArray(ValueLayout.JAVA_BYTE);
             assertThat(new String(classes, StandardCharsets.ISO_8859_1))
                     .contains("3.000000:1")
                     .contains("2.000000:2")
@@ -388,11 +390,16 @@ class LaneIT {
                     .contains("unexpected inference input 'NONE' for model 'simple'");
             assertThat(lane.post("400", path, SIMPLE.replace("OUTPUT1", "NONE")))
                     .contains("unexpected inference output 'NONE' for model 'simple'");
-            assertThat(lane.post("400", path, SIMPLE.replace("INPUT1\",\"datatype\":\"INT32", "INPUT1\",\"datatype\":\"FP32")))
+            assertThat(lane.post(
+                            "400",
+                            path,
+                            SIMPLE.replace("INPUT1\",\"datatype\":\"INT32", "INPUT1\",\"datatype\":\"FP32")))
                     .contains("data-type is 'FP32', but model 'simple' expects 'INT32'");
-            assertThat(lane.post("400", path, SIMPLE.replace("INPUT1", "INPUT0"))).contains("'INPUT0' is there twice");
+            assertThat(lane.post("400", path, SIMPLE.replace("INPUT1", "INPUT0")))
+                    .contains("'INPUT0' is there twice");
             assertThat(lane.post("400", path, "{\"inputs\":7}")).contains("inputs");
-            assertThat(lane.post("404", lane.path("/models/none/prepare"), SIMPLE)).contains("none");
+            assertThat(lane.post("404", lane.path("/models/none/prepare"), SIMPLE))
+                    .contains("none");
             assertThat(lane.post("404", "/v2/lanes/lane-0/models/simple/prepare", SIMPLE))
                     .contains("there is no such lane");
         }
@@ -403,20 +410,30 @@ class LaneIT {
         try (RawLane lane = RawLane.open(socket, new LaneGeometry(1, 3, 0), "")) {
             assertThat(lane.post("400", lane.path("/models/simple/prepare"), SIMPLE))
                     .contains("the request has 4 inputs and outputs, and each slot of the lane has room for 3");
-            String one = "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"INT32\"}],\"outputs\":[{\"name\":\"OUTPUT0\"}]}";
+            String one =
+                    "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"INT32\"}],\"outputs\":[{\"name\":\"OUTPUT0\"}]}";
             for (int i = 0; i < 256; i++) {
                 lane.prepare("simple", one);
             }
-            assertThat(lane.post("413", lane.path("/models/simple/prepare"), one)).contains("256 prepared requests");
+            assertThat(lane.post("413", lane.path("/models/simple/prepare"), one))
+                    .contains("256 prepared requests");
             assertThat(lane.post("400", "/v2/lanes", lane.opening())).contains("has a lane already");
             String key = lane.opening().replaceAll(".*\"key\":\"([^\"]+)\".*", "$1");
             for (String wrong : new String[] {
-                "\"slots\":3", "\"slots\":0", "\"slots\":512", "\"tensors\":0", "\"tensors\":65", "\"data_byte_size\":-1",
-                "\"data_byte_size\":1099511627777", "\"data_byte_size\":4096", "\"slots\":18446744073709551615"
+                "\"slots\":3",
+                "\"slots\":0",
+                "\"slots\":512",
+                "\"tensors\":0",
+                "\"tensors\":65",
+                "\"data_byte_size\":-1",
+                "\"data_byte_size\":1099511627777",
+                "\"data_byte_size\":4096",
+                "\"slots\":18446744073709551615"
             }) {
                 lane.post("400", "/v2/lanes", "{\"key\":\"" + key + "\"," + wrong + "}");
             }
-            assertThat(lane.post("400", "/v2/lanes", "{\"key\":\"/gatun-none\"}")).contains("memfd");
+            assertThat(lane.post("400", "/v2/lanes", "{\"key\":\"/gatun-none\"}"))
+                    .contains("memfd");
             assertThat(lane.post("400", "/v2/lanes", "{}")).contains("no 'key' field");
         }
     }

@@ -61,8 +61,8 @@ final class RawLane implements AutoCloseable {
 
     /** The body that opens a lane in this one's memory. */
     String opening() {
-        return "{\"key\":\"" + object.key() + "\",\"slots\":" + geometry.slots() + ",\"tensors\":"
-                + geometry.tensors() + ",\"data_byte_size\":" + geometry.dataByteSize() + "}";
+        return "{\"key\":\"" + object.key() + "\",\"slots\":" + geometry.slots() + ",\"tensors\":" + geometry.tensors()
+                + ",\"data_byte_size\":" + geometry.dataByteSize() + "}";
     }
 
     /** Posts to the server over the lane's connection; returns the body of a response of that status. */
@@ -79,8 +79,8 @@ final class RawLane implements AutoCloseable {
 
     /** Prepares a request. */
     int prepare(String model, String json) throws IOException {
-        return Integer.parseInt(post("200", path("/models/" + model + "/prepare"), json)
-                .replaceAll(".*\"prepared\":([0-9]+).*", "$1"));
+        return Integer.parseInt(
+                post("200", path("/models/" + model + "/prepare"), json).replaceAll(".*\"prepared\":([0-9]+).*", "$1"));
     }
 
     /** The lane's room for tensors. */

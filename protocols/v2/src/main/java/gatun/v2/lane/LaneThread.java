@@ -207,7 +207,8 @@ final class LaneThread {
                     }
                     call = lane.take();
                 } catch (RuntimeException e) {
-                    LOG.warn("A lane is closed: {}", e.getMessage());
+                    // A client can bring this about as often as it likes.
+                    LOG.debug("A lane is closed: {}", e.getMessage());
                     lane.close();
                     return true;
                 }
