@@ -42,9 +42,12 @@ _FUTEX_WAIT, _FUTEX_WAKE = 0, 1
 _SEAL_SHRINK = 2
 _F_ADD_SEALS = 1033
 _TYPES = ["", "BOOL", "UINT8", "UINT16", "UINT32", "UINT64", "INT8", "INT16", "INT32", "INT64", "FP16", "BF16", "FP32",
-          "FP64", "BYTES"]
+          "FP64", "BYTES", "COMPLEX64", "COMPLEX128", "QINT8", "QUINT8", "QINT16", "QUINT16", "QINT32", "INT4", "UINT4",
+          "FP8_E5M2", "FP8_E4M3FN"]
 _NUMPY = {"BOOL": "?", "UINT8": "u1", "UINT16": "<u2", "UINT32": "<u4", "UINT64": "<u8", "INT8": "i1", "INT16": "<i2",
-          "INT32": "<i4", "INT64": "<i8", "FP16": "<f2", "BF16": "<u2", "FP32": "<f4", "FP64": "<f8", "BYTES": "u1"}
+          "INT32": "<i4", "INT64": "<i8", "FP16": "<f2", "BF16": "<u2", "FP32": "<f4", "FP64": "<f8", "BYTES": "u1",
+          "COMPLEX64": "<c8", "COMPLEX128": "<c16", "QINT8": "i1", "QUINT8": "u1", "QINT16": "<i2", "QUINT16": "<u2",
+          "QINT32": "<i4", "INT4": "i1", "UINT4": "u1", "FP8_E5M2": "u1", "FP8_E4M3FN": "u1"}
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long

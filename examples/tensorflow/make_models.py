@@ -9,10 +9,12 @@ import os
 import struct
 
 FLOAT, INT64, STRING, COMPLEX, RESOURCE = 1, 9, 7, 8, 20
+REFERENCE = 100
 
 # All types of elements that protocols can carry.
 TYPES = {"float": 1, "double": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7, "int64": 9, "bool": 10, "bfloat16": 14,
-         "uint16": 17, "half": 19, "uint32": 22, "uint64": 23}
+         "uint16": 17, "half": 19, "uint32": 22, "uint64": 23, "complex64": 8, "complex128": 18, "qint8": 11, "quint8": 12, "qint16": 15,
+         "quint16": 16, "qint32": 13, "int4": 29, "uint4": 30, "fp8_e5m2": 24, "fp8_e4m3fn": 25}
 
 
 # The wire format of protocol buffers: each field is a pair (number, value).
@@ -107,14 +109,15 @@ def sparse(values, indices, dense_shape, dtype):
     return message((4, message((1, values), (2, indices), (3, dense_shape))), (2, dtype))
 
 
-def signature(method, inputs, outputs):
+def signature(method, inputs, outputs, defaults=None):
     return message(
         *[entry(1, key, inputs[key] if isinstance(inputs[key], bytes) else info(*inputs[key])) for key in sorted(inputs)],
         *[entry(2, key, info(*outputs[key])) for key in sorted(outputs)],
-        (3, "tensorflow/serving/" + method))
+        (3, "tensorflow/serving/" + method),
+        *[entry(4, key, defaults[key]) for key in sorted(defaults or {})])
 
 
-def meta_graph(nodes, signatures, initialiser=None, assets=None, tags=("serve",), saver=None):
+def meta_graph(nodes, signatures, initialiser=None, assets=None, tags=("serve",), saver=None, collections=None):
     all_signatures = dict(signatures)
     if initialiser:
         key = "__saved_model_init_op"
@@ -123,9 +126,11 @@ def meta_graph(nodes, signatures, initialiser=None, assets=None, tags=("serve",)
     meta = message(*[(4, tag) for tag in tags], (5, "2.16.0"))
     named = [entry(5, key, all_signatures[key]) for key in sorted(all_signatures)]
     savers = [(3, saver)] if saver else []
+    # Lists of nodes.
+    lists = [entry(4, key, message((1, message((1, collections[key]))))) for key in sorted(collections or {})]
     # Which file's path each of these tensors gets when the model is loaded.
     files = [(6, message((1, message((1, name))), (2, assets[name]))) for name in sorted(assets or {})]
-    return message((1, meta), (2, graph), *savers, *named, *files)
+    return message((1, meta), (2, graph), *savers, *lists, *named, *files)
 
 
 def saved_model(*meta_graphs):
@@ -265,7 +270,7 @@ def vocabulary():
 def types():
     """Gives back what it got, by a signature for each type of elements; and one that no protocol can ask."""
     nodes, signatures = [], {}
-    for name, dtype in {**TYPES, "complex": COMPLEX}.items():
+    for name, dtype in {**TYPES, "resource": RESOURCE}.items():
         nodes += [placeholder(name, dtype, [-1]), node(name + "/same", "Identity", [name], T=a_type(dtype))]
         signatures["serving_default" if name == "float" else name] = signature(
             "predict", {"x": (name + ":0", dtype, [-1])}, {"y": (name + "/same:0", dtype, [-1])})
@@ -284,6 +289,21 @@ def scalars():
     return meta_graph(nodes, {"serving_default": signature(
         "predict", {"x": ("x:0", FLOAT, [-1]), "by": ("by:0", FLOAT, [])},
         {"y": ("y:0", FLOAT, [-1]), "sum": ("sum:0", FLOAT, [])})})
+
+
+def defaults():
+    """Multiplies a vector by a number, or by 2, and gives back a text, or "none"."""
+    nodes = [
+        placeholder("x", FLOAT, [-1]),
+        placeholder("by", FLOAT, []),
+        placeholder("note", STRING, [-1]),
+        node("y", "Mul", ["x", "by"], T=a_type(FLOAT)),
+        node("same", "Identity", ["note"], T=a_type(STRING)),
+    ]
+    return meta_graph(nodes, {"serving_default": signature(
+        "predict", {"x": ("x:0", FLOAT, [-1]), "by": ("by:0", FLOAT, []), "note": ("note:0", STRING, [-1])},
+        {"y": ("y:0", FLOAT, [-1]), "note": ("same:0", STRING, [-1])},
+        {"by": tensor(FLOAT, [], [2.0]), "note": tensor(STRING, [1], ["none"])})})
 
 
 def loop():
@@ -361,9 +381,43 @@ def sparse_input(other_signatures):
 
 
 def untrue():
-    """Its signature says that the output is of floats, and the graph makes complex numbers."""
+    """Its signature says that the output is of floats, and the graph makes a handle of a variable."""
     nodes = [placeholder("x", FLOAT, [-1]),
-             node("y", "Cast", ["x"], SrcT=a_type(FLOAT), DstT=a_type(COMPLEX), Truncate=message((5, 0)))]
+             node("y", "VarHandleOp", dtype=a_type(FLOAT), shape=a_shape([1]), shared_name=a_text("y"))]
+    return meta_graph(nodes, {
+        "serving_default": signature("predict", {"x": ("x:0", FLOAT, [-1])}, {"y": ("y:0", FLOAT, [-1])})})
+
+
+def reference(collection):
+    """A variable as old graphs have them, whose output is a reference; an operation in a collection gives it its value."""
+    nodes = [
+        node("v", "VariableV2", dtype=a_type(FLOAT), shape=a_shape([2])),
+        constant("start", FLOAT, [2], [3.0, 4.0]),
+        node("assign", "Assign", ["v", "start"], T=a_type(FLOAT)),
+        node("init", "NoOp", ["^assign"]),
+    ]
+    return meta_graph(
+        nodes, {"serving_default": signature("predict", {}, {"value": ("v:0", FLOAT + REFERENCE, [2])})},
+        collections={collection: "init"})
+
+
+def conjugate():
+    """The conjugates of complex numbers."""
+    nodes = [placeholder("x", COMPLEX, [-1]), node("y", "Conj", ["x"], T=a_type(COMPLEX))]
+    return meta_graph(nodes, {
+        "serving_default": signature("predict", {"x": ("x:0", COMPLEX, [-1])}, {"y": ("y:0", COMPLEX, [-1])})})
+
+
+def wrong_default():
+    """The default of a number is a text."""
+    nodes = [placeholder("x", FLOAT, []), node("y", "Identity", ["x"], T=a_type(FLOAT))]
+    return meta_graph(nodes, {"serving_default": signature(
+        "predict", {"x": ("x:0", FLOAT, [])}, {"y": ("y:0", FLOAT, [])}, {"x": tensor(STRING, [], ["one"])})})
+
+
+def custom_operation():
+    """Adds 1 by an operation that a library has."""
+    nodes = [placeholder("x", FLOAT, [-1]), node("y", "PlusOne", ["x"])]
     return meta_graph(nodes, {
         "serving_default": signature("predict", {"x": ("x:0", FLOAT, [-1])}, {"y": ("y:0", FLOAT, [-1])})})
 
@@ -405,10 +459,16 @@ if __name__ == "__main__":
     write("scalars/1", saved_model(scalars()))
     write("types/1", saved_model(types()))
     write("loop/1", saved_model(loop()))
+    write("defaults/1", saved_model(defaults()))
     # For the backend's tests.
     tests = "../../backends/tensorflow/src/test/models"
     write("unknown_operation/1", saved_model(unknown_operation()), repository=tests)
     write("sparse/1", saved_model(sparse_input(False)), repository=tests)
     write("sparse_too/1", saved_model(sparse_input(True)), repository=tests)
+    write("main_op/1", saved_model(reference("saved_model_main_op")), repository=tests)
+    write("legacy_init_op/1", saved_model(reference("legacy_init_op")), repository=tests)
+    write("conjugate/1", saved_model(conjugate()), repository=tests)
+    write("wrong_default/1", saved_model(wrong_default()), repository=tests)
     write("untrue/1", saved_model(untrue()), repository=tests)
+    write("plus_one/1", saved_model(custom_operation()), repository="../../backends/tensorflow/src/test/models-with-operations")
     write("lost_variables/1", saved_model(lost_variables()), repository=tests)

@@ -10,6 +10,7 @@
 
 typedef struct TF_Status TF_Status;
 typedef struct TF_Tensor TF_Tensor;
+typedef struct TF_Library TF_Library;
 typedef struct TF_Graph TF_Graph;
 typedef struct TF_Operation TF_Operation;
 typedef struct TF_Session TF_Session;
@@ -43,13 +44,24 @@ typedef enum TF_DataType {
     TF_INT16 = 5,
     TF_INT8 = 6,
     TF_STRING = 7,
+    TF_COMPLEX64 = 8,
     TF_INT64 = 9,
     TF_BOOL = 10,
+    TF_QINT8 = 11,
+    TF_QUINT8 = 12,
+    TF_QINT32 = 13,
     TF_BFLOAT16 = 14,
+    TF_QINT16 = 15,
+    TF_QUINT16 = 16,
     TF_UINT16 = 17,
+    TF_COMPLEX128 = 18,
     TF_HALF = 19,
     TF_UINT32 = 22,
-    TF_UINT64 = 23
+    TF_UINT64 = 23,
+    TF_FLOAT8_E5M2 = 24,
+    TF_FLOAT8_E4M3FN = 25,
+    TF_INT4 = 29,
+    TF_UINT4 = 30
 } TF_DataType;
 
 /* One output of an operation: what is fed and fetched. */
@@ -75,6 +87,9 @@ typedef void (*TF_Deallocator)(void *data, size_t length, void *argument);
 
 const char *TF_Version(void);
 
+/* Loads operations and kernels from a shared library, for the life of the process. */
+TF_Library *TF_LoadLibrary(const char *path, TF_Status *status);
+
 TF_Status *TF_NewStatus(void);
 void TF_DeleteStatus(TF_Status *status);
 TF_Code TF_GetCode(const TF_Status *status);
@@ -88,6 +103,8 @@ TF_DataType TF_TensorType(const TF_Tensor *tensor);
 int TF_NumDims(const TF_Tensor *tensor);
 int64_t TF_Dim(const TF_Tensor *tensor, int index);
 void *TF_TensorData(const TF_Tensor *tensor);
+/* Makes a tensor that of a serialized TensorProto, whatever it was before. */
+void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status);
 
 /* A string of zeros is an empty one. */
 void TF_StringCopy(TF_TString *target, const char *source, size_t length);

@@ -15,6 +15,9 @@ module gatun.client {
             gatun.client.lane.LaneClientProvider;
 
     exports gatun.client;
+    // A client of a server in the same process makes its calls in the same way.
+    exports gatun.client.calls to
+            gatun.server;
     // The load tool makes calls of other protocols over the same channels.
     exports gatun.client.http to
             gatun.bench;

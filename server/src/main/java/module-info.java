@@ -4,6 +4,7 @@ module gatun.server {
     requires gatun.bench;
     requires gatun.bindings;
     requires transitive gatun.client;
+    requires gatun.cloud;
     requires gatun.grpc;
     requires gatun.http;
     requires gatun.listener;

@@ -1,10 +1,12 @@
-/** Parts that backends share whose engines read model files: completing and checking configurations, types, strings. */
+/** Parts that backends share: completing and checking configurations beside model files, parameters, types, strings. */
 module gatun.backend.support {
     requires static org.jspecify;
     requires com.google.protobuf;
     requires transitive gatun.spi;
 
     exports gatun.backend.support to
+            gatun.backend.delay,
+            gatun.backend.identity,
             gatun.backend.onnxruntime,
             gatun.backend.tensorflow;
 }

@@ -1,5 +1,5 @@
-ª
-"serve*2.16.0…
+¿,
+"serve*2.16.0ž
 ;
 floatPlaceholder*
 dtype0*
@@ -105,13 +105,96 @@ $
 (
 uint64/sameIdentityuint64*
 T0
-=
-complexPlaceholder*
+?
+	complex64Placeholder*
 dtype0*
 shape:ÿÿÿÿÿÿÿÿÿ
+.
+complex64/sameIdentity	complex64*
+T0
+@
+
+complex128Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+0
+complex128/sameIdentity
+complex128*
+T0
+;
+qint8Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+&
+
+qint8/sameIdentityqint8*
+T0
+<
+quint8Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+(
+quint8/sameIdentityquint8*
+T0
+<
+qint16Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+(
+qint16/sameIdentityqint16*
+T0
+=
+quint16Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
 *
-complex/sameIdentitycomplex*
-T0"¿*u
+quint16/sameIdentityquint16*
+T0
+<
+qint32Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+(
+qint32/sameIdentityqint32*
+T0
+:
+int4Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+$
+	int4/sameIdentityint4*
+T0
+;
+uint4Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+&
+
+uint4/sameIdentityuint4*
+T0
+>
+fp8_e5m2Placeholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+,
+fp8_e5m2/sameIdentityfp8_e5m2*
+T0
+@
+
+fp8_e4m3fnPlaceholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+0
+fp8_e4m3fn/sameIdentity
+fp8_e4m3fn*
+T0
+>
+resourcePlaceholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+,
+resource/sameIdentityresource*
+T0"¿*u
 bfloat16i
 "
 x
@@ -126,19 +209,40 @@ bfloat16:0ÿÿÿÿÿÿÿÿÿ'
 ÿÿÿÿÿÿÿÿÿ#
 y
 bool/same:0
-ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*r
-complexg
-!
-x
-	complex:0ÿÿÿÿÿÿÿÿÿ&
-y!
-complex/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*o
+ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*{
+
+complex128m
+$
+x
+complex128:0ÿÿÿÿÿÿÿÿÿ)
+y$
+complex128/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*x
+	complex64k
+#
+x
+complex64:0ÿÿÿÿÿÿÿÿÿ(
+y#
+complex64/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*o
 doublee
  
 x
 double:0ÿÿÿÿÿÿÿÿÿ%
 y 
-double/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*i
+double/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*{
+
+fp8_e4m3fnm
+$
+x
+fp8_e4m3fn:0ÿÿÿÿÿÿÿÿÿ)
+y$
+fp8_e4m3fn/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*u
+fp8_e5m2i
+"
+x
+
+fp8_e5m2:0ÿÿÿÿÿÿÿÿÿ'
+y"
+fp8_e5m2/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*i
 halfa
 
 x
@@ -156,7 +260,13 @@ bfloat16:0ÿÿÿÿÿÿÿÿÿ'
 x
 int32:0ÿÿÿÿÿÿÿÿÿ$
 y
-int32/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*l
+int32/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*i
+int4a
+
+x
+int4:0ÿÿÿÿÿÿÿÿÿ#
+y
+int4/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*l
 int64c
 
 x
@@ -168,7 +278,44 @@ bfloat16:0ÿÿÿÿÿÿÿÿÿ'
 x
 int8:0ÿÿÿÿÿÿÿÿÿ#
 y
-int8/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*v
+int8/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*o
+qint16e
+ 
+x
+qint16:0ÿÿÿÿÿÿÿÿÿ%
+y 
+qint16/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*o
+qint32e
+ 
+x
+qint32:0ÿÿÿÿÿÿÿÿÿ%
+y 
+qint32/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*l
+qint8c
+
+x
+qint8:0ÿÿÿÿÿÿÿÿÿ$
+y
+qint8/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*r
+quint16g
+!
+x
+	quint16:0ÿÿÿÿÿÿÿÿÿ&
+y!
+quint16/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*o
+quint8e
+ 
+x
+quint8:0ÿÿÿÿÿÿÿÿÿ%
+y 
+quint8/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*u
+resourcei
+"
+x
+
+resource:0ÿÿÿÿÿÿÿÿÿ'
+y"
+resource/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*v
 serving_defaultc
 
 x
@@ -192,7 +339,13 @@ bfloat16:0ÿÿÿÿÿÿÿÿÿ'
 x
 uint32:0ÿÿÿÿÿÿÿÿÿ%
 y 
-uint32/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*o
+uint32/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*l
+uint4c
+
+x
+uint4:0ÿÿÿÿÿÿÿÿÿ$
+y
+uint4/same:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict*o
 uint64e
  
 x

@@ -10,6 +10,9 @@ module gatun.v2 {
     requires org.slf4j;
 
     exports gatun.v2.protocol;
+    // Requests of v2 in other clothes.
+    exports gatun.v2.http to
+            gatun.cloud;
     // The settings of lanes, for the command line.
     exports gatun.v2.lane to
             gatun.server;

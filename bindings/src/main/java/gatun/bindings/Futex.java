@@ -49,9 +49,9 @@ public final class Futex {
         call(posix_h.SYS_futex(), address, WAIT, expected, timespec.address(), 0, 0);
     }
 
-    /** Wakes all who sleep on the word at {@code address}. */
+    /** Wakes one who sleeps on the word at {@code address}. */
     public static void wake(long address) {
-        call(posix_h.SYS_futex(), address, WAKE, Integer.MAX_VALUE, NO_TIMEOUT, 0, 0);
+        call(posix_h.SYS_futex(), address, WAKE, 1, NO_TIMEOUT, 0, 0);
     }
 
     /** Whether this system can wait for several words at a time, as a {@link FutexSet} does: Linux 5.16 can. */

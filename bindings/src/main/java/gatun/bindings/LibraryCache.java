@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.jar.JarFile;
 import java.util.zip.CRC32;
@@ -32,6 +33,9 @@ import java.util.zip.ZipEntry;
 public final class LibraryCache {
     /** Environment variable that names the folder to use. */
     public static final String FOLDER_VARIABLE = "GATUN_CACHE";
+
+    /** System property that names the folder of the libraries that a distribution brings, unpacked already. */
+    public static final String BUNDLED_PROPERTY = "gatun.libraries";
 
     private static final int CHUNK_BYTES = 1 << 16;
 
@@ -71,13 +75,23 @@ public final class LibraryCache {
         return ofUser(System.getenv(), Path.of(System.getProperty("user.home", "/")));
     }
 
+    /**
+     * The library of a distribution with this file name, in the folder that {@link #BUNDLED_PROPERTY} names; empty
+     * when there is none, as where Gatun runs from its jars. Its content is not checked.
+     */
+    public static Optional<Path> bundled(String fileName) {
+        return Optional.ofNullable(System.getProperty(BUNDLED_PROPERTY))
+                .map(libraries -> Path.of(libraries).resolve(fileName))
+                .filter(Files::isRegularFile);
+    }
+
     /** Where the libraries go. */
     public Path folder() {
         return folder;
     }
 
     /**
-     * The file that holds the content of {@code resource}, unpacked now unless it was before.
+     * The file that holds the content of {@code resource}, unpacked now unless it was before, or is bundled.
      *
      * @param resource an entry of a jar, or a file
      * @throws UncheckedIOException when the resource cannot be read or the folder not be written; the message names the
@@ -85,6 +99,10 @@ public final class LibraryCache {
      */
     public Path unpack(URL resource) {
         String name = fileName(resource);
+        Optional<Path> bundled = bundled(name);
+        if (bundled.isPresent()) {
+            return bundled.get();
+        }
         try {
             Content content = Content.of(resource);
             Path home = folder.resolve("lib-" + content.label());

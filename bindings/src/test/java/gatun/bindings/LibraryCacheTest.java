@@ -57,6 +57,21 @@ class LibraryCacheTest {
     }
 
     @Test
+    void shouldTakeABundledLibraryAndWriteNothing() throws IOException {
+        Path bundled = Files.createDirectory(folder.resolve("native"));
+        Path own = Files.writeString(bundled.resolve("libengine.so"), "of the distribution");
+        System.setProperty(LibraryCache.BUNDLED_PROPERTY, bundled.toString());
+        try {
+            assertThat(new LibraryCache(folder.resolve("cache")).unpack(resource))
+                    .isEqualTo(own);
+            assertThat(folder.resolve("cache")).doesNotExist();
+            assertThat(LibraryCache.bundled("libother.so")).isEmpty();
+        } finally {
+            System.clearProperty(LibraryCache.BUNDLED_PROPERTY);
+        }
+    }
+
+    @Test
     void shouldUnpackOnlyOnce() throws IOException {
         LibraryCache cache = new LibraryCache(folder.resolve("cache"));
         Path first = cache.unpack(resource);

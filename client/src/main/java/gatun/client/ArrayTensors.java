@@ -189,6 +189,7 @@ public final class ArrayTensors {
             case BOOL -> "use booleans()";
             case BYTES -> "use strings()";
             case INT8, UINT8, INVALID -> "use bytes()";
+            default -> "use the tensor's own bytes()";
         };
     }
 }

@@ -149,6 +149,8 @@ final class TensorSlot {
             case INT8, UINT8 -> "a byte[]";
             case BOOL -> "a boolean[]";
             case BYTES -> "a String[]";
+            case COMPLEX64, COMPLEX128, QINT8, QUINT8, QINT16, QUINT16, QINT32, INT4, UINT4, FP8_E5M2, FP8_E4M3FN ->
+                "a MemorySegment";
             case INVALID -> "a datatype of the protocol";
         };
     }

@@ -16,7 +16,6 @@ import gatun.runtime.server.ServerOptions;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
@@ -109,9 +108,9 @@ public final class EmbeddedComparison {
                 Locale.ROOT,
                 "%6d %18.0f %18.0f %8.2f%n",
                 batch,
-                median(bareRates),
-                median(serverRates),
-                median(ratios));
+                Median.of(bareRates),
+                Median.of(serverRates),
+                Median.of(ratios));
     }
 
     private static double perSecond(List<Loop> loops, double seconds) throws InterruptedException {
@@ -146,11 +145,5 @@ public final class EmbeddedComparison {
         } catch (InterruptedException e) {
             throw new IllegalStateException("interrupted", e);
         }
-    }
-
-    private static double median(double[] values) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh;
 
-import java.util.Arrays;
 import java.util.Locale;
 
 /**
@@ -68,11 +67,11 @@ public final class TensorFlowComparison {
                 Locale.ROOT,
                 "%10d %16.0f %16.0f %16.0f %20.2f %20.2f",
                 benchmark.elements,
-                median(bare),
-                median(requests),
-                median(backend),
-                median(ofRequests),
-                median(ofBare));
+                Median.of(bare),
+                Median.of(requests),
+                Median.of(backend),
+                Median.of(ofRequests),
+                Median.of(ofBare));
     }
 
     /** The time of one run in nanoseconds: the mean of a hundred. */
@@ -80,11 +79,5 @@ public final class TensorFlowComparison {
         long begin = System.nanoTime();
         way.run();
         return (System.nanoTime() - begin) / (double) RUNS;
-    }
-
-    private static double median(double[] values) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
     }
 }

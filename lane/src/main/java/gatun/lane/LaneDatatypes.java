@@ -21,7 +21,18 @@ public final class LaneDatatypes {
         Datatype.BF16,
         Datatype.FP32,
         Datatype.FP64,
-        Datatype.BYTES
+        Datatype.BYTES,
+        Datatype.COMPLEX64,
+        Datatype.COMPLEX128,
+        Datatype.QINT8,
+        Datatype.QUINT8,
+        Datatype.QINT16,
+        Datatype.QUINT16,
+        Datatype.QINT32,
+        Datatype.INT4,
+        Datatype.UINT4,
+        Datatype.FP8_E5M2,
+        Datatype.FP8_E4M3FN
     };
 
     private LaneDatatypes() {}
@@ -44,6 +55,17 @@ public final class LaneDatatypes {
             case FP32 -> 12;
             case FP64 -> 13;
             case BYTES -> 14;
+            case COMPLEX64 -> 15;
+            case COMPLEX128 -> 16;
+            case QINT8 -> 17;
+            case QUINT8 -> 18;
+            case QINT16 -> 19;
+            case QUINT16 -> 20;
+            case QINT32 -> 21;
+            case INT4 -> 22;
+            case UINT4 -> 23;
+            case FP8_E5M2 -> 24;
+            case FP8_E4M3FN -> 25;
         };
     }
 

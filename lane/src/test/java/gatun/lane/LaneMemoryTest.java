@@ -53,7 +53,8 @@ class LaneMemoryTest {
         assertThat(LaneDatatypes.number(Datatype.BOOL)).isEqualTo(1);
         assertThat(LaneDatatypes.number(Datatype.FP32)).isEqualTo(12);
         assertThat(LaneDatatypes.number(Datatype.BYTES)).isEqualTo(14);
-        assertThat(LaneDatatypes.of(15)).isEqualTo(Datatype.INVALID);
+        assertThat(LaneDatatypes.number(Datatype.FP8_E4M3FN)).isEqualTo(25);
+        assertThat(LaneDatatypes.of(26)).isEqualTo(Datatype.INVALID);
         assertThat(LaneDatatypes.of(-1)).isEqualTo(Datatype.INVALID);
     }
 

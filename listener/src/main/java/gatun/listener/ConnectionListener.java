@@ -12,12 +12,17 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +51,10 @@ public final class ConnectionListener implements AutoCloseable {
     private final ServerConnectionSelector selector;
     private final ServerSocketChannel server;
     private final SocketAddress address;
+
+    /** What tells the Unix socket from others at its path; null for a port. */
+    private final @Nullable Object socketFile;
+
     private final RefusedConnections refused = new RefusedConnections();
     private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
     private final LogPace pace = new LogPace();
@@ -63,6 +72,7 @@ public final class ConnectionListener implements AutoCloseable {
         this.selector = config.connectionSelectors().getFirst();
         this.server = server;
         this.address = server.getLocalAddress();
+        this.socketFile = address instanceof UnixDomainSocketAddress unix ? fileKey(unix.getPath()) : null;
         this.acceptor = Thread.ofPlatform().name("accept-" + protocol.label()).unstarted(this::acceptAll);
         this.idleCheck =
                 Thread.ofVirtual().name("idle-check-" + protocol.label()).unstarted(this::checkIdle);
@@ -217,13 +227,26 @@ public final class ConnectionListener implements AutoCloseable {
         try {
             server.close();
             acceptor.join();
-            if (address instanceof UnixDomainSocketAddress unix) {
+            // Another server may have taken the path over.
+            if (address instanceof UnixDomainSocketAddress unix
+                    && socketFile != null
+                    && socketFile.equals(fileKey(unix.getPath()))) {
                 Files.deleteIfExists(unix.getPath());
             }
         } catch (IOException e) {
             LOG.warn("{} cannot be closed: {}", address, e.toString());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What tells the file at {@code path} from others that were or will be there; null where there is none. */
+    private static @Nullable Object fileKey(Path path) throws IOException {
+        try {
+            return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                    .fileKey();
+        } catch (NoSuchFileException e) {
+            return null;
         }
     }
 

@@ -13,12 +13,33 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A file in PEM format that an operator named.
+ * A file in PEM format that an operator named, or one that holds a text in PEM format among others.
  *
  * @param flag the flag that names it, for the texts of errors
  * @param path where it lies
+ * @param reader reads the text in PEM format
  */
-public record PemFile(String flag, Path path) {
+public record PemFile(String flag, Path path, Reader reader) {
+    private static final Reader WHOLE =
+            // The file may hold any bytes beside its objects, which are ASCII.
+            path -> Files.readString(path, StandardCharsets.ISO_8859_1);
+
+    /** Reads the text in PEM format that is in a file. */
+    @FunctionalInterface
+    public interface Reader {
+        /**
+         * Reads the text.
+         *
+         * @throws IOException when the file cannot be read or does not hold one
+         */
+        String read(Path path) throws IOException;
+    }
+
+    /** A file that is in PEM format as a whole. */
+    public PemFile(String flag, Path path) {
+        this(flag, path, WHOLE);
+    }
+
     /** One object of a PEM file: its label and its bytes. */
     static final class Block {
         private final String label;
@@ -61,8 +82,7 @@ public record PemFile(String flag, Path path) {
 
     private String text() {
         try {
-            // The file may hold any bytes beside its objects, which are ASCII.
-            return Files.readString(path, StandardCharsets.ISO_8859_1);
+            return reader.read(path);
         } catch (NoSuchFileException e) {
             throw wrong("there is no such file; name a file in PEM format", e);
         } catch (IOException e) {

@@ -278,17 +278,18 @@ public final class InferenceRequest implements AutoCloseable {
 
     /**
      * Sets the action to run when a scheduler has taken this request in, so that whatever is submitted from then on
-     * comes after it. Not run for a request that is refused before.
+     * comes after it; for an ensemble, when its members have taken in the first steps. Not run for a request that is
+     * refused before.
      *
-     * @param action must return at once, and not throw
+     * @param action must return at once, and not throw; called by any thread
      */
     public void onSubmitted(Runnable action) {
         onSubmitted = action;
     }
 
     /**
-     * Runs the action that {@link #onSubmitted(Runnable)} set: a scheduler has taken this request in. Called by the
-     * thread that submitted it, once.
+     * Runs the action that {@link #onSubmitted(Runnable)} set: a scheduler has taken this request in. Called before it
+     * is run, where the submitting thread does that; again where the model was replaced before the request could run.
      */
     public void submitted() {
         if (onSubmitted != null) {
@@ -323,6 +324,11 @@ public final class InferenceRequest implements AutoCloseable {
     /** Adds an input whose bytes are valid while the holds of this request are. */
     public void addInput(Tensor input) {
         inputs.add(input);
+    }
+
+    /** Names the request at the beginning of what is said about it. */
+    public String logPrefix() {
+        return "[request id: " + (id.isEmpty() ? "<id_unknown>" : id) + "] ";
     }
 
     /** The outputs that the client named, in its order; empty for all of them. */

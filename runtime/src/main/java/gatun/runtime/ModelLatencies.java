@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * How long the answered requests of a model version took since it was loaded.
  *
- * @param name the model
+ * @param model the model
  * @param version the version in decimal
  * @param decoupled whether a request may have any number of responses
  * @param byOrigin the latencies of each origin from which a request came
@@ -17,7 +17,7 @@ import java.util.Optional;
  *     metric
  */
 public record ModelLatencies(
-        String name,
+        ModelIdentifier model,
         String version,
         boolean decoupled,
         Map<Origin, StageLatencies> byOrigin,
@@ -29,9 +29,30 @@ public record ModelLatencies(
         bucketBounds = Map.copyOf(bucketBounds);
     }
 
+    /** The latencies of a model outside of any namespace. */
+    public ModelLatencies(
+            String name,
+            String version,
+            boolean decoupled,
+            Map<Origin, StageLatencies> byOrigin,
+            Optional<CacheLatencies> cache,
+            Map<String, List<Double>> bucketBounds) {
+        this(ModelIdentifier.of(name), version, decoupled, byOrigin, cache, bucketBounds);
+    }
+
+    /** The same latencies of the model with that identity. */
+    public ModelLatencies of(ModelIdentifier identifier) {
+        return new ModelLatencies(identifier, version, decoupled, byOrigin, cache, bucketBounds);
+    }
+
+    /** The model's name. */
+    public String name() {
+        return model.name();
+    }
+
     /** The same, of a version whose responses are cached. */
     public ModelLatencies withCache(CacheLatencies added) {
-        return new ModelLatencies(name, version, decoupled, byOrigin, Optional.of(added), bucketBounds);
+        return new ModelLatencies(model, version, decoupled, byOrigin, Optional.of(added), bucketBounds);
     }
 
     /** The latencies of all requests, wherever they came from. */

@@ -2,31 +2,54 @@
 package gatun.runtime;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The counters of a model version since it was loaded. Times are totals in nanoseconds.
  *
- * @param name the model
+ * @param model the model
  * @param version the version in decimal
  * @param totals of all requests
  * @param batches the executions by batch size, ascending; only sizes that were executed
  * @param responses of a decoupled model, by their place among the responses to a request; empty for others
  * @param requests the requests that the engine answered by their batch size, ascending; only sizes that there were
- * @param cache how often the response cache helped
+ * @param cached how often the response cache helped; empty for a version whose responses are not cached
  */
 public record ModelStatistics(
-        String name,
+        ModelIdentifier model,
         String version,
         Totals totals,
         List<BatchStatistics> batches,
         List<ResponseStatistics> responses,
         List<RequestStatistics> requests,
-        CacheStatistics cache) {
+        Optional<CacheStatistics> cached) {
     /** Counts that nobody changes any more. */
     public ModelStatistics {
         batches = List.copyOf(batches);
         responses = List.copyOf(responses);
         requests = List.copyOf(requests);
+    }
+
+    /** The counters of a model outside of any namespace. */
+    public ModelStatistics(
+            String name,
+            String version,
+            Totals totals,
+            List<BatchStatistics> batches,
+            List<ResponseStatistics> responses,
+            List<RequestStatistics> requests,
+            Optional<CacheStatistics> cached) {
+        this(ModelIdentifier.of(name), version, totals, batches, responses, requests, cached);
+    }
+
+    /** The same counters of the model with that identity. */
+    public ModelStatistics of(ModelIdentifier identifier) {
+        return new ModelStatistics(identifier, version, totals, batches, responses, requests, cached);
+    }
+
+    /** The model's name. */
+    public String name() {
+        return model.name();
     }
 
     /**
@@ -72,6 +95,11 @@ public record ModelStatistics(
      */
     public record StageNanos(long request, long queue, long computeInput, long computeInfer, long computeOutput) {}
 
+    /** How often the response cache helped; never where responses are not cached. */
+    public CacheStatistics cache() {
+        return cached.orElse(CacheStatistics.NONE);
+    }
+
     /** Requests answered, from the cache too. */
     public long successCount() {
         return totals.successCount();
@@ -79,7 +107,7 @@ public record ModelStatistics(
 
     /** Requests that were answered by the engine. */
     public long computedCount() {
-        return successCount() - cache.hitCount();
+        return successCount() - cache().hitCount();
     }
 
     /** Requests that were not answered, for whatever reason. */

@@ -4,8 +4,10 @@ package gatun.runtime;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.EntryPoint;
 import gatun.wire.inference.ModelConfig;
+import gatun.wire.tensorflow.SignatureDef;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
@@ -45,6 +47,11 @@ public interface ModelVersion {
         SequencedMap<String, EntryPoint> only = new TreeMap<>();
         only.put(EntryPoint.DEFAULT, EntryPoint.only(inputs(), outputs()));
         return Collections.unmodifiableSequencedMap(only);
+    }
+
+    /** The signatures as {@link gatun.spi.BackendModel#signatures} gives them. */
+    default Map<String, SignatureDef> signatures() {
+        return Map.of();
     }
 
     /** The labels of an output's classes, by index; empty when they have none or there is no such output. */

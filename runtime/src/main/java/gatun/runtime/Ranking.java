@@ -8,6 +8,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * The order of a tensor's elements by size, for responses that name the best classes instead of giving all scores. Each
@@ -15,6 +16,9 @@ import java.lang.foreign.ValueLayout;
  */
 public final class Ranking {
     private static final long ELEMENT_LIMIT = 1_000_000;
+
+    /** Up to how many elements C++'s sort, of which Triton's order comes, inserts one after the other. */
+    private static final int INSERTED = 16;
 
     private final Datatype datatype;
     private final MemorySegment bytes;
@@ -53,7 +57,7 @@ public final class Ranking {
      */
     public static void requireSupported(Datatype datatype) {
         switch (datatype) {
-            case BOOL, FP16, BF16, BYTES, INVALID ->
+            default ->
                 throw GatunException.invalidArgument(
                         "class result not available for output due to unsupported type '" + datatype.wireName() + "'");
             case UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64 -> {}
@@ -72,12 +76,16 @@ public final class Ranking {
 
     /**
      * The indices of the {@code count} largest elements of an item, of all when it has fewer: the largest first; of
-     * equal ones, the lower index first.
+     * equal ones, such as 0 and -0, the lower index first. NaN has no place in that order: among few elements it stands
+     * where Triton has it, among more it comes first.
      */
     public int[] largest(int item, int count) {
         int size = Math.min(count, classes);
         if (size == 0) {
             return new int[0];
+        }
+        if (isReal() && classes <= INSERTED) {
+            return Arrays.copyOf(inserted(item), size);
         }
         // A heap of the best so far, with the worst of them on top.
         int[] heap = new int[size];
@@ -96,6 +104,28 @@ public final class Ranking {
             siftDown(item, heap, end);
         }
         return heap;
+    }
+
+    /**
+     * The indices of all elements, each put where it is greater than those behind it: before all if it is greater than
+     * the first, else before those at the end that it is greater than.
+     */
+    private int[] inserted(int item) {
+        int[] order = new int[classes];
+        for (int index = 1; index < classes; index++) {
+            double value = real(item, index);
+            int at = index;
+            if (value > real(item, order[0])) {
+                at = 0;
+            } else {
+                while (value > real(item, order[at - 1])) {
+                    at--;
+                }
+            }
+            System.arraycopy(order, at, order, at + 1, index - at);
+            order[at] = index;
+        }
+        return order;
     }
 
     /** Whether elements are numbers with fractions. */
@@ -127,8 +157,7 @@ public final class Ranking {
             case UINT32 -> Integer.toUnsignedLong(bytes.get(ElementLayouts.INT32, element * Integer.BYTES));
             case INT32 -> bytes.get(ElementLayouts.INT32, element * Integer.BYTES);
             case UINT64, INT64 -> bytes.get(ElementLayouts.INT64, element * Long.BYTES);
-            case BOOL, FP16, BF16, FP32, FP64, BYTES, INVALID ->
-                throw new AssertionError("not an integer: " + datatype);
+            default -> throw new AssertionError("not an integer: " + datatype);
         };
     }
 
@@ -149,7 +178,7 @@ public final class Ranking {
     private boolean isBefore(int item, int a, int b) {
         int order;
         if (isReal()) {
-            order = Double.compare(real(item, b), real(item, a));
+            order = Double.compare(real(item, b) + 0.0, real(item, a) + 0.0); // which makes 0 of -0
         } else if (isUnsignedLong()) {
             order = Long.compareUnsigned(integer(item, b), integer(item, a));
         } else {

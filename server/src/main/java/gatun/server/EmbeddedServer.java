@@ -64,7 +64,7 @@ public final class EmbeddedServer implements AutoCloseable {
     /** The addresses at which others reach this server. */
     public List<String> addresses() {
         return server.endpoints().stream()
-                .filter(endpoint -> endpoint.protocol() != Endpoint.Protocol.METRICS)
+                .filter(Endpoint::forClients)
                 .map(Endpoint::clientUrl)
                 .toList();
     }

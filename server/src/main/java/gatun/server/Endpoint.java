@@ -26,6 +26,10 @@ record Endpoint(Protocol protocol, SocketAddress address) {
         TENSORFLOW_GRPC("gRPC", "tensorflow-grpc", "", ""),
         /** TensorFlow Serving's protocol over HTTP, and no other. */
         TENSORFLOW_REST("REST", "rest", "http://", "/v1"),
+        /** Vertex AI's requests. */
+        VERTEX_AI("Vertex AI", "vertex-ai", "http://", ""),
+        /** SageMaker's requests. */
+        SAGEMAKER("SageMaker", "sagemaker", "http://", ""),
         /** Metrics, read over HTTP. */
         METRICS("Metrics", "metrics", "http://", "/metrics");
 
@@ -73,6 +77,14 @@ record Endpoint(Protocol protocol, SocketAddress address) {
     /** The port; empty for a Unix socket. */
     OptionalInt port() {
         return address instanceof InetSocketAddress tcp ? OptionalInt.of(tcp.getPort()) : OptionalInt.empty();
+    }
+
+    /** Whether clients of the server's own protocols ask there. */
+    boolean forClients() {
+        return switch (protocol) {
+            case HTTP, HTTPS, GRPC, TENSORFLOW_GRPC, TENSORFLOW_REST -> true;
+            case METRICS, VERTEX_AI, SAGEMAKER -> false;
+        };
     }
 
     /** Whether it takes connections from every network that the machine is on. */

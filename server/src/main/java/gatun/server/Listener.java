@@ -50,6 +50,9 @@ public final class Listener implements AutoCloseable {
     static void reserve(Endpoint.Protocol protocol, SocketAddress address, OpenResources held) {
         try {
             if (address instanceof UnixDomainSocketAddress unix) {
+                if (protocol == Endpoint.Protocol.GRPC && isSocket(unix.getPath()) && answers(unix)) {
+                    return;
+                }
                 removeStale(protocol, unix);
                 ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(unix).close();
                 Files.delete(unix.getPath());
@@ -84,6 +87,10 @@ public final class Listener implements AutoCloseable {
                 .buildPrototype();
         ConnectionListener connections;
         try {
+            if (endpoint.protocol() == Endpoint.Protocol.GRPC
+                    && endpoint.address() instanceof UnixDomainSocketAddress unix) {
+                takeOver(unix.getPath());
+            }
             connections = ConnectionListener.start(config, wire, open);
         } catch (UnresolvedAddressException | IOException e) {
             throw cannotListen(endpoint.protocol(), endpoint.address(), e);
@@ -116,6 +123,22 @@ public final class Listener implements AutoCloseable {
         Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
     }
 
+    /**
+     * Removes a socket that another server has for gRPC, as every server on gRPC's core does: the next one to listen
+     * gets the new connections, and the other goes on serving those that it has.
+     */
+    private static void takeOver(Path path) throws IOException {
+        if (isSocket(path)) {
+            Files.delete(path);
+        }
+    }
+
+    private static boolean isSocket(Path path) throws IOException {
+        return Files.exists(path, LinkOption.NOFOLLOW_LINKS)
+                && Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+                        .isOther();
+    }
+
     /** Removes the socket of a server that is gone; leaves a file alone that is in use or no socket. */
     private static void removeStale(Endpoint.Protocol protocol, UnixDomainSocketAddress address) throws IOException {
         Path path = address.getPath();
@@ -123,8 +146,7 @@ public final class Listener implements AutoCloseable {
         if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return;
         }
-        if (!Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
-                .isOther()) {
+        if (!isSocket(path)) {
             throw new StartException(flag + " names something that is not a socket; choose another path");
         }
         if (answers(address)) {

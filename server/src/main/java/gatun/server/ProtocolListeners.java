@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.cloud.sagemaker.SageMakerProtocol;
+import gatun.cloud.vertexai.VertexAiProtocol;
+import gatun.cloud.vertexai.VertexAiSettings;
 import gatun.grpc.GrpcListener;
 import gatun.grpc.GrpcSettings;
 import gatun.http.HttpListener;
@@ -20,6 +23,7 @@ import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.AccessSettings;
+import gatun.server.settings.CloudSettings;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
@@ -87,9 +91,27 @@ final class ProtocolListeners {
      * @throws StartException naming the flag of the first that cannot
      */
     void reserve() {
+        requireSafePorts();
         try (OpenResources held = new OpenResources()) {
             for (ListenAddress address : addresses()) {
                 Listener.reserve(address.protocol(), address.address(), held);
+            }
+        }
+    }
+
+    private void requireSafePorts() {
+        CloudSettings.SageMaker sageMaker = settings.listeners().cloud().sageMaker();
+        if (!sageMaker.bind().enabled() || sageMaker.otherPorts().isEmpty()) {
+            return;
+        }
+        CloudSettings.PortRange allowed = sageMaker.otherPorts().get();
+        for (ListenAddress address : addresses()) {
+            if (address.protocol() != Endpoint.Protocol.SAGEMAKER
+                    && address.address() instanceof InetSocketAddress tcp
+                    && !allowed.contains(tcp.getPort())) {
+                throw new StartException("The server cannot listen to "
+                        + address.protocol().title() + " requests at port " + tcp.getPort()
+                        + ", allowed port range is [" + allowed.first() + ", " + allowed.last() + "]");
             }
         }
     }
@@ -125,7 +147,24 @@ final class ProtocolListeners {
         if (metrics.enabled()) {
             addresses.add(onPort(Endpoint.Protocol.METRICS, metrics.address().orElse(http.address()), metrics.port()));
         }
+        addCloud(
+                addresses,
+                Endpoint.Protocol.SAGEMAKER,
+                listeners.cloud().sageMaker().bind(),
+                http.address());
+        addCloud(
+                addresses,
+                Endpoint.Protocol.VERTEX_AI,
+                listeners.cloud().vertexAi().bind(),
+                http.address());
         return addresses;
+    }
+
+    private static void addCloud(
+            List<ListenAddress> addresses, Endpoint.Protocol protocol, CloudSettings.Bind bind, String standard) {
+        if (bind.enabled()) {
+            addresses.add(onPort(protocol, bind.address().orElse(standard), bind.port()));
+        }
     }
 
     private static ListenAddress onPort(Endpoint.Protocol protocol, String address, int port) {
@@ -174,6 +213,8 @@ final class ProtocolListeners {
         OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
         Supplier<List<GpuUse>> gpus = listening.metrics().gpus() ? new NvidiaGpus() : List::of;
         Routes metrics = new MetricsRoutes(inference, listening.metrics().shown(), gpus, open);
+        Optional<Routes> vertexAi = vertexAi(inference, common, metrics);
+        Optional<Routes> sageMaker = sageMaker(inference, common);
         Listeners listeners = opened.add(new Listeners());
         http = Optional.of(httpListener);
         grpc = Optional.of(grpcListener);
@@ -188,6 +229,9 @@ final class ProtocolListeners {
                         case TENSORFLOW_REST ->
                             listener -> httpListener.configure(listener, List.of(tensorFlow.http()));
                         case METRICS -> listener -> httpListener.configure(listener, List.of(metrics));
+                        case VERTEX_AI -> listener -> httpListener.configure(listener, List.of(vertexAi.orElseThrow()));
+                        case SAGEMAKER ->
+                            listener -> httpListener.configure(listener, List.of(sageMaker.orElseThrow()));
                     };
             listeners.add(Listener.start(
                     new Endpoint(address.protocol(), address.address()),
@@ -200,6 +244,27 @@ final class ProtocolListeners {
         // end.
         opened.add(v2);
         return listeners.endpoints();
+    }
+
+    private Optional<Routes> vertexAi(InferenceServer inference, ProtocolSettings common, Routes metrics) {
+        CloudSettings.VertexAi vertexAi = settings.listeners().cloud().vertexAi();
+        if (!vertexAi.bind().enabled()) {
+            return Optional.empty();
+        }
+        try {
+            VertexAiSettings routes =
+                    new VertexAiSettings(vertexAi.predictRoute(), vertexAi.healthRoute(), vertexAi.defaultModel());
+            return Optional.of(new VertexAiProtocol(inference, common, routes, metrics).http());
+        } catch (GatunException e) {
+            throw new StartException(e.getMessage(), e);
+        }
+    }
+
+    private Optional<Routes> sageMaker(InferenceServer inference, ProtocolSettings common) {
+        CloudSettings.SageMaker sageMaker = settings.listeners().cloud().sageMaker();
+        return sageMaker.bind().enabled()
+                ? Optional.of(new SageMakerProtocol(inference, common, sageMaker.protocol()).http())
+                : Optional.empty();
     }
 
     /** From now on, every response and every gRPC connection tells clients to go elsewhere; all are still served. */
@@ -245,7 +310,7 @@ final class ProtocolListeners {
 
     private WireProtocol wire(ListenAddress address) {
         return switch (address.protocol()) {
-            case HTTP, TENSORFLOW_REST, METRICS -> WireProtocol.HTTP;
+            case HTTP, TENSORFLOW_REST, METRICS, VERTEX_AI, SAGEMAKER -> WireProtocol.HTTP;
             case HTTPS -> WireProtocol.HTTPS;
             case GRPC, TENSORFLOW_GRPC -> securesGrpc(address) ? WireProtocol.GRPCS : WireProtocol.GRPC;
         };

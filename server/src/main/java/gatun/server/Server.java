@@ -11,6 +11,7 @@ import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.check.RepositoryCheck;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.server.GatunServer;
@@ -65,7 +66,12 @@ final class Server implements AutoCloseable {
      */
     static Server start(ServerSettings settings, LogControl log, StartReport report) {
         settings.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
-        settings.models().sources().repositories().forEach(Server::requireFolder);
+        if (settings.models().control().exitOnError()) {
+            settings.models().sources().repositories().forEach(Server::requireFolder);
+        }
+        settings.models().sources().repositories().stream()
+                .flatMap(repository -> RepositoryCheck.remarks(repository).stream())
+                .forEach(LOG::warn);
         ProtocolListeners edges = new ProtocolListeners(settings);
         edges.reserve();
         OpenResources opened = new OpenResources();
@@ -165,7 +171,9 @@ final class Server implements AutoCloseable {
                 .loadRetries(loading.retries())
                 .loadRetryInterval(loading.retryInterval())
                 .autoComplete(models.sources().autoComplete())
+                .modelNamespacing(models.sources().namespacing())
                 .configurationRule(ExampleMappings::check)
+                .readableAtStart(control.exitOnError())
                 .strictReadiness(control.strictReadiness())
                 .limits(limits)
                 .responseCacheByteSize(settings.memory().responseCacheByteSize())
@@ -211,7 +219,8 @@ final class Server implements AutoCloseable {
     private static void requireFolder(Path repository) {
         if (!Files.isDirectory(repository)) {
             throw new StartException("--model-repository=" + repository
-                    + " is not a folder; name the folder that holds one folder per model");
+                    + " is not a folder" + RepositoryCheck.insteadOf(repository)
+                    + ". Start with --exit-on-error=false to have the server wait for it");
         }
     }
 

@@ -37,8 +37,12 @@ class ListenerTest {
     Path folder;
 
     private static Listener listen(SocketAddress address) {
+        return listen(Protocol.HTTP, address);
+    }
+
+    private static Listener listen(Protocol protocol, SocketAddress address) {
         return Listener.start(
-                new Endpoint(Protocol.HTTP, address),
+                new Endpoint(protocol, address),
                 WireProtocol.HTTP,
                 new OpenConnections(ConnectionLimits.STANDARD),
                 GRACE,
@@ -136,11 +140,41 @@ class ListenerTest {
         try (ServerSocketChannel other =
                         ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
                 OpenResources held = new OpenResources()) {
-            assertThatThrownBy(() -> Listener.reserve(Protocol.GRPC, address, held))
-                    .hasMessageContaining("--grpc-unix-socket=" + path + ": another server listens there");
+            assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, address, held))
+                    .hasMessageContaining("--http-unix-socket=" + path + ": another server listens there");
             assertThat(other.isOpen()).isTrue();
         }
         assertThat(path).exists();
+    }
+
+    /** As gRPC's core does it. */
+    @Test
+    @SuppressWarnings("try") // closed before the end, which is harmless
+    void shouldTakeOverTheSocketOfARunningGrpcServer() throws Exception {
+        Path path = folder.resolve("shared.sock");
+        UnixDomainSocketAddress address = UnixDomainSocketAddress.of(path);
+        ServerSocketChannel other =
+                ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
+        try (OpenResources held = new OpenResources()) {
+            Listener.reserve(Protocol.GRPC, address, held);
+            try (SocketChannel client = SocketChannel.open(address)) {
+                assertThat(client.isConnected())
+                        .as("until the new server listens")
+                        .isTrue();
+            }
+        }
+        try (Listener first = listen(Protocol.GRPC, address)) {
+            other.close();
+            try (SocketChannel client = SocketChannel.open(address)) {
+                assertThat(client.isConnected()).isTrue();
+            }
+            try (Listener second = listen(Protocol.GRPC, address)) {
+                first.close();
+                assertThat(path).as("the socket of the second").exists();
+                assertThat(second.endpoint().address()).isEqualTo(address);
+            }
+        }
+        assertThat(path).doesNotExist();
     }
 
     @Test

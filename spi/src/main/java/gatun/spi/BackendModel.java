@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
+import gatun.wire.tensorflow.SignatureDef;
 import java.util.List;
+import java.util.Map;
 
 /** A loaded model version. Safe for any thread; closed after its last instance. */
 public interface BackendModel extends AutoCloseable {
@@ -20,6 +22,14 @@ public interface BackendModel extends AutoCloseable {
      */
     default List<EntryPoint> entryPoints() {
         return List.of();
+    }
+
+    /**
+     * The signatures as the model's files describe them, by name, also those that cannot be called; empty for a model
+     * whose format has none.
+     */
+    default Map<String, SignatureDef> signatures() {
+        return Map.of();
     }
 
     /**

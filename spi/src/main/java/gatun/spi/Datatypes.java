@@ -26,6 +26,17 @@ public final class Datatypes {
             case TYPE_FP32 -> Datatype.FP32;
             case TYPE_FP64 -> Datatype.FP64;
             case TYPE_STRING -> Datatype.BYTES;
+            case TYPE_COMPLEX64 -> Datatype.COMPLEX64;
+            case TYPE_COMPLEX128 -> Datatype.COMPLEX128;
+            case TYPE_QINT8 -> Datatype.QINT8;
+            case TYPE_QUINT8 -> Datatype.QUINT8;
+            case TYPE_QINT16 -> Datatype.QINT16;
+            case TYPE_QUINT16 -> Datatype.QUINT16;
+            case TYPE_QINT32 -> Datatype.QINT32;
+            case TYPE_INT4 -> Datatype.INT4;
+            case TYPE_UINT4 -> Datatype.UINT4;
+            case TYPE_FP8_E5M2 -> Datatype.FP8_E5M2;
+            case TYPE_FP8_E4M3FN -> Datatype.FP8_E4M3FN;
             case TYPE_INVALID, UNRECOGNIZED -> Datatype.INVALID;
         };
     }
@@ -58,6 +69,17 @@ public final class Datatypes {
             case FP32 -> DataType.TYPE_FP32;
             case FP64 -> DataType.TYPE_FP64;
             case BYTES -> DataType.TYPE_STRING;
+            case COMPLEX64 -> DataType.TYPE_COMPLEX64;
+            case COMPLEX128 -> DataType.TYPE_COMPLEX128;
+            case QINT8 -> DataType.TYPE_QINT8;
+            case QUINT8 -> DataType.TYPE_QUINT8;
+            case QINT16 -> DataType.TYPE_QINT16;
+            case QUINT16 -> DataType.TYPE_QUINT16;
+            case QINT32 -> DataType.TYPE_QINT32;
+            case INT4 -> DataType.TYPE_INT4;
+            case UINT4 -> DataType.TYPE_UINT4;
+            case FP8_E5M2 -> DataType.TYPE_FP8_E5M2;
+            case FP8_E4M3FN -> DataType.TYPE_FP8_E4M3FN;
             case INVALID -> DataType.TYPE_INVALID;
         };
     }

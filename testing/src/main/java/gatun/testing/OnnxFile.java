@@ -111,7 +111,29 @@ public final class OnnxFile {
         return write(folder, nodes, List.of(input), List.of(output));
     }
 
+    /** Writes {@code folder/model.onnx}: its output is no tensor, but a sequence of its input. */
+    public static Path writeSequence(Path folder, Value input, String output) {
+        byte[] node = message(out -> {
+            out.writeString(1, input.name());
+            out.writeString(2, output);
+            out.writeString(4, "SequenceConstruct");
+        });
+        byte[] element =
+                message(out -> out.writeByteArray(1, message(type -> type.writeInt32(1, input.elementType()))));
+        byte[] sequence = message(out -> out.writeByteArray(4, message(type -> type.writeByteArray(1, element))));
+        byte[] value = message(out -> {
+            out.writeString(1, output);
+            out.writeByteArray(2, sequence);
+        });
+        return writeGraph(folder, List.of(node), List.of(input), List.of(value));
+    }
+
     private static Path write(Path folder, List<byte[]> nodes, List<Value> inputs, List<Value> outputs) {
+        return writeGraph(
+                folder, nodes, inputs, outputs.stream().map(Value::encoded).toList());
+    }
+
+    private static Path writeGraph(Path folder, List<byte[]> nodes, List<Value> inputs, List<byte[]> outputs) {
         byte[] graph = message(out -> {
             for (byte[] node : nodes) {
                 out.writeByteArray(1, node);
@@ -120,8 +142,8 @@ public final class OnnxFile {
             for (Value input : inputs) {
                 out.writeByteArray(11, input.encoded());
             }
-            for (Value output : outputs) {
-                out.writeByteArray(12, output.encoded());
+            for (byte[] output : outputs) {
+                out.writeByteArray(12, output);
             }
         });
         byte[] model = message(out -> {

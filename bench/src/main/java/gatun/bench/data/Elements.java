@@ -24,7 +24,7 @@ public final class Elements {
     static boolean isFloatingPoint(Datatype datatype) {
         return switch (datatype) {
             case FP16, BF16, FP32, FP64 -> true;
-            case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, BYTES, INVALID -> false;
+            default -> false;
         };
     }
 
@@ -36,8 +36,7 @@ public final class Elements {
             case BF16 -> tensor.set(INT16, offset, bfloat16((float) value));
             case FP32 -> tensor.set(FP32, offset, (float) value);
             case FP64 -> tensor.set(FP64, offset, value);
-            case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, BYTES, INVALID ->
-                throw new IllegalArgumentException(datatype + " is not a floating-point datatype");
+            default -> throw new IllegalArgumentException(datatype + " is not a floating-point datatype");
         }
     }
 
@@ -49,8 +48,7 @@ public final class Elements {
             case BF16 -> Float.intBitsToFloat(tensor.get(INT16, offset) << BF16_SHIFT);
             case FP32 -> tensor.get(FP32, offset);
             case FP64 -> tensor.get(FP64, offset);
-            case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, BYTES, INVALID ->
-                throw new IllegalArgumentException(datatype + " is not a floating-point datatype");
+            default -> throw new IllegalArgumentException(datatype + " is not a floating-point datatype");
         };
     }
 
@@ -80,7 +78,7 @@ public final class Elements {
             case UINT32 -> Integer.toUnsignedString(tensor.get(INT32, offset));
             case INT64 -> Long.toString(tensor.get(INT64, offset));
             case UINT64 -> Long.toUnsignedString(tensor.get(INT64, offset));
-            case BYTES, INVALID -> throw new IllegalArgumentException(datatype + " has no fixed size");
+            default -> throw new IllegalArgumentException(datatype + " has no numbers of a fixed size");
         };
     }
 

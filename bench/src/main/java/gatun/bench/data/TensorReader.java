@@ -266,7 +266,7 @@ public final class TensorReader {
             case BOOL -> value.signum() >= 0 && value.bitLength() <= 1;
             case UINT8, UINT16, UINT32, UINT64 -> value.signum() >= 0 && value.bitLength() <= bits;
             case INT8, INT16, INT32, INT64 -> value.bitLength() < bits;
-            case FP16, BF16, FP32, FP64, BYTES, INVALID -> false;
+            default -> false;
         };
     }
 

@@ -8,7 +8,7 @@ import gatun.wire.tensorflow.DataType;
 final class TensorFlowDatatypes {
     private TensorFlowDatatypes() {}
 
-    /** TensorFlow's datatype for {@code datatype}. */
+    /** TensorFlow's datatype for {@code datatype}; DT_INVALID for those that the tool cannot send. */
     static DataType of(Datatype datatype) {
         return switch (datatype) {
             case BOOL -> DataType.DT_BOOL;
@@ -25,14 +25,15 @@ final class TensorFlowDatatypes {
             case FP32 -> DataType.DT_FLOAT;
             case FP64 -> DataType.DT_DOUBLE;
             case BYTES -> DataType.DT_STRING;
-            case INVALID -> DataType.DT_INVALID;
+            default -> DataType.DT_INVALID;
         };
     }
 
     /** The datatype of that name, such as {@code DT_FLOAT}; INVALID for those that the tool cannot send. */
     static Datatype of(String name) {
         for (Datatype datatype : Datatype.values()) {
-            if (of(datatype).name().equals(name)) {
+            DataType own = of(datatype);
+            if (own != DataType.DT_INVALID && own.name().equals(name)) {
                 return datatype;
             }
         }

@@ -96,7 +96,7 @@ final class TensorFlowProtos {
                     case BOOL -> message.getBoolValCount();
                     case FP16, BF16 -> message.getHalfValCount();
                     case INT32, INT16, INT8, UINT8, UINT16 -> message.getIntValCount();
-                    case BYTES, INVALID -> 0;
+                    default -> 0;
                 };
         ByteBuffer bytes = ByteBuffer.allocate(count * datatype.byteSize()).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < count && given > 0; i++) {
@@ -117,7 +117,7 @@ final class TensorFlowProtos {
             case INT32 -> bytes.putInt(message.getIntVal(index));
             case INT16, UINT16 -> bytes.putShort((short) message.getIntVal(index));
             case INT8, UINT8 -> bytes.put((byte) message.getIntVal(index));
-            case BYTES, INVALID -> throw new IllegalArgumentException(datatype + " has no values of a fixed size");
+            default -> throw new IllegalArgumentException(datatype + " has no values of a fixed size");
         }
     }
 }

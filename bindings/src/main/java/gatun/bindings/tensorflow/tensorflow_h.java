@@ -284,6 +284,15 @@ public class tensorflow_h {
     public static int TF_STRING() {
         return TF_STRING;
     }
+    private static final int TF_COMPLEX64 = (int)8L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_COMPLEX64 = 8
+     * }
+     */
+    public static int TF_COMPLEX64() {
+        return TF_COMPLEX64;
+    }
     private static final int TF_INT64 = (int)9L;
     /**
      * {@snippet lang=c :
@@ -302,6 +311,33 @@ public class tensorflow_h {
     public static int TF_BOOL() {
         return TF_BOOL;
     }
+    private static final int TF_QINT8 = (int)11L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_QINT8 = 11
+     * }
+     */
+    public static int TF_QINT8() {
+        return TF_QINT8;
+    }
+    private static final int TF_QUINT8 = (int)12L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_QUINT8 = 12
+     * }
+     */
+    public static int TF_QUINT8() {
+        return TF_QUINT8;
+    }
+    private static final int TF_QINT32 = (int)13L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_QINT32 = 13
+     * }
+     */
+    public static int TF_QINT32() {
+        return TF_QINT32;
+    }
     private static final int TF_BFLOAT16 = (int)14L;
     /**
      * {@snippet lang=c :
@@ -311,6 +347,24 @@ public class tensorflow_h {
     public static int TF_BFLOAT16() {
         return TF_BFLOAT16;
     }
+    private static final int TF_QINT16 = (int)15L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_QINT16 = 15
+     * }
+     */
+    public static int TF_QINT16() {
+        return TF_QINT16;
+    }
+    private static final int TF_QUINT16 = (int)16L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_QUINT16 = 16
+     * }
+     */
+    public static int TF_QUINT16() {
+        return TF_QUINT16;
+    }
     private static final int TF_UINT16 = (int)17L;
     /**
      * {@snippet lang=c :
@@ -319,6 +373,15 @@ public class tensorflow_h {
      */
     public static int TF_UINT16() {
         return TF_UINT16;
+    }
+    private static final int TF_COMPLEX128 = (int)18L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_COMPLEX128 = 18
+     * }
+     */
+    public static int TF_COMPLEX128() {
+        return TF_COMPLEX128;
     }
     private static final int TF_HALF = (int)19L;
     /**
@@ -346,6 +409,42 @@ public class tensorflow_h {
      */
     public static int TF_UINT64() {
         return TF_UINT64;
+    }
+    private static final int TF_FLOAT8_E5M2 = (int)24L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_FLOAT8_E5M2 = 24
+     * }
+     */
+    public static int TF_FLOAT8_E5M2() {
+        return TF_FLOAT8_E5M2;
+    }
+    private static final int TF_FLOAT8_E4M3FN = (int)25L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_FLOAT8_E4M3FN = 25
+     * }
+     */
+    public static int TF_FLOAT8_E4M3FN() {
+        return TF_FLOAT8_E4M3FN;
+    }
+    private static final int TF_INT4 = (int)29L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_INT4 = 29
+     * }
+     */
+    public static int TF_INT4() {
+        return TF_INT4;
+    }
+    private static final int TF_UINT4 = (int)30L;
+    /**
+     * {@snippet lang=c :
+     * enum TF_DataType.TF_UINT4 = 30
+     * }
+     */
+    public static int TF_UINT4() {
+        return TF_UINT4;
     }
 
     private static class TF_Version {
@@ -399,6 +498,65 @@ public class tensorflow_h {
                 traceDowncall("TF_Version");
             }
             return (MemorySegment)mh$.invokeExact();
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class TF_LoadLibrary {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            tensorflow_h.C_POINTER,
+            tensorflow_h.C_POINTER,
+            tensorflow_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = tensorflow_h.findOrThrow("TF_LoadLibrary");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * TF_Library *TF_LoadLibrary(const char *path, TF_Status *status)
+     * }
+     */
+    public static FunctionDescriptor TF_LoadLibrary$descriptor() {
+        return TF_LoadLibrary.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * TF_Library *TF_LoadLibrary(const char *path, TF_Status *status)
+     * }
+     */
+    public static MethodHandle TF_LoadLibrary$handle() {
+        return TF_LoadLibrary.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * TF_Library *TF_LoadLibrary(const char *path, TF_Status *status)
+     * }
+     */
+    public static MemorySegment TF_LoadLibrary$address() {
+        return TF_LoadLibrary.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * TF_Library *TF_LoadLibrary(const char *path, TF_Status *status)
+     * }
+     */
+    public static MemorySegment TF_LoadLibrary(MemorySegment path, MemorySegment status) {
+        var mh$ = TF_LoadLibrary.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("TF_LoadLibrary", path, status);
+            }
+            return (MemorySegment)mh$.invokeExact(path, status);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }
@@ -1043,6 +1201,65 @@ public class tensorflow_h {
                 traceDowncall("TF_TensorData", tensor);
             }
             return (MemorySegment)mh$.invokeExact(tensor);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class TF_TensorFromProto {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.ofVoid(
+            tensorflow_h.C_POINTER,
+            tensorflow_h.C_POINTER,
+            tensorflow_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = tensorflow_h.findOrThrow("TF_TensorFromProto");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status)
+     * }
+     */
+    public static FunctionDescriptor TF_TensorFromProto$descriptor() {
+        return TF_TensorFromProto.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status)
+     * }
+     */
+    public static MethodHandle TF_TensorFromProto$handle() {
+        return TF_TensorFromProto.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status)
+     * }
+     */
+    public static MemorySegment TF_TensorFromProto$address() {
+        return TF_TensorFromProto.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status)
+     * }
+     */
+    public static void TF_TensorFromProto(MemorySegment from, MemorySegment to, MemorySegment status) {
+        var mh$ = TF_TensorFromProto.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("TF_TensorFromProto", from, to, status);
+            }
+            mh$.invokeExact(from, to, status);
         } catch (Throwable ex$) {
            throw new AssertionError("should not reach here", ex$);
         }

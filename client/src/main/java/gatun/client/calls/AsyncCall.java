@@ -4,24 +4,36 @@ package gatun.client.calls;
 import gatun.client.InferResponse;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A call on a virtual thread of its own. Cancelling it interrupts that thread, and comes back when the call has let go
- * of its request's memory. A response that nobody waits for any more is closed.
+ * A call on a virtual thread of its own. It completes, even when it is cancelled, no sooner than the call has let go of
+ * its request's memory. A response that nobody waits for any more is closed. Safe for any thread.
  */
 public final class AsyncCall extends CompletableFuture<InferResponse> {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Thread thread;
+    private final Consumer<Thread> cancellation;
     private volatile boolean cancelled;
 
-    private AsyncCall(Supplier<InferResponse> call, String name) {
-        thread = Thread.ofVirtual().name(name).unstarted(() -> run(call));
+    private AsyncCall(Supplier<InferResponse> call, String name, Consumer<Thread> cancellation) {
+        this.thread = Thread.ofVirtual().name(name).unstarted(() -> run(call));
+        this.cancellation = cancellation;
     }
 
     /** Makes a call that an interrupt ends. */
     public static AsyncCall start(Supplier<InferResponse> call, String name) {
-        AsyncCall started = new AsyncCall(call, name);
+        return start(call, name, Thread::interrupt);
+    }
+
+    /**
+     * Makes a call.
+     *
+     * @param cancellation ends the call early, given its thread
+     */
+    public static AsyncCall start(Supplier<InferResponse> call, String name, Consumer<Thread> cancellation) {
+        AsyncCall started = new AsyncCall(call, name, cancellation);
         started.thread.start();
         return started;
     }
@@ -30,7 +42,7 @@ public final class AsyncCall extends CompletableFuture<InferResponse> {
     public boolean cancel(boolean mayInterruptIfRunning) {
         if (!isDone()) {
             cancelled = true;
-            thread.interrupt();
+            cancellation.accept(thread);
             awaitEnd();
         }
         return super.cancel(mayInterruptIfRunning);

@@ -131,7 +131,7 @@ final class ResponseFields {
                 yield to;
             }
             case BYTES -> strings(contents.getBytesContentsList(), take);
-            case FP16, BF16, INVALID ->
+            default ->
                 throw new MalformedResponseException("the answer has output '" + spec.name() + "' " + spec.datatype()
                         + " as values of its message: expected raw bytes, the only way for that datatype");
         };

@@ -34,16 +34,16 @@ final class JsonTensorWriter {
         MemorySegment bytes = tensor.bytes();
         switch (tensor.spec().datatype()) {
             case BYTES -> strings(json, tensor);
-            case FP16, BF16, INVALID ->
-                throw new IllegalArgumentException(
-                        "tensor '" + tensor.spec().name() + "' " + tensor.spec().datatype()
-                                + " has no form in JSON: send binary tensors (withBinaryTensors(true))");
-            default -> {
+            case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64 -> {
                 int size = tensor.spec().datatype().byteSize();
                 for (long at = 0; at < bytes.byteSize(); at += size) {
                     element(json, tensor, bytes, at);
                 }
             }
+            default ->
+                throw new IllegalArgumentException(
+                        "tensor '" + tensor.spec().name() + "' " + tensor.spec().datatype()
+                                + " has no form in JSON: send binary tensors (withBinaryTensors(true))");
         }
         json.writeEndArray();
     }
@@ -61,7 +61,7 @@ final class JsonTensorWriter {
             case UINT64 -> unsigned(json, bytes.get(INT64, at));
             case FP32 -> json.writeNumber(bytes.get(FP32, at));
             case FP64 -> json.writeNumber(bytes.get(FP64, at));
-            case FP16, BF16, BYTES, INVALID -> throw new AssertionError(tensor.spec());
+            default -> throw new AssertionError(tensor.spec());
         }
     }
 

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call that asks for many inferences. Its requests run at the same time, each on a thread of its own, up to a
- * limit. Single responses go out in the order of the requests, those of decoupled models as they come. A request that
+ * One call that asks for many inferences. Its requests reach their models in the order of the stream, and run at the
+ * same time, each on a thread of its own, up to a limit. Single responses go out in the order of the requests, those of decoupled models as they come. A request that
  * fails is answered too and does not end the stream, unless the protocol has it so.
  *
  * @param <M> the requests' messages
@@ -36,9 +36,6 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
      * @param <M> the requests' messages
      */
     public interface Exchange<M extends InferenceCall.Message> {
-        /** Whether a message belongs to a sequence, so that it must not overtake others. */
-        boolean isOfSequence(M message);
-
         /**
          * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends
          * its trace.
@@ -97,7 +94,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             message.close();
             return;
         }
-        SubmissionOrder.Turn turn = turns.next(exchange.isOfSequence(message));
+        SubmissionOrder.Turn turn = turns.next();
         THREADS.newThread(() -> run(message, place, turn)).start();
     }
 

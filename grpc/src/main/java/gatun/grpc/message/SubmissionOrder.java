@@ -5,14 +5,12 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that the requests of sequences reach their models in the order in which their stream brought them, though
- * each has a thread of its own. Other requests take no turns. Used by the one thread that reads the stream.
+ * Sees to it that requests reach their models in the order in which their stream brought them, though each has a thread
+ * of its own. Used by the one thread that reads the stream.
  */
 final class SubmissionOrder {
     /** The turn of one request. Awaited by the request's thread, which ends it. */
     static final class Turn {
-        private static final Turn NONE = new Turn(null);
-
         private final CountDownLatch ended = new CountDownLatch(1);
         private @Nullable Turn previous;
 
@@ -50,15 +48,8 @@ final class SubmissionOrder {
 
     private @Nullable Turn last;
 
-    /**
-     * The turn of the next message.
-     *
-     * @param ofSequence whether it belongs to a sequence
-     */
-    Turn next(boolean ofSequence) {
-        if (!ofSequence) {
-            return Turn.NONE;
-        }
+    /** The turn of the next message. */
+    Turn next() {
         Turn turn = new Turn(last);
         last = turn;
         return turn;

@@ -12,6 +12,7 @@ import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -36,8 +37,8 @@ public final class Exchange {
     private static final ResponseHeaders.Constant NO_CONTENT = ResponseHeaders.constant(Status.NO_CONTENT_204);
 
     private final ClientConnection connection;
-    private final IncomingRequest request;
     private final RequestBody body;
+    private IncomingRequest request;
     private boolean answered;
     /** Whether the connection was asked if this is its last response, and what it said. */
     private boolean lastAsked;
@@ -91,6 +92,18 @@ public final class Exchange {
     /** Whether the request has a header. */
     public boolean hasHeader(HeaderName name) {
         return request.has(name);
+    }
+
+    /**
+     * Has the rest of the routes see another request in place of the client's: its body with another head.
+     *
+     * @param method the method
+     * @param path the path; there is no query
+     * @param headers the values that count instead of the client's headers; an empty one hides the header. All other
+     *     headers are the client's
+     */
+    public void rewrite(Method method, String path, Map<HeaderName, Optional<String>> headers) {
+        request = new RewrittenRequest(request, method, path, headers);
     }
 
     /** The request's body, not yet read. */

@@ -288,7 +288,8 @@ public abstract sealed class JsonCursor permits JsonReader {
 
     /**
      * The failure of a document in which {@code found} was found: a syntax error anywhere in it comes first, as if the
-     * whole document had been checked before. Nothing can be read afterwards.
+     * whole document had been checked before. Values beyond the limit of nesting end the search: nobody wants them.
+     * Nothing can be read afterwards.
      */
     public GatunException failure(GatunException found) {
         if (found.code() != ErrorCode.INVALID_ARGUMENT) {
@@ -300,7 +301,7 @@ public abstract sealed class JsonCursor permits JsonReader {
             skipValue();
             end();
         } catch (GatunException syntax) {
-            return syntax;
+            return depth > depthLimit ? found : syntax;
         }
         return found;
     }

@@ -211,8 +211,7 @@ public final class TensorDataReader {
             case UINT16 -> target.set(ElementLayouts.INT16, offset, (short) upTo(0xFFFF));
             case UINT32 -> target.set(ElementLayouts.INT32, offset, (int) upTo(0xFFFF_FFFFL));
             case UINT64 -> target.set(ElementLayouts.INT64, offset, unsigned());
-            case FP32, BOOL, BYTES, FP16, BF16, INVALID ->
-                throw new IllegalStateException(datatype + " is not stored here");
+            default -> throw new IllegalStateException(datatype + " is not stored here");
         }
         offset += datatype.byteSize();
     }
@@ -261,7 +260,7 @@ public final class TensorDataReader {
             case UINT8, UINT16, UINT32, UINT64 -> "unsigned-integer";
             case BOOL -> "boolean";
             case BYTES -> "string";
-            case FP16, BF16, INVALID -> throw new IllegalStateException(datatype + " has no form in JSON");
+            default -> throw new IllegalStateException(datatype + " has no form in JSON");
         };
     }
 

@@ -18,7 +18,7 @@ public final class TensorDataWriter {
      * Writes the array, its brackets included. An FP32 is written as the double that it widens to.
      *
      * @param elements the tensor's bytes, of exactly its size
-     * @throws GatunException INVALID_ARGUMENT for FP16 and BF16, which have no form in JSON
+     * @throws GatunException INVALID_ARGUMENT for FP16, BF16 and TensorFlow's own datatypes, which have no form in JSON
      */
     public static void write(JsonWriter json, Datatype datatype, MemorySegment elements) {
         json.raw('[');
@@ -34,7 +34,7 @@ public final class TensorDataWriter {
      */
     public static void requireForm(Datatype datatype) {
         switch (datatype) {
-            case FP16, BF16, INVALID ->
+            default ->
                 throw GatunException.invalidArgument("sending " + datatype.wireName()
                         + " data via JSON is not supported. Please use the binary data format for output");
             case BOOL, UINT8, UINT16, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES -> {
@@ -111,7 +111,7 @@ public final class TensorDataWriter {
                 }
             }
             case BYTES -> writeStrings(json, elements);
-            case FP16, BF16, INVALID -> requireForm(datatype);
+            default -> requireForm(datatype);
         }
         if (end > 0) {
             json.dropLast();

@@ -37,8 +37,10 @@ final class LatencyFamilies {
     /** A stage of a request: its name in the names of metrics, its meaning, and its latencies. */
     private record Stage(String name, String meaning, Function<StageLatencies, Latencies> latencies) {}
 
+    private static final Stage REQUEST = new Stage("request", "request handling", StageLatencies::request);
+
     private static final List<Stage> STAGES = List.of(
-            new Stage("request", "request handling", StageLatencies::request),
+            REQUEST,
             new Stage("queue", "queuing", StageLatencies::queue),
             new Stage("compute_input", "compute input", StageLatencies::computeInput),
             new Stage("compute_infer", "compute inference", StageLatencies::computeInfer),
@@ -52,6 +54,11 @@ final class LatencyFamilies {
         this.labels = labels;
     }
 
+    /** Whether latencies are shown as counters too. */
+    boolean counters() {
+        return wanted.counters();
+    }
+
     /** Whether there is any family. */
     boolean any() {
         return wanted.summaries() || wanted.histograms();
@@ -60,19 +67,32 @@ final class LatencyFamilies {
     /** Writes the families that are wanted. */
     void writeTo(FamilyWriter families, List<ModelLatencies> models) throws IOException {
         if (wanted.summaries()) {
+            List<ModelLatencies> cached =
+                    models.stream().filter(model -> model.cache().isPresent()).toList();
             for (Stage stage : STAGES) {
-                families.add(summary(stage, models));
+                // Of cached models, Triton's requests are summaries of those that missed the cache only, and are not
+                // shown.
+                List<ModelLatencies> told = stage.equals(REQUEST)
+                        ? models.stream()
+                                .filter(model -> model.cache().isEmpty())
+                                .toList()
+                        : models;
+                if (!told.isEmpty()) {
+                    families.add(summary(stage, told));
+                }
             }
-            families.add(cacheSummary(
-                    "nv_cache_hit_summary_per_model",
-                    "Quantiles of the duration of response cache hits in microseconds, since the model was loaded",
-                    CacheLatencies::hit,
-                    models));
-            families.add(cacheSummary(
-                    "nv_cache_miss_summary_per_model",
-                    "Quantiles of the duration of response cache misses in microseconds, since the model was loaded",
-                    CacheLatencies::miss,
-                    models));
+            if (!cached.isEmpty()) {
+                families.add(cacheSummary(
+                        "nv_cache_hit_summary_per_model",
+                        "Quantiles of the duration of response cache hits in microseconds, since the model was loaded",
+                        CacheLatencies::hit,
+                        cached));
+                families.add(cacheSummary(
+                        "nv_cache_miss_summary_per_model",
+                        "Quantiles of the duration of response cache misses in microseconds, since the model was loaded",
+                        CacheLatencies::miss,
+                        cached));
+            }
         }
         if (wanted.histograms()) {
             for (Stage stage : STAGES) {
@@ -157,15 +177,22 @@ final class LatencyFamilies {
                 .name(FIRST_RESPONSE)
                 .help("Duration from request to first response in milliseconds");
         for (ModelLatencies model : models) {
-            if (model.decoupled()) {
-                histogram.dataPoint(point(
-                        model.total().firstResponse(),
-                        labels(model),
-                        model.bucketBounds().getOrDefault(FIRST_RESPONSE, FIRST_RESPONSE_BOUNDS),
-                        NANOS_PER_MILLI));
-            }
+            histogram.dataPoint(point(
+                    firstResponses(model),
+                    labels(model),
+                    model.bucketBounds().getOrDefault(FIRST_RESPONSE, FIRST_RESPONSE_BOUNDS),
+                    NANOS_PER_MILLI));
         }
         return histogram.build();
+    }
+
+    /** For a model of one response to each request, that response is the first; some come from the cache. */
+    private static Latencies firstResponses(ModelLatencies model) {
+        StageLatencies total = model.total();
+        if (model.decoupled()) {
+            return total.firstResponse();
+        }
+        return model.cache().map(cache -> total.request().plus(cache.hit())).orElse(total.request());
     }
 
     /** @param bounds ascending, in the unit of the metric, of {@code unitNanos} each */
@@ -189,6 +216,6 @@ final class LatencyFamilies {
     }
 
     private Labels labels(ModelLatencies model) {
-        return labels.of(model.name(), model.version());
+        return labels.of(model.model(), model.version());
     }
 }

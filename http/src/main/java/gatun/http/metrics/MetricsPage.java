@@ -55,7 +55,12 @@ public final class MetricsPage {
                     "Number of inferences performed (a request of batch size n counts n)",
                     model -> model.totals().inferenceCount()),
             new Family(
-                    "nv_inference_exec_count", "Number of model executions performed", ModelStatistics::executionCount),
+                    "nv_inference_exec_count",
+                    "Number of model executions performed",
+                    ModelStatistics::executionCount));
+
+    /** Of models whose responses are cached. */
+    private static final List<Family> CACHE = List.of(
             new Family(
                     "nv_cache_num_hits_per_model",
                     "Number of requests that the response cache answered",
@@ -63,7 +68,15 @@ public final class MetricsPage {
             new Family(
                     "nv_cache_num_misses_per_model",
                     "Number of requests that were not in the response cache",
-                    model -> model.cache().missCount()));
+                    model -> model.cache().missCount()),
+            new Family(
+                    "nv_cache_hit_duration_per_model",
+                    "Cumulative time of response cache hits in microseconds",
+                    model -> model.cache().hitNanos() / NANOS_PER_MICRO),
+            new Family(
+                    "nv_cache_miss_duration_per_model",
+                    "Cumulative time of response cache misses in microseconds",
+                    model -> model.cache().missNanos() / NANOS_PER_MICRO));
 
     private static final List<Family> LATENCIES = List.of(
             micros("nv_inference_request_duration_us", "request handling", model -> model.totals()
@@ -80,15 +93,7 @@ public final class MetricsPage {
                     .computeInfer()),
             micros("nv_inference_compute_output_duration_us", "compute output", model -> model.totals()
                     .nanos()
-                    .computeOutput()),
-            new Family(
-                    "nv_cache_hit_duration_per_model",
-                    "Cumulative time of response cache hits in microseconds",
-                    model -> model.cache().hitNanos() / NANOS_PER_MICRO),
-            new Family(
-                    "nv_cache_miss_duration_per_model",
-                    "Cumulative time of response cache misses in microseconds",
-                    model -> model.cache().missNanos() / NANOS_PER_MICRO));
+                    .computeOutput()));
 
     private static final List<Family> GAUGES = List.of(
             new Family(
@@ -121,7 +126,7 @@ public final class MetricsPage {
         labels = new ModelLabels(server);
         latencies = new LatencyFamilies(shown.latencies(), labels);
         host = shown.hostInterval().map(interval -> new HostUsage(PROC, interval, System::nanoTime));
-        if (shown.latencies().counters()) {
+        if (latencies.counters()) {
             counters.addAll(LATENCIES);
         }
     }
@@ -164,12 +169,11 @@ public final class MetricsPage {
 
     private void writeFamilies(List<ModelStatistics> models, FamilyWriter families) throws IOException {
         boolean typed = families.typed();
-        for (Family family : counters) {
-            List<Point> points = new ArrayList<>();
-            for (ModelStatistics model : models) {
-                points.add(new Point(labels(model), family.value().applyAsDouble(model)));
-            }
-            families.add(counter(family.name(), family.help(), points, typed));
+        writeCounters(counters, models, families);
+        List<ModelStatistics> cached =
+                models.stream().filter(model -> model.cached().isPresent()).toList();
+        if (latencies.counters() && !cached.isEmpty()) {
+            writeCounters(CACHE, cached, families);
         }
         families.add(failures(models, typed));
         if (latencies.any()) {
@@ -235,6 +239,17 @@ public final class MetricsPage {
         }
     }
 
+    private void writeCounters(List<Family> counted, List<ModelStatistics> models, FamilyWriter families)
+            throws IOException {
+        for (Family family : counted) {
+            List<Point> points = new ArrayList<>();
+            for (ModelStatistics model : models) {
+                points.add(new Point(labels(model), family.value().applyAsDouble(model)));
+            }
+            families.add(counter(family.name(), family.help(), points, families.typed()));
+        }
+    }
+
     /** A value and its labels. */
     record Point(Labels labels, double value) {}
 
@@ -287,6 +302,6 @@ public final class MetricsPage {
     }
 
     private Labels labels(ModelStatistics model) {
-        return labels.of(model.name(), model.version());
+        return labels.of(model.model(), model.version());
     }
 }

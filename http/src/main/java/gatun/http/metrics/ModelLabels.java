@@ -2,6 +2,7 @@
 package gatun.http.metrics;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.server.InferenceServer;
 import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.Map;
@@ -9,7 +10,8 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The labels of a model version's metrics: its name, its number, and one for each of its configuration's
+ * The labels of a model version's metrics: its name, its number, its
+ * namespace if it has one, and one for each of its configuration's
  * {@code metric_tags}, with {@code _} in front of the tag's name, as in Triton. Safe for any thread.
  */
 final class ModelLabels {
@@ -23,11 +25,14 @@ final class ModelLabels {
     }
 
     /** The labels of a version that is ready, or was a moment ago: then without its tags. */
-    Labels of(String name, String version) {
-        Labels labels = Labels.of("model", name, "version", version);
+    Labels of(ModelIdentifier model, String version) {
+        Labels labels = Labels.of("model", model.name(), "version", version);
+        if (!model.namespace().isEmpty()) {
+            labels = labels.add("namespace", model.namespace());
+        }
         // In the order of their names, so that of two tags which differ in foreign characters only, it is always the
         // same one that is shown.
-        for (Map.Entry<String, String> tag : new TreeMap<>(tags(name, version)).entrySet()) {
+        for (Map.Entry<String, String> tag : new TreeMap<>(tags(model, version)).entrySet()) {
             String label = label(tag.getKey());
             if (!labels.contains(label)) {
                 labels = labels.add(label, tag.getValue());
@@ -45,9 +50,9 @@ final class ModelLabels {
         return "_" + FOREIGN.matcher(tag.substring(begin)).replaceAll("_");
     }
 
-    private Map<String, String> tags(String name, String version) {
+    private Map<String, String> tags(ModelIdentifier model, String version) {
         try {
-            return server.model(name, version).config().getMetricTagsMap();
+            return server.model(model, version).config().getMetricTagsMap();
         } catch (GatunException gone) {
             return Map.of();
         }

@@ -54,7 +54,7 @@ class DashboardTest {
                 List.of(),
                 List.of(),
                 List.of(),
-                CacheStatistics.NONE);
+                Optional.of(CacheStatistics.NONE));
         ModelLatencies latencies =
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {

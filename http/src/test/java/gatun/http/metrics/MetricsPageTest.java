@@ -39,7 +39,7 @@ class MetricsPageTest {
             List.of(new BatchStatistics(1, 4, 500, 600, 700), new BatchStatistics(7, 3, 1_500, 2_400, 3_300)),
             List.of(),
             List.of(),
-            CacheStatistics.NONE);
+            Optional.empty());
 
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {
@@ -68,6 +68,32 @@ class MetricsPageTest {
                             "nv_pinned_memory_pool_total_bytes 1048576.0",
                             "nv_pinned_memory_pool_used_bytes 0.0",
                             "gatun_backend_live_values{backend=\"onnxruntime\"} 12.0");
+            assertThat(page).doesNotContain("nv_cache_");
+        }
+    }
+
+    @Test
+    void shouldCountTheCacheOfModelsThatHaveOne() {
+        ModelStatistics cached = new ModelStatistics(
+                "cached",
+                "1",
+                DIGITS.totals(),
+                List.of(),
+                List.of(),
+                List.of(),
+                Optional.of(new CacheStatistics(4, 8_000, 6, 9_000)));
+        try (CountedServer server = new CountedServer(DIGITS, cached)) {
+            OpenConnections open = new OpenConnections(ConnectionLimits.STANDARD);
+            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of, open), "")
+                            .lines()
+                            .filter(line -> line.startsWith("nv_cache_")))
+                    .containsExactly(
+                            "nv_cache_num_hits_per_model{model=\"cached\",version=\"1\"} 4.0",
+                            "nv_cache_num_misses_per_model{model=\"cached\",version=\"1\"} 6.0",
+                            "nv_cache_hit_duration_per_model{model=\"cached\",version=\"1\"} 8.0",
+                            "nv_cache_miss_duration_per_model{model=\"cached\",version=\"1\"} 9.0");
+            assertThat(text(new MetricsPage(server, EVERYTHING, List::of, open), ""))
+                    .doesNotContain("nv_cache_num");
         }
     }
 
@@ -128,14 +154,16 @@ class MetricsPageTest {
                 Map.of(Origin.V2_HTTP, stages(40, 150), Origin.V2_GRPC, stages(700)),
                 Optional.of(new CacheLatencies(micros(7, 8), micros(9))),
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
-        try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
+        ModelLatencies plain = new ModelLatencies("plain", "1", false, digits.byOrigin(), Optional.empty(), Map.of());
+        try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits, plain)) {
             String page = text(
                     new MetricsPage(server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)), "");
 
             assertThat(page.lines())
                     .contains(
-                            "nv_inference_request_summary_us_count{model=\"digits\",version=\"3\"} 3",
-                            "nv_inference_request_summary_us_sum{model=\"digits\",version=\"3\"} 890.0",
+                            "nv_inference_request_summary_us_count{model=\"plain\",version=\"1\"} 3",
+                            "nv_inference_request_summary_us_sum{model=\"plain\",version=\"1\"} 890.0",
+                            "nv_inference_first_response_histogram_ms_count{model=\"plain\",version=\"1\"} 3",
                             "nv_cache_hit_summary_per_model_count{model=\"digits\",version=\"3\"} 2",
                             "nv_cache_hit_summary_per_model_sum{model=\"digits\",version=\"3\"} 15.0",
                             "nv_cache_miss_summary_per_model_sum{model=\"digits\",version=\"3\"} 9.0",
@@ -159,7 +187,10 @@ class MetricsPageTest {
             assertThat(page)
                     .containsPattern("nv_inference_request_summary_us\\{.*quantile=\"0.5\"} 15[0-4]\\.")
                     .containsPattern("nv_inference_request_summary_us\\{.*quantile=\"0.99\"} 7[0-2][0-9]\\.");
-            assertThat(page).doesNotContain("_duration_us{model=\"digits\",version=\"3\"}");
+            assertThat(page)
+                    .doesNotContain("_duration_us{model=\"digits\",version=\"3\"}")
+                    .doesNotContain("nv_inference_request_summary_us_count{model=\"digits\"")
+                    .doesNotContain("nv_cache_hit_summary_per_model_count{model=\"plain\"");
         }
     }
 

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.load;
 
-import com.google.protobuf.ByteString;
-import gatun.wire.inference.ModelInferRequest;
+import gatun.bench.data.DataPlan;
+import gatun.bench.data.DataSet;
+import gatun.bench.data.GeneratedTensors;
+import gatun.bench.data.InputShapes;
+import gatun.bench.data.ModelDescription;
+import gatun.bench.endpoint.LoadTransport;
+import gatun.bench.endpoint.V2Models;
+import gatun.bench.endpoint.V2Target;
+import gatun.bench.load.Caller;
+import gatun.bench.load.ServerCounters;
+import gatun.bench.load.Target;
+import gatun.client.GatunClient;
+import gatun.jmh.Median;
+import gatun.jmh.ServerProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.Optional;
 
 /**
  * The gain of dynamic batching: {@code digits}, whose engine gains little from it, a network of 784-512-256-10, and one
@@ -24,16 +35,61 @@ import java.util.stream.Stream;
  * <p>Arguments: seconds to measure each in a turn (default 5), turns (default 5).
  */
 public final class BatchingComparison {
-    private static final String INFER = "inference.GRPCInferenceService/ModelInfer";
     private static final int MANY = 32;
     private static final double FIRST_WARM_SECONDS = 4;
     private static final double WARM_SECONDS = 0.5;
     private static final int PIXELS = 28 * 28;
 
+    /** One element of zeros for each input, in batches of one. */
+    private static final DataPlan ZEROS = new DataPlan(
+            new InputShapes(Map.of(), 1),
+            new GeneratedTensors(false, Optional.empty(), 1, 1),
+            Optional.empty(),
+            Optional.empty(),
+            0,
+            1);
+
     private BatchingComparison() {}
 
+    /**
+     * Clients of {@code gatun bench}, each with a connection of its own, that send the same data to one model. Owns the
+     * clients and the data.
+     */
+    private record Clients(List<V2Target> targets, DataSet data) implements Target {
+        static Clients connect(BenchProcess server, String name, int count) {
+            String url = "grpc://127.0.0.1:" + server.grpcPort();
+            LoadTransport transport = new LoadTransport(LoadTransport.Wire.GRPC, LoadTransport.Placement.SENT);
+            ModelDescription model;
+            try (GatunClient client = GatunClient.connect(url)) {
+                model = V2Models.describe(client, name, "");
+            }
+            DataSet data = ZEROS.open(model);
+            List<V2Target> targets = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                targets.add(V2Target.open(GatunClient.connect(url), transport, model, "", data, false));
+            }
+            return new Clients(targets, data);
+        }
+
+        @Override
+        public Caller caller(int worker) {
+            return targets.get(worker).caller(worker);
+        }
+
+        @Override
+        public Optional<ServerCounters> counters() {
+            return Optional.empty();
+        }
+
+        @Override
+        public void close() {
+            targets.forEach(V2Target::close);
+            data.close();
+        }
+    }
+
     /** Builds the models, starts the server and measures. */
-    public static void main(String[] arguments) throws IOException, InterruptedException {
+    public static void main(String[] arguments) throws IOException {
         double seconds = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 5;
         int turns = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 5;
         Path repository = Files.createTempDirectory("gatun-batching");
@@ -59,69 +115,38 @@ public final class BatchingComparison {
                 }
             }
         } finally {
-            delete(repository);
+            ServerProcess.delete(repository);
         }
     }
 
-    private static void compare(BenchProcess server, String model, int clients, double seconds, int turns)
-            throws IOException, InterruptedException {
+    private static void compare(BenchProcess server, String model, int count, double seconds, int turns) {
+        LoadedServer load = server.underLoad();
         List<String> names = List.of(model + "_single", model + "_batched");
-        List<List<LoadRun.Result>> results = List.of(new ArrayList<>(), new ArrayList<>());
-        for (String name : names) {
-            run(server, name, model, clients, 0, FIRST_WARM_SECONDS);
-        }
-        for (int turn = 0; turn < turns; turn++) {
-            for (int i = 0; i < names.size(); i++) {
-                results.get(i).add(run(server, names.get(i), model, clients, WARM_SECONDS, seconds));
+        List<List<LoadedServer.Result>> results = List.of(new ArrayList<>(), new ArrayList<>());
+        try (Clients single = Clients.connect(server, names.get(0), count);
+                Clients batched = Clients.connect(server, names.get(1), count)) {
+            List<Clients> clients = List.of(single, batched);
+            for (Clients each : clients) {
+                load.measure(each, count, 0, FIRST_WARM_SECONDS);
+            }
+            for (int turn = 0; turn < turns; turn++) {
+                for (int i = 0; i < names.size(); i++) {
+                    results.get(i).add(load.measure(clients.get(i), count, WARM_SECONDS, seconds));
+                }
             }
         }
         for (int i = 0; i < names.size(); i++) {
-            double perSecond = median(results.get(i), LoadRun.Result::perSecond);
+            double perSecond =
+                    Median.of(results.get(i), result -> result.window().perSecond());
             System.out.printf(
                     Locale.ROOT,
                     "%-20s %8d %12.0f %16.1f %14.1f%n",
                     names.get(i),
-                    clients,
+                    count,
                     perSecond,
-                    median(results.get(i), LoadRun.Result::cpuMicrosPerRequest),
-                    clients * 1e6 / perSecond);
+                    Median.of(results.get(i), LoadedServer.Result::cpuMicrosPerRequest),
+                    count * 1e6 / perSecond);
         }
-    }
-
-    private static LoadRun.Result run(
-            BenchProcess server, String name, String model, int clients, double warmSeconds, double seconds)
-            throws IOException, InterruptedException {
-        byte[] request = request(name, model);
-        return LoadRun.run(
-                name,
-                server.pid(),
-                clients,
-                warmSeconds,
-                seconds,
-                () -> new GrpcExchange(server.grpcPort(), INFER, request));
-    }
-
-    private static double median(List<LoadRun.Result> results, ToDoubleFunction<LoadRun.Result> value) {
-        double[] sorted = results.stream().mapToDouble(value).sorted().toArray();
-        return sorted[sorted.length / 2];
-    }
-
-    private static byte[] request(String name, String model) {
-        ModelInferRequest.InferInputTensor.Builder input = ModelInferRequest.InferInputTensor.newBuilder()
-                .setName(model.equals("digits") ? "image" : "input")
-                .setDatatype("FP32")
-                .addShape(1);
-        if (model.equals("digits")) {
-            input.addShape(1).addShape(28).addShape(28);
-        } else {
-            input.addShape(PIXELS);
-        }
-        return ModelInferRequest.newBuilder()
-                .setModelName(name)
-                .addInputs(input)
-                .addRawInputContents(ByteString.copyFrom(new byte[PIXELS * Float.BYTES]))
-                .build()
-                .toByteArray();
     }
 
     private static void addDigits(Path repository, Path digits, boolean batching) throws IOException {
@@ -149,13 +174,5 @@ public final class BatchingComparison {
         Files.write(
                 folder.resolve("config.pbtxt"),
                 (config + (batching ? "dynamic_batching { }\n" : "")).getBytes(StandardCharsets.UTF_8));
-    }
-
-    private static void delete(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
-                Files.delete(file);
-            }
-        }
     }
 }

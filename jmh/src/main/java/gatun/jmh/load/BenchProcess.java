@@ -5,6 +5,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -48,6 +49,11 @@ final class BenchProcess implements AutoCloseable {
         return process.pid();
     }
 
+    /** The process, to be measured under load. */
+    LoadedServer underLoad() {
+        return new LoadedServer(pid(), this::allocatedBytes);
+    }
+
     int httpPort() {
         return httpPort;
     }
@@ -57,11 +63,13 @@ final class BenchProcess implements AutoCloseable {
     }
 
     /** Bytes of the heap that all threads of the server have taken since it began. */
-    long allocatedBytes() throws IOException {
+    private long allocatedBytes() {
         try (InputStream answer = URI.create("http://127.0.0.1:" + httpPort + "/allocated")
                 .toURL()
                 .openStream()) {
             return Long.parseLong(new String(answer.readAllBytes(), StandardCharsets.US_ASCII));
+        } catch (IOException e) {
+            throw new UncheckedIOException("the server is gone", e);
         }
     }
 

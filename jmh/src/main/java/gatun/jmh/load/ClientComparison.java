@@ -4,18 +4,17 @@ package gatun.jmh.load;
 import com.sun.management.ThreadMXBean;
 import gatun.client.GatunClient;
 import gatun.client.InferRequest;
+import gatun.jmh.Median;
+import gatun.jmh.ServerProcess;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -37,7 +36,7 @@ final class ClientComparison {
         int turns = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 15;
         Path scratch = Files.createTempDirectory("gatun");
         Path socket = scratch.resolve("http.sock");
-        Process server = serve(socket);
+        ServerProcess server = serve(scratch, socket);
         try (GatunClient client = GatunClient.connect("unix:" + socket);
                 Arena arena = Arena.ofShared();
                 SharedMemoryObject object = SharedMemoryObject.sealed(LARGEST);
@@ -62,10 +61,8 @@ final class ClientComparison {
             flatness("sealed memfd", client, object, turns);
             flatness("POSIX object", client, posix, turns);
         } finally {
-            server.destroy();
-            server.waitFor();
-            Files.deleteIfExists(socket);
-            Files.deleteIfExists(scratch);
+            server.close();
+            ServerProcess.delete(scratch);
         }
     }
 
@@ -89,8 +86,8 @@ final class ClientComparison {
                     socketNanos[i] = between - begin;
                 }
                 if (turn >= 0) {
-                    sockets[turn] = median(socketNanos);
-                    clients[turn] = median(clientNanos);
+                    sockets[turn] = Median.of(socketNanos);
+                    clients[turn] = Median.of(clientNanos);
                     ratios[turn] = clients[turn] / sockets[turn];
                 }
             }
@@ -104,9 +101,9 @@ final class ClientComparison {
                     "%-24s %10d %12.0f %12.0f %8.2f %12d%n",
                     what,
                     exchange.requestBytes(),
-                    median(sockets),
-                    median(clients),
-                    median(ratios),
+                    Median.of(sockets),
+                    Median.of(clients),
+                    Median.of(ratios),
                     heap);
         }
     }
@@ -134,11 +131,11 @@ final class ClientComparison {
                 }
             }
             for (int k = 0; k < requests.length && turn >= 0; k++) {
-                medians[k][turn] = median(nanos[k]);
+                medians[k][turn] = Median.of(nanos[k]);
             }
         }
         client.regions().unregister("flat");
-        double smallest = median(medians[0]);
+        double smallest = Median.of(medians[0]);
         for (int k = 0; k < requests.length; k++) {
             System.out.printf(
                     Locale.ROOT,
@@ -146,49 +143,22 @@ final class ClientComparison {
                     kind,
                     SHARED_KIB[k] * 1024L,
                     "",
-                    median(medians[k]),
-                    median(medians[k]) / smallest);
+                    Median.of(medians[k]),
+                    Median.of(medians[k]) / smallest);
         }
     }
 
-    private static double median(double[] values) {
-        double[] sorted = values.clone();
-        Arrays.sort(sorted);
-        return sorted[sorted.length / 2];
-    }
-
-    private static double median(long[] nanos) {
-        Arrays.sort(nanos);
-        return nanos[nanos.length / 2];
-    }
-
     /** The server itself, with the repository for measuring. */
-    private static Process serve(Path socket) throws IOException {
-        Process process = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:+UseParallelGC",
-                        "-Xmx512m",
-                        "-Djdk.readPollers=1",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "gatun.server.Main",
-                        "serve",
+    private static ServerProcess serve(Path scratch, Path socket) throws IOException, InterruptedException {
+        return ServerProcess.serve(
+                scratch,
+                List.of("-Xmx512m", "-Djdk.readPollers=1"),
+                List.of(
                         "--model-repository=" + Path.of(System.getProperty("gatun.root"), "examples", "models-bench"),
                         "--http-port=0",
                         "--allow-grpc=false",
                         "--allow-metrics=false",
                         "--http-unix-socket=" + socket,
-                        "--allow-client-shm")
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        BufferedReader output =
-                new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        for (String line = output.readLine(); line != null; line = output.readLine()) {
-            if (line.startsWith("Ready")) {
-                return process;
-            }
-        }
-        throw new IllegalStateException("the server did not start");
+                        "--allow-client-shm"));
     }
 }

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.load;
 
-import java.io.IOException;
+import gatun.bench.load.Caller;
 
-/** One client connection that sends the same request again and again. Used by one thread. */
-interface Exchange extends AutoCloseable {
+/** One client connection that sends the same prepared bytes again and again, and does not look at the response. */
+interface Exchange extends Caller {
     /**
      * Sends the request and waits for the whole response.
      *
-     * @throws IllegalStateException when the response is not a success
+     * @throws RuntimeException when the response is not a success, or the connection fails
      */
-    void once() throws IOException;
+    @Override
+    void call();
 
     @Override
-    void close() throws IOException;
+    default void prepare() {}
+
+    @Override
+    default String finish() {
+        return "";
+    }
+
+    @Override
+    default long tensorByteSize() {
+        return 0;
+    }
 }

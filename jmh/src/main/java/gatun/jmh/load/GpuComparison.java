@@ -113,7 +113,7 @@ public final class GpuComparison {
 
     private void compare(
             GpuServer server, GRPCInferenceServiceBlockingStub client, CudaAllocation region, SharedMemoryObject object)
-            throws IOException, InterruptedException {
+            throws IOException {
         client.cudaSharedMemoryRegister(CudaSharedMemoryRegisterRequest.newBuilder()
                 .setName("cuda")
                 .setRawHandle(ByteString.copyFrom(region.handle()))
@@ -126,14 +126,7 @@ public final class GpuComparison {
                 .setByteSize(object.segment().byteSize())
                 .build());
         verify(server, region);
-        LoadRun.run(
-                "warm-up",
-                server.pid(),
-                1,
-                FIRST_WARM_SECONDS,
-                WARM_SECONDS,
-                () -> new GrpcExchange(
-                        server.grpcPort(), INFER, Requests.grpcRegion(GpuServer.MODEL, "cuda", SIZES[0])));
+        measure(server, Requests.grpcRegion(GpuServer.MODEL, "cuda", SIZES[0]), FIRST_WARM_SECONDS, WARM_SECONDS);
         System.out.printf(
                 "%n## An inference by where its tensors are%n%nOne gRPC client, the answer in the same place; p50"
                         + " and p99 in"
@@ -145,11 +138,11 @@ public final class GpuComparison {
         for (int i = 0; i < SIZES.length; i++) {
             int size = SIZES[i];
             StatisticDuration before = success(client);
-            LoadRun.Result cuda = measure(server, Requests.grpcRegion(GpuServer.MODEL, "cuda", size));
+            LoadedServer.Result cuda = measure(server, Requests.grpcRegion(GpuServer.MODEL, "cuda", size));
             StatisticDuration after = success(client);
-            LoadRun.Result system = measure(server, Requests.grpcRegion(GpuServer.MODEL, "system", size));
-            LoadRun.Result bytes = measure(server, Requests.grpcLarge(GpuServer.MODEL, size));
-            medians[i] = cuda.median();
+            LoadedServer.Result system = measure(server, Requests.grpcRegion(GpuServer.MODEL, "system", size));
+            LoadedServer.Result bytes = measure(server, Requests.grpcLarge(GpuServer.MODEL, size));
+            medians[i] = cuda.percentileMicros(50);
             if (i == 0) {
                 completion = (after.getNs() - before.getNs()) / (double) (after.getCount() - before.getCount());
             }
@@ -157,12 +150,12 @@ public final class GpuComparison {
                     Locale.ROOT,
                     "| %s | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f |%n",
                     size >= 1 << 20 ? (size >> 20) + " MiB" : (size >> 10) + " KiB",
-                    cuda.median() / 1e3,
-                    cuda.percentile99() / 1e3,
-                    system.median() / 1e3,
-                    system.percentile99() / 1e3,
-                    bytes.median() / 1e3,
-                    bytes.percentile99() / 1e3);
+                    cuda.percentileMicros(50),
+                    cuda.percentileMicros(99),
+                    system.percentileMicros(50),
+                    system.percentileMicros(99),
+                    bytes.percentileMicros(50),
+                    bytes.percentileMicros(99));
         }
         System.out.printf(
                 Locale.ROOT,
@@ -194,14 +187,17 @@ public final class GpuComparison {
         }
     }
 
-    private LoadRun.Result measure(GpuServer server, byte[] request) throws IOException, InterruptedException {
-        return LoadRun.run(
-                "gpu",
-                server.pid(),
-                1,
-                WARM_SECONDS,
-                seconds,
-                () -> new GrpcExchange(server.grpcPort(), INFER, request));
+    private LoadedServer.Result measure(GpuServer server, byte[] request) {
+        return measure(server, request, WARM_SECONDS, seconds);
+    }
+
+    private static LoadedServer.Result measure(GpuServer server, byte[] request, double warmSeconds, double seconds) {
+        return server.underLoad()
+                .measure(
+                        new PreparedTarget(() -> new GrpcExchange(server.grpcPort(), INFER, request)),
+                        1,
+                        warmSeconds,
+                        seconds);
     }
 
     private static StatisticDuration success(GRPCInferenceServiceBlockingStub client) {
@@ -214,14 +210,14 @@ public final class GpuComparison {
     }
 
     /** Whether the model does what is measured: its output is the beginning of its input. */
-    private static void verify(GpuServer server, CudaAllocation region) throws IOException {
+    private static void verify(GpuServer server, CudaAllocation region) {
         int size = GpuServer.COPIED_BYTES;
         try (Arena arena = Arena.ofConfined();
                 Exchange exchange = new GrpcExchange(
                         server.grpcPort(), INFER, Requests.grpcRegion(GpuServer.MODEL, "cuda", size))) {
             MemorySegment question = arena.allocate(size).fill((byte) 42);
             region.write(0, question);
-            exchange.once();
+            exchange.call();
             MemorySegment answer = arena.allocate(size);
             region.read(size, answer);
             if (answer.mismatch(question) >= 0) {

@@ -2,6 +2,7 @@
 package gatun.jmh.load;
 
 import gatun.bindings.cuda.cuda_h;
+import gatun.jmh.Median;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaStream;
 import gatun.memory.tensor.DeviceMemory;
@@ -10,7 +11,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 
 /**
  * The kernel of {@link GpuServer}'s model by itself, straight through the driver. For one thread, whose device it is.
@@ -59,7 +59,7 @@ final class GpuKernel implements AutoCloseable {
             stream.synchronize();
             nanos[i] = System.nanoTime() - before;
         }
-        return median(nanos);
+        return Median.of(nanos);
     }
 
     /** The median time that the device takes for it, in nanoseconds. */
@@ -74,11 +74,7 @@ final class GpuKernel implements AutoCloseable {
             device.check(cuda_h.cuEventElapsedTime_v2(milliseconds, begin, end), "cuEventElapsedTime");
             nanos[i] = (long) (milliseconds.get(cuda_h.C_FLOAT, 0) * 1e6);
         }
-        return median(nanos);
-    }
-
-    private static long median(long[] values) {
-        return Arrays.stream(values).sorted().toArray()[values.length / 2];
+        return Median.of(nanos);
     }
 
     @Override

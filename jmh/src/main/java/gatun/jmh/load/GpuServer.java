@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.load;
 
+import gatun.jmh.ServerProcess;
 import java.io.IOException;
-import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Properties;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** The real server in a process of its own, with a model on GPU 0. Owns the process and the folder with the model. */
 final class GpuServer implements AutoCloseable {
@@ -21,8 +17,6 @@ final class GpuServer implements AutoCloseable {
 
     /** Bytes that the kernel copies: the same work for each tensor, so that the other costs of a tensor can be seen. */
     static final int COPIED_BYTES = 4096;
-
-    private static final int START_SECONDS = 60;
 
     private static final String CONFIGURATION = """
             backend: "cuda"
@@ -37,13 +31,11 @@ final class GpuServer implements AutoCloseable {
             """;
 
     private final Path folder;
-    private final Process process;
-    private final Properties ready;
+    private final ServerProcess process;
 
-    private GpuServer(Path folder, Process process, Properties ready) {
+    private GpuServer(Path folder, ServerProcess process) {
         this.folder = folder;
         this.process = process;
-        this.ready = ready;
     }
 
     /**
@@ -51,7 +43,7 @@ final class GpuServer implements AutoCloseable {
      *
      * @param ptx the file with the kernel
      * @param poolBytes the memory that it may take of the GPU, and as much of the host's
-     * @throws IllegalStateException when it does not start; its output tells why
+     * @throws IllegalStateException when it does not start; its log tells why
      */
     static GpuServer start(Path ptx, long poolBytes) throws IOException, InterruptedException {
         Path folder = Files.createTempDirectory("gatun-gpu");
@@ -59,63 +51,35 @@ final class GpuServer implements AutoCloseable {
                 Files.createDirectories(folder.resolve("models").resolve(MODEL).resolve("1"));
         Files.copy(ptx, version.resolve("model.ptx"));
         Files.writeString(version.resolveSibling("config.pbtxt"), CONFIGURATION);
-        Path readyFile = folder.resolve("ready");
-        Process process = new ProcessBuilder(List.of(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-XX:+IgnoreUnrecognizedVMOptions",
-                        "--sun-misc-unsafe-memory-access=allow",
-                        "-XX:+UseParallelGC",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        "gatun.server.Main",
-                        "serve",
-                        "--model-repository=" + folder.resolve("models"),
-                        "--http-address=127.0.0.1",
-                        "--http-port=0",
-                        "--grpc-address=127.0.0.1",
-                        "--grpc-port=0",
-                        "--metrics-port=0",
-                        "--allow-client-shm=true",
-                        "--buffer-pool-byte-size=" + poolBytes,
-                        "--cuda-memory-pool-byte-size=0:" + poolBytes,
-                        "--ready-file=" + readyFile))
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(folder.resolve("log").toFile())
-                .start();
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-        while (!Files.exists(readyFile)) {
-            boolean ended = process.waitFor(50, TimeUnit.MILLISECONDS);
-            if (ended || System.nanoTime() > deadline) {
-                process.destroyForcibly();
-                throw new IllegalStateException(
-                        "the server did not start:\n" + Files.readString(folder.resolve("log")));
-            }
-        }
-        Properties ready = new Properties();
-        try (Reader in = Files.newBufferedReader(readyFile)) {
-            ready.load(in);
-        }
-        return new GpuServer(folder, process, ready);
+        return new GpuServer(
+                folder,
+                ServerProcess.serve(
+                        folder,
+                        List.of("-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"),
+                        List.of(
+                                "--model-repository=" + folder.resolve("models"),
+                                "--http-address=127.0.0.1",
+                                "--http-port=0",
+                                "--grpc-address=127.0.0.1",
+                                "--grpc-port=0",
+                                "--metrics-port=0",
+                                "--allow-client-shm=true",
+                                "--buffer-pool-byte-size=" + poolBytes,
+                                "--cuda-memory-pool-byte-size=0:" + poolBytes)));
     }
 
-    long pid() {
-        return process.pid();
+    /** The process, to be measured under load. Its heap is not read. */
+    LoadedServer underLoad() {
+        return new LoadedServer(process.pid(), () -> 0);
     }
 
     int grpcPort() {
-        return Integer.parseInt(ready.getProperty("grpc.port"));
+        return process.grpcPort();
     }
 
     @Override
     public void close() throws IOException {
-        process.destroyForcibly().onExit().join();
-        try (Stream<Path> files = Files.walk(folder)) {
-            // Folders after what is in them.
-            Path[] all = files.toArray(Path[]::new);
-            for (Path file : Arrays.asList(all).reversed()) {
-                Files.delete(file);
-            }
-        }
+        process.close();
+        ServerProcess.delete(folder);
     }
 }

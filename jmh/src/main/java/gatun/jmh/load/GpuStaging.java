@@ -3,6 +3,7 @@ package gatun.jmh.load;
 
 import gatun.bindings.NativeMemory;
 import gatun.bindings.cuda.cuda_h;
+import gatun.jmh.Median;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaStream;
 import gatun.memory.cuda.DeviceTransfers;
@@ -13,7 +14,6 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 
 /**
  * How fast a tensor gets from pinned host memory to a GPU and back: by {@link DeviceTransfers}, as each run of a model
@@ -81,6 +81,6 @@ final class GpuStaging {
     }
 
     private static double rate(long byteSize, long[] nanos) {
-        return 2 * byteSize * 1e9 / Arrays.stream(nanos).sorted().toArray()[nanos.length / 2];
+        return 2 * byteSize * 1e9 / Median.of(nanos);
     }
 }

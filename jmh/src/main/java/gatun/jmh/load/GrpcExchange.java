@@ -57,7 +57,7 @@ final class GrpcExchange implements Exchange {
     }
 
     @Override
-    public void once() {
+    public void call() {
         ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
     }
 

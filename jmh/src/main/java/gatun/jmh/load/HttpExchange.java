@@ -5,6 +5,7 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -43,7 +44,15 @@ final class HttpExchange implements Exchange {
     }
 
     @Override
-    public void once() throws IOException {
+    public void call() {
+        try {
+            exchange();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void exchange() throws IOException {
         out.write(request);
         int statusLength = readLine();
         if (statusLength < 12 || line[9] != '2') {
@@ -93,7 +102,11 @@ final class HttpExchange implements Exchange {
     }
 
     @Override
-    public void close() throws IOException {
-        socket.close();
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

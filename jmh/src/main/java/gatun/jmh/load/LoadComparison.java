@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.load;
 
+import gatun.client.GatunClient;
+import gatun.jmh.Median;
 import gatun.memory.regions.SharedMemoryObject;
-import gatun.wire.inference.GRPCInferenceServiceGrpc;
-import gatun.wire.inference.SystemSharedMemoryRegisterRequest;
-import io.grpc.ManagedChannel;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -31,39 +29,37 @@ public final class LoadComparison {
     private static final long IDENTITY_BYTES = 16L << 20;
     private static final int IDENTITY_CALLS = 5000;
 
-    private final long pid;
-    private final int http;
-    private final int grpc;
+    private final BenchProcess server;
+    private final LoadedServer load;
     private final double seconds;
     private final List<String> words;
 
-    private LoadComparison(long pid, int http, int grpc, double seconds, List<String> words) {
-        this.pid = pid;
-        this.http = http;
-        this.grpc = grpc;
+    private LoadComparison(BenchProcess server, double seconds, List<String> words) {
+        this.server = server;
+        this.load = server.underLoad();
         this.seconds = seconds;
         this.words = words;
     }
 
     /** Starts the server and runs every comparison. */
-    public static void main(String[] arguments) throws IOException, InterruptedException {
+    public static void main(String[] arguments) throws IOException {
         double seconds = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 10;
         List<String> words = Arrays.stream(arguments).skip(1).toList();
         Path root = Path.of(System.getProperty("gatun.root", "."));
         try (BenchProcess server = BenchProcess.start(root.resolve("examples/models"))) {
-            new LoadComparison(server.pid(), server.httpPort(), server.grpcPort(), seconds, words).run();
+            new LoadComparison(server, seconds, words).run();
         }
     }
 
-    private void run() throws IOException, InterruptedException {
+    private void run() throws IOException {
         System.out.printf(
                 Locale.ROOT, "%-28s %12s %16s %12s%n", "request", "requests/s", "server CPU, us", "of the echo");
-        LoadRun.Result httpEcho = http("HTTP echo", Requests.httpEcho());
-        print(httpEcho, httpEcho);
+        LoadedServer.Result httpEcho = http(Requests.httpEcho());
+        print("HTTP echo", httpEcho, httpEcho);
         compareHttp("simple, HTTP binary", Requests.httpBinary(), httpEcho);
         compareHttp("simple, HTTP JSON", Requests.httpJson(), httpEcho);
-        LoadRun.Result grpcEcho = grpc("gRPC echo", GrpcExchange.ECHO, Requests.grpc());
-        print(grpcEcho, grpcEcho);
+        LoadedServer.Result grpcEcho = grpc(GrpcExchange.ECHO, Requests.grpc());
+        print("gRPC echo", grpcEcho, grpcEcho);
         compareGrpc("simple, gRPC", Requests.grpc(), grpcEcho);
         try (SharedMemoryObject object = SharedMemoryObject.posix(
                 "/gatun-load-" + ProcessHandle.current().pid(), 2 * IDENTITY_BYTES)) {
@@ -76,17 +72,15 @@ public final class LoadComparison {
         }
     }
 
-    private void compareHttp(String name, byte[] request, LoadRun.Result echo)
-            throws IOException, InterruptedException {
+    private void compareHttp(String name, byte[] request, LoadedServer.Result echo) {
         if (isWanted(name)) {
-            print(http(name, request), echo);
+            print(name, http(request), echo);
         }
     }
 
-    private void compareGrpc(String name, byte[] request, LoadRun.Result echo)
-            throws IOException, InterruptedException {
+    private void compareGrpc(String name, byte[] request, LoadedServer.Result echo) {
         if (isWanted(name)) {
-            print(grpc(name, INFER, request), echo);
+            print(name, grpc(INFER, request), echo);
         }
     }
 
@@ -94,37 +88,31 @@ public final class LoadComparison {
         return words.isEmpty() || words.stream().anyMatch(name::contains);
     }
 
-    private LoadRun.Result http(String name, byte[] request) throws IOException, InterruptedException {
-        return LoadRun.run(name, pid, CONNECTIONS, WARM_SECONDS, seconds, () -> new HttpExchange(http, request));
+    private LoadedServer.Result http(byte[] request) {
+        return measure(() -> new HttpExchange(server.httpPort(), request));
     }
 
-    private LoadRun.Result grpc(String name, String method, byte[] request) throws IOException, InterruptedException {
-        return LoadRun.run(
-                name, pid, CONNECTIONS, WARM_SECONDS, seconds, () -> new GrpcExchange(grpc, method, request));
+    private LoadedServer.Result grpc(String method, byte[] request) {
+        return measure(() -> new GrpcExchange(server.grpcPort(), method, request));
     }
 
-    private static void print(LoadRun.Result result, LoadRun.Result echo) {
+    private LoadedServer.Result measure(PreparedTarget.Opener opener) {
+        return load.measure(new PreparedTarget(opener), CONNECTIONS, WARM_SECONDS, seconds);
+    }
+
+    private static void print(String name, LoadedServer.Result result, LoadedServer.Result echo) {
         System.out.printf(
                 Locale.ROOT,
                 "%-28s %12.0f %16.1f %12.2f%n",
-                result.name(),
-                result.perSecond(),
+                name,
+                result.window().perSecond(),
                 result.cpuMicrosPerRequest(),
                 result.cpuMicrosPerRequest() / echo.cpuMicrosPerRequest());
     }
 
     private void register(String region, SharedMemoryObject object) {
-        ManagedChannel channel =
-                NettyChannelBuilder.forAddress("127.0.0.1", grpc).usePlaintext().build();
-        try {
-            GRPCInferenceServiceGrpc.newBlockingStub(channel)
-                    .systemSharedMemoryRegister(SystemSharedMemoryRegisterRequest.newBuilder()
-                            .setName(region)
-                            .setKey(object.key())
-                            .setByteSize(object.segment().byteSize())
-                            .build());
-        } finally {
-            channel.shutdownNow();
+        try (GatunClient client = GatunClient.connect("grpc://127.0.0.1:" + server.grpcPort())) {
+            client.regions().register(region, object.key(), 0, object.segment().byteSize());
         }
     }
 
@@ -133,24 +121,25 @@ public final class LoadComparison {
      * the medians of the times, and the server's processor time for each call, which leaves out how long this machine
      * takes to wake threads.
      */
-    private void identity(SharedMemoryObject object) throws IOException {
+    private void identity(SharedMemoryObject object) {
         MemorySegment source = object.segment().asSlice(0, IDENTITY_BYTES);
         MemorySegment target = object.segment().asSlice(IDENTITY_BYTES);
         long[] copies = new long[IDENTITY_CALLS];
         long[] calls = new long[IDENTITY_CALLS];
-        ServerCpu cpu = new ServerCpu(pid);
+        ServerCpu cpu = new ServerCpu(server.pid());
         long cpuBefore;
-        try (Exchange exchange = new GrpcExchange(grpc, INFER, Requests.grpcIdentity("load", IDENTITY_BYTES))) {
+        try (Exchange exchange =
+                new GrpcExchange(server.grpcPort(), INFER, Requests.grpcIdentity("load", IDENTITY_BYTES))) {
             long warm = System.nanoTime() + (long) (IDENTITY_WARM_SECONDS * 1e9);
             while (System.nanoTime() < warm) {
-                exchange.once();
+                exchange.call();
             }
             cpuBefore = cpu.nanos();
             for (int i = 0; i < IDENTITY_CALLS; i++) {
                 long begin = System.nanoTime();
                 target.copyFrom(source);
                 long copied = System.nanoTime();
-                exchange.once();
+                exchange.call();
                 long answered = System.nanoTime();
                 copies[i] = copied - begin;
                 calls[i] = answered - copied;
@@ -158,8 +147,8 @@ public final class LoadComparison {
         }
         double processor = (cpu.nanos() - cpuBefore) / (double) IDENTITY_CALLS;
         double mean = Arrays.stream(copies).average().orElseThrow();
-        double copy = median(copies);
-        double call = median(calls);
+        double copy = Median.of(copies);
+        double call = Median.of(calls);
         System.out.printf(
                 Locale.ROOT,
                 "identity of 16 MiB in shared memory, over gRPC: server CPU %.2f ms, one copy of 16 MiB %.2f ms,"
@@ -171,10 +160,5 @@ public final class LoadComparison {
                 call / 1e6,
                 copy / 1e6,
                 call / copy);
-    }
-
-    private static double median(long[] nanos) {
-        return List.of(Arrays.stream(nanos).sorted().boxed().toArray(Long[]::new))
-                .get(nanos.length / 2);
     }
 }

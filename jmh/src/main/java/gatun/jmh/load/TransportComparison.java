@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.load;
 
+import gatun.jmh.Median;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.ToDoubleFunction;
 
 /**
  * Each transport under 1, 8 and 64 clients, small requests and tensors of 1 MiB, in turn with a bare echo that reads
@@ -28,23 +28,22 @@ public final class TransportComparison {
     private static final String INFER = "inference.GRPCInferenceService/ModelInfer";
 
     private final BenchProcess server;
+    private final LoadedServer load;
     private final double seconds;
     private final int turns;
 
     private TransportComparison(BenchProcess server, double seconds, int turns) {
         this.server = server;
+        this.load = server.underLoad();
         this.seconds = seconds;
         this.turns = turns;
     }
 
     /** A request and the echo of the same size. */
-    private record Kind(String name, LoadRun.Opener request, LoadRun.Opener echo) {}
-
-    /** One turn's figures, and the bytes of the heap that the server took for each request. */
-    private record Turn(LoadRun.Result load, double bytes) {}
+    private record Kind(String name, PreparedTarget.Opener request, PreparedTarget.Opener echo) {}
 
     /** Starts the server and runs every comparison. */
-    public static void main(String[] arguments) throws IOException, InterruptedException {
+    public static void main(String[] arguments) throws IOException {
         double seconds = arguments.length > 0 ? Double.parseDouble(arguments[0]) : 3;
         int turns = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 5;
         List<String> words = Arrays.stream(arguments).skip(2).toList();
@@ -80,7 +79,7 @@ public final class TransportComparison {
                         () -> new GrpcExchange(grpc, GrpcExchange.ECHO, Requests.grpcLarge(LARGE))));
     }
 
-    private void run(List<String> words) throws IOException, InterruptedException {
+    private void run(List<String> words) {
         System.out.printf(
                 "%-20s %8s %11s %9s %9s %14s %12s %12s%n",
                 "request",
@@ -102,42 +101,35 @@ public final class TransportComparison {
         }
     }
 
-    private void compare(Kind kind, int clients) throws IOException, InterruptedException {
-        List<Turn> echoes = new ArrayList<>();
-        List<Turn> requests = new ArrayList<>();
+    private void compare(Kind kind, int clients) {
+        List<LoadedServer.Result> echoes = new ArrayList<>();
+        List<LoadedServer.Result> requests = new ArrayList<>();
         List<Double> ratios = new ArrayList<>();
         for (int i = 0; i < turns; i++) {
             echoes.add(turn(clients, seconds, kind.echo()));
             requests.add(turn(clients, seconds, kind.request()));
-            ratios.add(requests.getLast().load().cpuMicrosPerRequest()
-                    / echoes.getLast().load().cpuMicrosPerRequest());
+            ratios.add(
+                    requests.getLast().cpuMicrosPerRequest() / echoes.getLast().cpuMicrosPerRequest());
         }
         print(kind.name() + ", echo", clients, echoes, 1);
-        print(kind.name(), clients, requests, median(ratios, ratio -> ratio));
+        print(kind.name(), clients, requests, Median.of(ratios, ratio -> ratio));
     }
 
-    private Turn turn(int clients, double length, LoadRun.Opener opener) throws IOException, InterruptedException {
-        long before = server.allocatedBytes();
-        LoadRun.Result load = LoadRun.run("a turn", server.pid(), clients, SETTLE_SECONDS, length, opener);
-        long bytes = server.allocatedBytes() - before;
-        return new Turn(load, bytes / (double) load.allRequests());
+    private LoadedServer.Result turn(int clients, double length, PreparedTarget.Opener opener) {
+        return load.measure(new PreparedTarget(opener), clients, SETTLE_SECONDS, length);
     }
 
-    private static void print(String name, int clients, List<Turn> turns, double ratio) {
+    private static void print(String name, int clients, List<LoadedServer.Result> turns, double ratio) {
         System.out.printf(
                 Locale.ROOT,
                 "%-20s %8d %11.0f %9.0f %9.0f %14.1f %12.2f %12.0f%n",
                 name,
                 clients,
-                median(turns, turn -> turn.load().perSecond()),
-                median(turns, turn -> turn.load().median() / 1e3),
-                median(turns, turn -> turn.load().percentile99() / 1e3),
-                median(turns, turn -> turn.load().cpuMicrosPerRequest()),
+                Median.of(turns, turn -> turn.window().perSecond()),
+                Median.of(turns, turn -> turn.percentileMicros(50)),
+                Median.of(turns, turn -> turn.percentileMicros(99)),
+                Median.of(turns, LoadedServer.Result::cpuMicrosPerRequest),
                 ratio,
-                median(turns, Turn::bytes));
-    }
-
-    private static <T> double median(List<T> values, ToDoubleFunction<T> figure) {
-        return values.stream().mapToDouble(figure).sorted().toArray()[values.size() / 2];
+                Median.of(turns, LoadedServer.Result::heapBytesPerRequest));
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.soak;
 
+import gatun.jmh.Median;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -36,16 +37,11 @@ final class Growth {
     private static void check(
             List<String> grown, List<Sample> samples, String what, double slack, ToDoubleFunction<Sample> value) {
         int quarter = samples.size() / 4;
-        double before = median(samples.subList(quarter, 2 * quarter), value);
-        double after = median(samples.subList(samples.size() - quarter, samples.size()), value);
+        double before = Median.of(samples.subList(quarter, 2 * quarter), value);
+        double after = Median.of(samples.subList(samples.size() - quarter, samples.size()), value);
         if (after > before * (1 + SLACK) + slack) {
             grown.add(String.format(
                     Locale.ROOT, "%s: %.1f in the second quarter, %.1f in the last", what, before, after));
         }
-    }
-
-    private static double median(List<Sample> samples, ToDoubleFunction<Sample> value) {
-        double[] sorted = samples.stream().mapToDouble(value).sorted().toArray();
-        return sorted[sorted.length / 2];
     }
 }

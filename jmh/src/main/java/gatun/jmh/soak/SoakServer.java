@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh.soak;
 
+import gatun.jmh.ServerProcess;
 import gatun.testing.attacks.Target;
 import java.io.File;
 import java.io.IOException;
-import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Properties;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The real server, started by its launcher with default flags, and measurements of its process. Owns the process. */
 final class SoakServer implements AutoCloseable {
-    private static final long START_SECONDS = 60;
-    private static final long STOP_SECONDS = 60;
     private static final long KIB = 1024;
 
     /** Collectors say either, for each part of the heap. */
@@ -27,14 +23,12 @@ final class SoakServer implements AutoCloseable {
 
     private static final Pattern RESIDENT = Pattern.compile("(?m)^VmRSS:\\s+(\\d+) kB$");
 
-    private final Process process;
+    private final ServerProcess process;
     private final Path folder;
-    private final Properties ready;
 
-    private SoakServer(Process process, Path folder, Properties ready) {
+    private SoakServer(ServerProcess process, Path folder) {
         this.process = process;
         this.folder = folder;
-        this.ready = ready;
     }
 
     /**
@@ -48,7 +42,6 @@ final class SoakServer implements AutoCloseable {
     static SoakServer start(Path root, Path folder, String... flags) throws IOException, InterruptedException {
         addIdentity(folder.resolve("models"), "identity_int8", "TYPE_INT8");
         addIdentity(folder.resolve("models"), "identity_bytes", "TYPE_STRING");
-        Path readyFile = folder.resolve("ready");
         List<String> command = new ArrayList<>(List.of(
                 root.resolve("gatun").toString(),
                 "serve",
@@ -63,27 +56,11 @@ final class SoakServer implements AutoCloseable {
                 "--grpc-address=127.0.0.1",
                 "--grpc-port=0",
                 "--grpc-unix-socket=" + folder.resolve("grpc.sock"),
-                "--metrics-port=0",
-                "--ready-file=" + readyFile));
+                "--metrics-port=0"));
         command.addAll(List.of(flags));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectOutput(folder.resolve("out").toFile())
-                .redirectError(folder.resolve("log").toFile());
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("GATUN_BUILD", "never");
-        Process process = builder.start();
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-        while (!Files.exists(readyFile)) {
-            if (!process.isAlive() || System.nanoTime() > deadline) {
-                process.destroyForcibly();
-                throw new IOException("the server did not start; see " + folder.resolve("log"));
-            }
-            Thread.sleep(50);
-        }
-        Properties ready = new Properties();
-        try (Reader in = Files.newBufferedReader(readyFile)) {
-            ready.load(in);
-        }
-        return new SoakServer(process, folder, ready);
+        return new SoakServer(ServerProcess.start(folder, builder), folder);
     }
 
     private static void addIdentity(Path repository, String name, String datatype) throws IOException {
@@ -102,11 +79,11 @@ final class SoakServer implements AutoCloseable {
     }
 
     int httpPort() {
-        return Integer.parseInt(ready.getProperty("http.port"));
+        return process.httpPort();
     }
 
     int grpcPort() {
-        return Integer.parseInt(ready.getProperty("grpc.port"));
+        return process.grpcPort();
     }
 
     /** Where attackers find it. */
@@ -169,15 +146,6 @@ final class SoakServer implements AutoCloseable {
     /** Stops it as operators do; kills it when it does not. */
     @Override
     public void close() throws IOException {
-        process.destroy();
-        try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-                throw new IOException("the server did not stop within " + STOP_SECONDS + " s");
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            process.destroyForcibly();
-        }
+        process.close();
     }
 }

@@ -48,6 +48,8 @@ public enum Setting {
     MODEL_CACHE_DIR,
     /** The file that lists models. */
     MODEL_CONFIG_FILE,
+    /** Who decides which models are loaded. */
+    MODEL_CONTROL_MODE,
     /** The name of one model that is served by name. */
     MODEL_NAME,
     /** How long a model may take over TensorFlow Serving's REST API. */

@@ -6,6 +6,7 @@ import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.statistics.SharedHistogram;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The cache's counters for one model. Safe for any thread. */
@@ -43,7 +44,7 @@ final class CacheCounters {
         Latencies hit = hits.snapshot();
         Latencies miss = misses.snapshot();
         return new ModelStatistics(
-                model.name(),
+                model.model(),
                 model.version(),
                 new ModelStatistics.Totals(
                         model.successCount() + hit.count(),
@@ -66,6 +67,6 @@ final class CacheCounters {
                 model.batches(),
                 model.responses(),
                 model.requests(),
-                new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos()));
+                Optional.of(new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos())));
     }
 }

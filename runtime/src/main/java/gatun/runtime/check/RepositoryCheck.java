@@ -6,11 +6,12 @@ import com.google.protobuf.TextFormat;
 import com.google.protobuf.util.JsonFormat;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
+import gatun.runtime.ModelLoadException;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.repository.ModelLoadException;
+import gatun.runtime.repository.RepositoryAdvice;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.spi.ConfigurationException;
@@ -56,6 +57,16 @@ public final class RepositoryCheck implements AutoCloseable {
         repositories.forEach(options::repository);
         options.configName(configName).controlMode(ControlMode.EXPLICIT).onlyModels(List.of());
         return new RepositoryCheck(GatunServer.open(options), repositories, configName);
+    }
+
+    /** What to name instead of a path that is no directory; begins with {@code "; "}. */
+    public static String insteadOf(Path repository) {
+        return RepositoryAdvice.insteadOf(repository);
+    }
+
+    /** What looks like a model in a repository and is none as it lies, and what to do with it. */
+    public static List<String> remarks(Path repository) {
+        return RepositoryAdvice.remarks(repository);
     }
 
     /** The names of the models that are there. */

@@ -23,6 +23,7 @@ final class BackendChoice {
         }
     }
 
+    private static final String LITE = "model.tflite";
     private static final String SAVED_MODEL = "tensorflow_savedmodel";
 
     /** In the order of precedence when a directory holds several. */
@@ -53,11 +54,14 @@ final class BackendChoice {
             completed.setPlatform("pytorch_libtorch");
         }
         boolean named = !config.getPlatform().isEmpty() || !config.getBackend().isEmpty();
+        if (versionDirectory.isPresent() && (!named || config.getBackend().equals("tensorflow"))) {
+            refuseLite(config, versionDirectory.get());
+        }
         Optional<Kind> kind = named ? namedKind(completed.build()) : Optional.empty();
         if (!named && versionDirectory.isPresent()) {
             kind = kindOfFile(config, versionDirectory.get());
             if (kind.isEmpty()) {
-                completed.setBackend(backendInName(config.getName()));
+                completed.setBackend(backendInName(config.getName(), versionDirectory.get()));
             }
         }
         kind.ifPresent(found -> fill(completed, found));
@@ -66,6 +70,19 @@ final class BackendChoice {
         }
         check(completed.build());
         return completed.build();
+    }
+
+    /** There is no library of TensorFlow Lite's interpreter for servers to be had. */
+    private static void refuseLite(ModelConfig config, Path versionDirectory) {
+        if (Files.exists(versionDirectory.resolve(LITE))
+                && KINDS.stream().noneMatch(kind -> Files.exists(versionDirectory.resolve(kind.fileName)))) {
+            throw new ConfigurationException(
+                    ConfigurationPath.MODEL,
+                    "model '" + config.getName() + "' is a TensorFlow Lite model (" + LITE
+                            + "), and no engine here runs those",
+                    "serve the SavedModel that it was made of, or make an ONNX model of it:"
+                            + " python -m tf2onnx.convert --tflite " + LITE + " --output model.onnx");
+        }
     }
 
     /** Whether the model is a SavedModel: whose clients send scalars, also where it has no batch dimension. */
@@ -93,14 +110,14 @@ final class BackendChoice {
         return fileName.substring(fileName.lastIndexOf('.') + 1);
     }
 
-    private static String backendInName(String modelName) {
+    private static String backendInName(String modelName, Path versionDirectory) {
         int dot = modelName.lastIndexOf('.');
         if (dot < 0 || dot == modelName.length() - 1) {
             throw new ConfigurationException(
                     ConfigurationPath.MODEL,
                     "Invalid model name: Could not determine backend for model '" + modelName
                             + "' with no backend in model configuration. Expected model name of the form"
-                            + " 'model.<backend_name>'.",
+                            + " 'model.<backend_name>'." + ModelFiles.otherName(versionDirectory, ""),
                     "put the model's file, such as model.onnx, into each version's folder, or write backend: \"...\" in"
                             + " config.pbtxt");
         }

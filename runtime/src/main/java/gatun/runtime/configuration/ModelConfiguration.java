@@ -56,6 +56,19 @@ public final class ModelConfiguration {
     }
 
     /**
+     * The same of a model that is served under a name of the server's choice: whatever its files call it.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it cannot be read, or is not valid
+     */
+    public static ModelConfig writtenAs(String name, Path directory, String configName, boolean autoComplete) {
+        return checked(
+                name,
+                read(directory, configName, autoComplete).toBuilder()
+                        .setName(name)
+                        .build());
+    }
+
+    /**
      * The configuration of model {@code name} as a load request gives it.
      *
      * @param json the configuration as JSON

@@ -129,6 +129,11 @@ final class EnsemblePlan {
         return consumers[tensor];
     }
 
+    /** Whether a step reads tensors of the request only. */
+    boolean isFirst(EnsembleStep step) {
+        return step.inputs().stream().allMatch(link -> producers[link.tensor()] == FROM_REQUEST);
+    }
+
     /** The tensor that is output {@code index} of the configuration. */
     int output(int index) {
         return outputs[index];

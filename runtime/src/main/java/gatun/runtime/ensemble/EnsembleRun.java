@@ -16,6 +16,7 @@ import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import org.slf4j.Logger;
@@ -42,6 +43,11 @@ final class EnsembleRun {
     private final StepRuns steps;
     private final boolean[] needed;
 
+    /**
+     * The steps that can run at once, as far as their members have not taken them in. Guarded by the lock of threads.
+     */
+    private final BitSet unsubmitted = new BitSet();
+
     /** Which output of the response each tensor is, or {@link #UNWANTED}. */
     private final int[] wanted;
 
@@ -61,6 +67,9 @@ final class EnsembleRun {
         }
         needed = request.outputs().isEmpty() ? plan.allSteps() : plan.needed(answered);
         steps = new StepRuns(this, plan, threads, answered.length);
+        for (EnsembleStep step : plan.steps()) {
+            unsubmitted.set(step.index(), needed[step.index()] && plan.isFirst(step));
+        }
     }
 
     /**
@@ -255,6 +264,7 @@ final class EnsembleRun {
             ServedModel member = ensemble.members().member(step.model(), step.version());
             try (InferenceRequest memberRequest = request.onBehalf(member)) {
                 memberRequest.computeTimes(times);
+                memberRequest.onSubmitted(() -> submitted(step));
                 if (!calls.begin(memberRequest)) {
                     return;
                 }
@@ -262,6 +272,7 @@ final class EnsembleRun {
                     from.prepare(step, member, memberRequest);
                     memberRequest.traceStart();
                     askLatest(step, member, memberRequest, call);
+                    submitted(step); // a response from a cache
                 } finally {
                     memberRequest.traceEnd();
                     calls.end(memberRequest);
@@ -274,6 +285,21 @@ final class EnsembleRun {
             failUnexpectedly(step, from, e);
         } finally {
             ensemble.limits().leave(step);
+        }
+    }
+
+    /** Notes that a member has taken a step in. When the first steps all are, so is the request. */
+    private void submitted(EnsembleStep step) {
+        boolean last;
+        threads.lock();
+        try {
+            last = unsubmitted.get(step.index()) && unsubmitted.cardinality() == 1;
+            unsubmitted.clear(step.index());
+        } finally {
+            threads.unlock();
+        }
+        if (last) {
+            request.submitted();
         }
     }
 

@@ -61,10 +61,10 @@ final class Classification {
 
     /** As C's {@code %f} prints it: six decimals of the exact value, half to even. */
     static String fixedPoint(double value) {
-        if (Double.isNaN(value)) {
-            return "nan";
-        }
         String sign = Double.doubleToRawLongBits(value) < 0 ? "-" : "";
+        if (Double.isNaN(value)) {
+            return sign + "nan";
+        }
         if (Double.isInfinite(value)) {
             return sign + "inf";
         }

@@ -3,9 +3,11 @@ package gatun.runtime.execution;
 
 import gatun.runtime.BatchingRule;
 import gatun.spi.EntryPoint;
+import gatun.wire.tensorflow.SignatureDef;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +17,11 @@ final class EntryPoints {
     private final RequestCheck check;
     private final SequencedMap<String, EntryPoint> byName = new LinkedHashMap<>();
 
-    private EntryPoints(ModelSignature signature, List<ModelSignature> others) {
+    /** The signatures as the model's files describe them. */
+    private final Map<String, SignatureDef> described;
+
+    private EntryPoints(ModelSignature signature, List<ModelSignature> others, Map<String, SignatureDef> described) {
+        this.described = described;
         this.signature = signature;
         check = new RequestCheck(signature, others);
         byName.put(signature.entryPoint().name(), signature.entryPoint());
@@ -35,7 +41,8 @@ final class EntryPoints {
                         : all.stream()
                                 .skip(first.isAsNamed() ? 1 : 0)
                                 .map(first::of)
-                                .toList());
+                                .toList(),
+                definition.backend().signatures());
     }
 
     /** The signature of the entry point that requests without a name get. */
@@ -45,6 +52,11 @@ final class EntryPoints {
 
     RequestCheck check() {
         return check;
+    }
+
+    /** The signatures as the model's files describe them, by name. */
+    Map<String, SignatureDef> described() {
+        return described;
     }
 
     /** By name, the first for requests without a name. */

@@ -119,6 +119,13 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     @Override
+    protected void taken() {
+        if (!isPiece) {
+            request.submitted();
+        }
+    }
+
+    @Override
     protected void attend() {
         ResponseStream receiver = responses;
         if (receiver != null && !receiver.deliver()) {

@@ -16,6 +16,7 @@ import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.EntryPoint;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelMetrics;
+import gatun.wire.tensorflow.SignatureDef;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -280,6 +281,11 @@ public final class LoadedModel implements ServedModel {
     @Override
     public List<String> choices() {
         return resources.model().choices();
+    }
+
+    @Override
+    public Map<String, SignatureDef> signatures() {
+        return entryPoints.described();
     }
 
     @Override

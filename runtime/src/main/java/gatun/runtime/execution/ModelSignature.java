@@ -103,7 +103,8 @@ final class ModelSignature {
         allOutputs = entryPoint.outputs().stream()
                 .map(output -> RequestedOutput.of(output.spec().name()))
                 .toArray(RequestedOutput[]::new);
-        requiredInputCount = inputs.length;
+        requiredInputCount = (int)
+                entryPoint.inputs().stream().filter(input -> !input.optional()).count();
         inputSpecs = entryPoint.inputs().stream().map(EntryTensor::spec).toList();
         outputSpecs = entryPoint.outputs().stream().map(EntryTensor::spec).toList();
     }
@@ -124,7 +125,13 @@ final class ModelSignature {
     boolean isAsNamed() {
         return hasOwnBatchDimension()
                 && isAs(entryPoint.inputs(), inputSpecs)
-                && isAs(entryPoint.outputs(), outputSpecs);
+                && isAs(entryPoint.outputs(), outputSpecs)
+                && entryPoint.inputs().stream().allMatch(this::mayBeLeftOutAsNamed);
+    }
+
+    /** Whether the configuration too lets requests leave out an input that the model has a default for. */
+    private boolean mayBeLeftOutAsNamed(EntryTensor input) {
+        return !input.optional() || inputs[inputIndex(input.spec().name(), 0)].optional();
     }
 
     private static boolean isAs(List<EntryTensor> named, List<TensorSpec> described) {
@@ -165,7 +172,8 @@ final class ModelSignature {
 
     private InputRule inputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
-        return new InputRule(spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), false, null);
+        return new InputRule(
+                spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), tensor.optional(), null);
     }
 
     private OutputRule outputRule(EntryTensor tensor) {

@@ -24,7 +24,8 @@ final class QueueRules {
 
     /**
      * How long a request of one level may wait. Where the configuration has a queue policy, it rules: a request may
-     * then only shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts.
+     * then only shorten the policy's limit, and only if the policy lets it. Without one the request's own wish counts
+     * where sequences wait for a slot, and nowhere else.
      *
      * @param defaultMicros the policy's limit; 0 for none
      * @param mayShorten whether a request's wish counts when it is shorter than the limit
@@ -33,6 +34,7 @@ final class QueueRules {
      */
     private record Level(long defaultMicros, boolean mayShorten, boolean ruled, boolean delays) {
         static final Level UNRULED = new Level(0, true, false, false);
+        static final Level UNLIMITED = new Level(0, false, false, false);
 
         static Level of(ModelQueuePolicy policy) {
             return new Level(
@@ -42,8 +44,8 @@ final class QueueRules {
                     policy.getTimeoutAction() == TimeoutAction.DELAY);
         }
 
-        /** When the time of a request that arrived at {@code arrivedNanos} is over; 0 for never. */
-        long deadlineNanos(long requestedMicros, long arrivedNanos) {
+        /** When the time of a request that is submitted now is over; 0 for never. */
+        long deadlineNanos(long requestedMicros) {
             long micros = defaultMicros;
             if (mayShorten && requestedMicros > 0 && (!ruled || requestedMicros < defaultMicros)) {
                 micros = requestedMicros;
@@ -51,9 +53,10 @@ final class QueueRules {
             if (micros <= 0) {
                 return 0;
             }
-            long deadline = arrivedNanos + TimeUnit.MICROSECONDS.toNanos(micros);
+            long now = System.nanoTime();
+            long deadline = now + TimeUnit.MICROSECONDS.toNanos(micros);
             // 0 means never, and a wait of centuries does too.
-            return deadline == 0 || deadline - arrivedNanos < 0 ? 0 : deadline;
+            return deadline == 0 || deadline - now < 0 ? 0 : deadline;
         }
     }
 
@@ -73,7 +76,8 @@ final class QueueRules {
             return new QueueRules(policy(rule), List.of(Level.UNRULED));
         }
         if (!config.hasDynamicBatching()) {
-            return new QueueRules(BatchPolicy.single(queueLimit), List.of(Level.UNRULED));
+            Level level = config.hasSequenceBatching() ? Level.UNRULED : Level.UNLIMITED;
+            return new QueueRules(BatchPolicy.single(queueLimit), List.of(level));
         }
         ModelDynamicBatching batching = config.getDynamicBatching();
         int count = (int) Math.max(1, batching.getPriorityLevels());
@@ -114,11 +118,11 @@ final class QueueRules {
         return policy;
     }
 
-    /** Tells {@code ticket} how it waits. */
-    void apply(Ticket ticket, InferenceRequest request, long arrivedNanos) {
+    /** Tells {@code ticket}, which is submitted next, how it waits. */
+    void apply(Ticket ticket, InferenceRequest request) {
         long wished = request.priority();
         int level = wished > 0 && wished <= levels.size() ? (int) (wished - 1) : policy.defaultLevel();
         Level rules = levels.get(level);
-        ticket.limitWait(level, rules.deadlineNanos(request.timeoutMicros(), arrivedNanos), rules.delays());
+        ticket.limitWait(level, rules.deadlineNanos(request.timeoutMicros()), rules.delays());
     }
 }

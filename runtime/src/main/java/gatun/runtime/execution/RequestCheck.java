@@ -97,7 +97,7 @@ final class RequestCheck {
             int index = signature.outputIndex(wanted[i].name(), i);
             if (index < 0) {
                 RequestErrors.refuseDuplicates(request);
-                throw RequestErrors.unexpectedOutput(wanted[i].name(), signature.modelName());
+                throw RequestErrors.unexpectedOutput(wanted[i].name(), request, signature.modelName());
             }
             rules[i] = signature.output(index);
             for (int j = 0; j < i; j++) {
@@ -126,7 +126,7 @@ final class RequestCheck {
             int index = signature.inputIndex(tensor.spec().name(), i);
             if (index < 0) {
                 RequestErrors.refuseDuplicates(request);
-                throw RequestErrors.unexpectedInput(tensor.spec().name(), signature.modelName());
+                throw RequestErrors.unexpectedInput(tensor.spec().name(), signature);
             }
             if (ordered[index] != null) {
                 throw RequestErrors.duplicate(request, "input", tensor.spec().name());
@@ -186,7 +186,7 @@ final class RequestCheck {
         if (batchSize > signature.maxBatchSize()) {
             throw signature.isRuled()
                     ? RequestErrors.taskTooLarge(batchSize, signature.maxBatchSize())
-                    : RequestErrors.batchTooLarge(request, signature.maxBatchSize(), signature.modelName());
+                    : RequestErrors.batchTooLarge(request, batchSize, signature.maxBatchSize(), signature.modelName());
         }
         if (batchSize == 0) {
             throw RequestErrors.batchEmpty(request, signature.modelName());

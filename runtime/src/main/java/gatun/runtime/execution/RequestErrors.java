@@ -31,7 +31,7 @@ final class RequestErrors {
 
     /** The prefix of most texts. */
     static String prefix(InferenceRequest request) {
-        return "[request id: " + (request.id().isEmpty() ? "<id_unknown>" : request.id()) + "] ";
+        return request.logPrefix();
     }
 
     /** Throws when an input or output is named twice; that is found before anything else. */
@@ -59,21 +59,32 @@ final class RequestErrors {
 
     /** The failure of a backend that wants to run a request again which may run once only. */
     static GatunException runsOnce(String model) {
-        return GatunException.invalidArgument("the backend asks to run a request of model '" + model
-                + "' again, but the model is not configured for that; add 'iterative_sequence: true' to its"
-                + " 'sequence_batching'");
+        return GatunException.invalidArgument("Request is released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while"
+                + " the model is not configured to handle such a flag. The backend asks to run a request of model '"
+                + model + "' again; add 'iterative_sequence: true' to its 'sequence_batching'");
     }
 
     static GatunException duplicate(InferenceRequest request, String kind, String tensor) {
         return invalid(request, kind + " '" + tensor + "' already exists in request");
     }
 
-    static GatunException unexpectedInput(String tensor, String model) {
-        return GatunException.invalidArgument("unexpected inference input '" + tensor + "' for model '" + model + "'");
+    static GatunException unexpectedInput(String tensor, ModelSignature signature) {
+        List<String> expected = new ArrayList<>();
+        for (int i = 0; i < signature.inputCount(); i++) {
+            InputRule rule = signature.input(i);
+            Shape shape = signature.leadingDims() > 0 ? rule.dims().prepend(Shape.VARIABLE) : rule.dims();
+            expected.add("'" + rule.name() + "' " + rule.datatype().wireName() + " " + shape);
+        }
+        return GatunException.invalidArgument("unexpected inference input '" + tensor + "' for model '"
+                + signature.modelName() + "'; it has " + String.join(", ", expected));
     }
 
-    static GatunException unexpectedOutput(String tensor, String model) {
-        return GatunException.invalidArgument("unexpected inference output '" + tensor + "' for model '" + model + "'");
+    static GatunException unexpectedOutput(String tensor, InferenceRequest request, String model) {
+        return GatunException.invalidArgument("unexpected inference output '" + tensor + "' for model '" + model
+                + "'; it has "
+                + request.model().outputs().stream()
+                        .map(output -> "'" + output.name() + "'")
+                        .collect(Collectors.joining(", ")));
     }
 
     static GatunException wrongInputCount(InferenceRequest request, ModelSignature signature) {
@@ -113,8 +124,11 @@ final class RequestErrors {
         return invalid(request, "input '" + tensor + "' batch size does not match other inputs for '" + model + "'");
     }
 
-    static GatunException batchTooLarge(InferenceRequest request, int maxBatchSize, String model) {
-        return invalid(request, "inference request batch-size must be <= " + maxBatchSize + " for '" + model + "'");
+    static GatunException batchTooLarge(InferenceRequest request, long got, int maxBatchSize, String model) {
+        return invalid(
+                request,
+                "inference request batch-size must be <= " + maxBatchSize + " for '" + model + "', got " + got
+                        + "; send several requests, or raise max_batch_size in the model's configuration");
     }
 
     /** A request that is too large for the rule by which the operator has requests share runs. */

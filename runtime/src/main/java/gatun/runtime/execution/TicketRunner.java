@@ -51,14 +51,13 @@ final class TicketRunner {
     /** Brings a checked request to its end, or throws what kept it from running; parks the calling thread. */
     void complete(InferenceTicket ticket, InferenceRequest request, long arrivedNanos) {
         request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
-        queueRules.apply(ticket, request, arrivedNanos);
+        queueRules.apply(ticket, request);
         Cancellation cancellation = request.cancellation();
         if (!cancellation.arm(() -> ticket.cancel(scheduler))) {
             throw givenUp(arrivedNanos);
         }
         try {
             submit(ticket, request, arrivedNanos);
-            request.submitted();
             await(ticket, arrivedNanos);
         } catch (GatunException e) {
             throw request.afterRun(e); // a step that runs again and again has run before
@@ -71,7 +70,7 @@ final class TicketRunner {
     void completeAll(List<InferenceTicket> tickets, InferenceRequest request, long arrivedNanos) {
         request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
         for (int i = 0; i < tickets.size(); i++) {
-            queueRules.apply(tickets.get(i), request, arrivedNanos);
+            queueRules.apply(tickets.get(i), request);
         }
         Cancellation cancellation = request.cancellation();
         if (!cancellation.arm(() -> tickets.forEach(ticket -> ticket.cancel(scheduler)))) {

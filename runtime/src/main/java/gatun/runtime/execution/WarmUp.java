@@ -107,7 +107,7 @@ final class WarmUp {
                             (Float.floatToRawIntBits((float) random.nextDouble()) >>> Short.SIZE));
                 case FP32 -> bytes.setAtIndex(ElementLayouts.FP32, i, (float) random.nextDouble());
                 case FP64 -> bytes.setAtIndex(ElementLayouts.FP64, i, random.nextDouble());
-                case BYTES, INVALID -> {}
+                default -> {}
             }
         }
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.runtime.execution.ServedModel;
+import gatun.runtime.ModelIdentifier;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /** How models depend on those that they ask. */
@@ -15,21 +17,20 @@ final class DependencyOrder {
     /**
      * The models in rounds, so that none is in an earlier round than one that asks it: a round can go when those before
      * it are gone.
+     *
+     * @param needs the models that each model asks
      */
-    static List<List<ServedModel>> closing(List<ServedModel> models) {
-        List<List<ServedModel>> rounds = new ArrayList<>();
-        List<ServedModel> left = models;
+    static List<List<ModelIdentifier>> closing(Map<ModelIdentifier, Set<ModelIdentifier>> needs) {
+        List<List<ModelIdentifier>> rounds = new ArrayList<>();
+        Set<ModelIdentifier> left = new TreeSet<>(needs.keySet());
         while (!left.isEmpty()) {
-            Set<String> asked = new HashSet<>();
-            left.forEach(model -> asked.addAll(model.dependencies()));
-            List<ServedModel> round =
-                    left.stream().filter(model -> !asked.contains(model.name())).toList();
-            rounds.add(round.isEmpty() ? left : round);
-            left = round.isEmpty()
-                    ? List.of()
-                    : left.stream()
-                            .filter(model -> asked.contains(model.name()))
-                            .toList();
+            Set<ModelIdentifier> asked = new HashSet<>();
+            left.forEach(model -> asked.addAll(needs.getOrDefault(model, Set.of())));
+            List<ModelIdentifier> free =
+                    left.stream().filter(model -> !asked.contains(model)).toList();
+            List<ModelIdentifier> round = free.isEmpty() ? List.copyOf(left) : free;
+            rounds.add(round);
+            round.forEach(left::remove);
         }
         return rounds;
     }
@@ -37,15 +38,18 @@ final class DependencyOrder {
     /**
      * The way from a model to one that is met twice, that one at its end too; empty when there is none.
      *
-     * @param needs the names that each name needs
+     * @param needs the models that each model asks
      */
-    static List<String> circle(String name, Function<String, List<String>> needs) {
-        List<String> path = new ArrayList<>();
+    static List<ModelIdentifier> circle(ModelIdentifier name, Function<ModelIdentifier, List<ModelIdentifier>> needs) {
+        List<ModelIdentifier> path = new ArrayList<>();
         return circle(name, needs, path, new HashSet<>()) ? path : List.of();
     }
 
     private static boolean circle(
-            String name, Function<String, List<String>> needs, List<String> path, Set<String> harmless) {
+            ModelIdentifier name,
+            Function<ModelIdentifier, List<ModelIdentifier>> needs,
+            List<ModelIdentifier> path,
+            Set<ModelIdentifier> harmless) {
         if (path.contains(name)) {
             path.add(name);
             return true;
@@ -54,7 +58,7 @@ final class DependencyOrder {
             return false;
         }
         path.add(name);
-        for (String needed : needs.apply(name)) {
+        for (ModelIdentifier needed : needs.apply(name)) {
             if (circle(needed, needs, path, harmless)) {
                 return true;
             }

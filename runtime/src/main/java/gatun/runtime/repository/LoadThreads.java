@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServerExit;
 import java.time.Duration;
 import java.util.Collection;
@@ -32,7 +33,7 @@ final class LoadThreads {
     private final ReentrantLock lock = new ReentrantLock();
 
     /** The latest change of each model that has not ended; guarded by {@link #lock}. */
-    private final Map<String, Change> latest = new HashMap<>();
+    private final Map<ModelIdentifier, Change> latest = new HashMap<>();
 
     private long changeCount; // guarded by lock
 
@@ -58,7 +59,7 @@ final class LoadThreads {
      *
      * @throws GatunException UNAVAILABLE when the server stops
      */
-    <T> CompletableFuture<T> submit(String model, Collection<CompletableFuture<?>> after, Supplier<T> change) {
+    <T> CompletableFuture<T> submit(ModelIdentifier model, Collection<CompletableFuture<?>> after, Supplier<T> change) {
         lock.lock();
         try {
             requireOpen();
@@ -77,7 +78,7 @@ final class LoadThreads {
     }
 
     /** As {@link #submit} for a change that nobody waits for; does nothing when the server stops. */
-    void start(String model, Runnable change) {
+    void start(ModelIdentifier model, Runnable change) {
         if (closed) {
             return;
         }
@@ -88,7 +89,7 @@ final class LoadThreads {
         assert !started.isCancelled() : "nobody has it to cancel it";
     }
 
-    private <T> T make(String model, long number, Supplier<T> change) {
+    private <T> T make(ModelIdentifier model, long number, Supplier<T> change) {
         try {
             requireOpen();
             return change.get();
@@ -108,7 +109,7 @@ final class LoadThreads {
         }
     }
 
-    private void ended(String model, long number) {
+    private void ended(ModelIdentifier model, long number) {
         lock.lock();
         try {
             Change change = latest.get(model);
@@ -121,7 +122,7 @@ final class LoadThreads {
     }
 
     /** The latest change of a model, if it has not ended. */
-    Optional<CompletableFuture<?>> pending(String model) {
+    Optional<CompletableFuture<?>> pending(ModelIdentifier model) {
         lock.lock();
         try {
             return Optional.ofNullable(latest.get(model)).map(Change::result);

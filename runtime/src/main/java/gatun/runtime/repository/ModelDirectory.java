@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.configuration.ConfigurationFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,21 +18,27 @@ import org.slf4j.LoggerFactory;
 /**
  * A directory that holds a model: {@code config.pbtxt}, label files, and one directory for each version.
  *
- * @param name the model's name; in a repository also the directory's
+ * @param model the model's identity; in a repository, its name is the directory's
  * @param path where it is
- * @param zeros whether the name of a version may begin with zeros, as {@code 00000123}
+ * @param listed whether a list names the model, and no repository holds it: then the name of a version may begin with
+ *     zeros, as {@code 00000123}, and a directory without versions waits for the first
  */
-record ModelDirectory(String name, Path path, boolean zeros) {
+record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
     private static final Logger LOG = LoggerFactory.getLogger(ModelDirectory.class);
 
     /** A model in a repository, where Triton's rule counts: a version has no leading zeros. */
-    static ModelDirectory inRepository(String name, Path path) {
-        return new ModelDirectory(name, path, false);
+    static ModelDirectory inRepository(ModelIdentifier model, Path path) {
+        return new ModelDirectory(model, path, false);
     }
 
     /** A model that a list names, where TensorFlow Serving's rule counts: every number is a version. */
     static ModelDirectory listed(String name, Path path) {
-        return new ModelDirectory(name, path, true);
+        return new ModelDirectory(ModelIdentifier.of(name), path, true);
+    }
+
+    /** The model's name. */
+    String name() {
+        return model.name();
     }
 
     /**
@@ -81,10 +88,10 @@ record ModelDirectory(String name, Path path, boolean zeros) {
                 LOG.warn(
                         "Model '{}': directory '{}' is no version and is left alone; a version is a decimal number"
                                 + " up to {}{}",
-                        name,
+                        model,
                         directoryName,
                         Long.MAX_VALUE,
-                        zeros ? "" : " without leading zeros");
+                        listed ? "" : " without leading zeros");
             }
         }
     }
@@ -92,7 +99,7 @@ record ModelDirectory(String name, Path path, boolean zeros) {
     /** The directory of a version; of several, the one with the fewest zeros. */
     Path version(long number) {
         Path plain = path.resolve(Long.toString(number));
-        if (!zeros || Files.isDirectory(plain)) {
+        if (!listed || Files.isDirectory(plain)) {
             return plain;
         }
         return subdirectories().stream()
@@ -112,7 +119,7 @@ record ModelDirectory(String name, Path path, boolean zeros) {
     }
 
     private Optional<Long> versionNumber(String directoryName) {
-        boolean leadingZero = !zeros && directoryName.length() > 1 && directoryName.charAt(0) == '0';
+        boolean leadingZero = !listed && directoryName.length() > 1 && directoryName.charAt(0) == '0';
         boolean decimal = !directoryName.isEmpty() && directoryName.chars().allMatch(c -> c >= '0' && c <= '9');
         if (leadingZero || !decimal) {
             return Optional.empty();

@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.execution.ServedModel;
 import java.time.Duration;
 import java.util.List;
@@ -11,11 +12,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
 
 /**
- * A name in the repository and its versions. Read by every request: the versions are one immutable list behind a
+ * A model in the repository and its versions. Read by every request: the versions are one immutable list behind a
  * volatile field. Changed by loading and unloading.
  */
 final class ModelEntry {
-    private final String name;
+    private final ModelIdentifier model;
 
     /** Keeps two changes of the versions apart; held for a few steps only. */
     private final ReentrantLock changing = new ReentrantLock();
@@ -31,15 +32,26 @@ final class ModelEntry {
     private volatile Optional<ModelSource> attempted = Optional.empty();
 
     private volatile boolean wanted;
+    /** Whether the model's files are gone, and it is known only to those who ask for it by name. */
+    private volatile boolean departed;
     /** Whether versions that serve carry a reason of {@link #refuse}. */
     private volatile boolean refused;
 
-    ModelEntry(String name) {
-        this.name = name;
+    ModelEntry(ModelIdentifier model) {
+        this.model = model;
+    }
+
+    ModelIdentifier model() {
+        return model;
     }
 
     String name() {
-        return name;
+        return model.name();
+    }
+
+    /** Whether the model is to be served, so that its name can be resolved to it. */
+    boolean isKnown() {
+        return attempted.isPresent();
     }
 
     /** The source that the versions that serve were loaded from; empty when none serves. */
@@ -72,6 +84,15 @@ final class ModelEntry {
         wanted = byName;
     }
 
+    /** Whether the model's files are gone, so that no index lists it any more. */
+    boolean departed() {
+        return departed;
+    }
+
+    void departed(boolean gone) {
+        departed = gone;
+    }
+
     /** Replaces the versions, which are ascending, by what {@code change} makes of them. */
     void update(UnaryOperator<List<VersionEntry>> change) {
         changing.lock();
@@ -96,7 +117,7 @@ final class ModelEntry {
                 ? before.stream()
                         .map(version -> version.isReady() ? version.because(reason) : version)
                         .toList()
-                : List.of(VersionEntry.failed(name, "", "", reason, Duration.ZERO)));
+                : List.of(VersionEntry.failed(name(), "", "", reason, Duration.ZERO)));
     }
 
     /** Takes back the reason of {@link #refuse}: the files are again those that serve. */
@@ -134,7 +155,7 @@ final class ModelEntry {
         Optional<ServedModel> found = latest;
         if (found.isEmpty() || found.get().unavailability().isPresent()) {
             throw new GatunException(
-                    ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' has no available versions");
+                    ErrorCode.NOT_FOUND, "Request for unknown model: '" + name() + "' has no available versions");
         }
         return found.get();
     }
@@ -170,9 +191,9 @@ final class ModelEntry {
     private GatunException absent(long number, List<VersionEntry> all) {
         String text = Long.toString(number);
         if (all.stream().anyMatch(entry -> entry.version().equals(text))) {
-            return notReady(name, text);
+            return notReady(name(), text);
         }
         return new GatunException(
-                ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' version " + text + " is not found");
+                ErrorCode.NOT_FOUND, "Request for unknown model: '" + name() + "' version " + text + " is not found");
     }
 }

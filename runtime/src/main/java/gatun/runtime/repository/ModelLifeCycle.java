@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
+import gatun.runtime.ListedModel;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.repository.RepositoryScan.Finding;
 import java.time.Duration;
@@ -16,9 +16,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,30 +49,32 @@ final class ModelLifeCycle {
 
     /** One round of decisions: which models are changed by it, and when that is done. */
     private static final class Round {
-        final Map<String, CompletableFuture<List<ModelLoader.Result>>> changes = new HashMap<>();
+        final Map<ModelIdentifier, CompletableFuture<List<ModelLoader.Result>>> changes = new HashMap<>();
         /** The sources of the models that are changed. */
-        final Map<String, ModelSource> sources = new HashMap<>();
+        final Map<ModelIdentifier, ModelSource> sources = new HashMap<>();
         /** Models that are being looked at; one that is met again asks itself. */
-        final Set<String> begun = new LinkedHashSet<>();
+        final Set<ModelIdentifier> begun = new LinkedHashSet<>();
+        /** Whether the repositories could be read. */
+        boolean read = true;
     }
 
     /**
      * Loads the models that were found and waits until each model is ready or has a reason why not.
      *
-     * @param found models by name, or why a name cannot be served
+     * @param found models, or why one cannot be served
      */
-    void start(SortedMap<String, Finding> found) {
+    void start(SortedMap<ModelIdentifier, Finding> found) {
         Round round = new Round();
-        found.keySet().forEach(name -> models.entry(name).wanted(true));
-        found.forEach((name, finding) -> begin(name, finding, round));
+        found.keySet().forEach(model -> models.entry(model).wanted(true));
+        found.forEach((model, finding) -> begin(model, finding, round));
         round.changes.values().forEach(CompletableFuture::join);
     }
 
-    private void begin(String name, Finding finding, Round round) {
-        if (!round.begun.add(name)) {
+    private void begin(ModelIdentifier identifier, Finding finding, Round round) {
+        if (!round.begun.add(identifier)) {
             return;
         }
-        ModelEntry entry = models.entry(name);
+        ModelEntry entry = models.entry(identifier);
         switch (finding) {
             case Finding.Conflict conflict -> refuse(entry, conflict.reason());
             case Finding.Model model -> {
@@ -88,36 +93,60 @@ final class ModelLifeCycle {
                 && before.stream().anyMatch(row -> row.reason().equals(reason));
         entry.refuse(reason);
         if (!known) {
-            LOG.warn("Model '{}' cannot be loaded: {}", entry.name(), reason);
+            LOG.warn("Model '{}' cannot be loaded: {}", entry.model(), reason);
             models.listeners().changed();
         }
     }
 
     /** Has a model loaded when those that it asks are. */
     private void begin(ModelEntry entry, ModelSource source, Round round) {
-        round.sources.put(entry.name(), source);
+        round.sources.put(entry.model(), source);
         Collection<CompletableFuture<?>> before = new ArrayList<>();
         for (String asked : source.dependencies()) {
-            if (!models.find(asked).map(ModelEntry::serves).orElse(false)) {
-                sources.find(asked).ifPresent(finding -> begin(asked, finding, round));
+            beginMember(asked, round);
+            for (ModelEntry member : models.named(asked)) {
+                Optional.ofNullable(round.changes.get(member.model())).ifPresent(before::add);
+                threads.pending(member.model()).ifPresent(before::add);
             }
-            Optional.ofNullable(round.changes.get(asked)).ifPresent(before::add);
-            threads.pending(asked).ifPresent(before::add);
         }
-        List<String> circle = DependencyOrder.circle(entry.name(), name -> dependencies(name, round));
+        List<ModelIdentifier> circle = DependencyOrder.circle(entry.model(), model -> dependencies(model, round));
         if (!circle.isEmpty()) {
             source.discard();
-            refuse(entry, "circular dependency between ensembles: " + String.join(" -> ", circle));
+            refuse(
+                    entry,
+                    "circular dependency between ensembles: "
+                            + circle.stream().map(ModelIdentifier::toString).collect(Collectors.joining(" -> ")));
             return;
         }
-        round.changes.put(entry.name(), threads.submit(entry.name(), before, () -> load(entry, source)));
+        round.changes.put(entry.model(), threads.submit(entry.model(), before, () -> load(entry, source)));
     }
 
-    private List<String> dependencies(String name, Round round) {
-        return Optional.ofNullable(round.sources.get(name))
-                .or(() -> models.find(name).flatMap(ModelEntry::attempted))
+    /** Has the models of that name loaded that do not serve. */
+    private void beginMember(String name, Round round) {
+        if (!models.namespacing() && models.named(name).stream().anyMatch(ModelEntry::serves)) {
+            return;
+        }
+        sources.named(name).forEach((model, finding) -> {
+            if (!models.find(model).map(ModelEntry::serves).orElse(false)) {
+                begin(model, finding, round);
+            }
+        });
+    }
+
+    /** The models that a model asks: those of its own namespace, and others for names that are not there. */
+    private List<ModelIdentifier> dependencies(ModelIdentifier model, Round round) {
+        return Optional.ofNullable(round.sources.get(model))
+                .or(() -> models.find(model).flatMap(ModelEntry::attempted))
                 .map(ModelSource::dependencies)
-                .orElse(List.of());
+                .orElse(List.of())
+                .stream()
+                .flatMap(name -> {
+                    ModelIdentifier own = new ModelIdentifier(model.namespace(), name);
+                    return models.find(own).isPresent()
+                            ? Stream.of(own)
+                            : models.named(name).stream().map(ModelEntry::model);
+                })
+                .toList();
     }
 
     private List<ModelLoader.Result> load(ModelEntry entry, ModelSource source) {
@@ -125,19 +154,24 @@ final class ModelLifeCycle {
         if (entry.serves()) {
             // Those that could not be loaded without this model may be by now; those that were made for what it was are
             // made anew.
-            for (ModelEntry dependent : models.dependents(entry.name())) {
-                if (!dependent.serves() || dependent.outdated()) {
-                    dependent
-                            .attempted()
-                            .ifPresent(tried -> threads.start(dependent.name(), () -> load(dependent, tried)));
-                }
-            }
+            renewAsking(entry.name());
         }
         return results;
     }
 
+    private void renewAsking(String name) {
+        for (ModelEntry dependent : models.asking(name)) {
+            if (!dependent.serves() || dependent.outdated()) {
+                dependent
+                        .attempted()
+                        .ifPresent(tried -> threads.start(dependent.model(), () -> load(dependent, tried)));
+            }
+        }
+    }
+
     /**
-     * Loads one model as a client asks for it, and waits for it.
+     * Loads the models of one name as a client asks for it, and waits for them: several where namespaces are, each from
+     * its own repository.
      *
      * @throws GatunException with the protocol's text when a version cannot be loaded
      */
@@ -146,87 +180,73 @@ final class ModelLifeCycle {
         if (!override.files().isEmpty() && override.config().isEmpty()) {
             throw GatunException.invalidArgument("Load parameter 'config' must be specified for model file override");
         }
-        Optional<ModelDirectory> directory = override.files().isEmpty() ? directory(name) : Optional.empty();
+        SortedMap<ModelIdentifier, Finding> found = override.files().isEmpty() ? sources.named(name) : new TreeMap<>();
+        if (found.isEmpty()) {
+            load(ModelIdentifier.of(name), Optional.empty(), override);
+            return;
+        }
+        Optional<GatunException> failure = Optional.empty();
+        for (Map.Entry<ModelIdentifier, Finding> model : found.entrySet()) {
+            try {
+                load(model.getKey(), Optional.of(directory(model.getKey(), model.getValue())), override);
+            } catch (GatunException e) {
+                failure = failure.or(() -> Optional.of(e));
+            }
+        }
+        if (failure.isPresent()) {
+            throw failure.get();
+        }
+    }
+
+    private void load(ModelIdentifier model, Optional<ModelDirectory> directory, ModelOverride override) {
         ModelSource source;
         try {
-            source = sources.read(name, directory, override);
+            source = sources.read(model.name(), directory, override);
         } catch (GatunException e) {
-            GatunException noted = unreadable(name, directory.isPresent(), e);
-            throw override.isEmpty() ? noted : unreadable(name, ": " + e.getMessage(), e);
+            GatunException noted = unreadable(model, directory.isPresent(), e);
+            throw override.isEmpty() ? noted : LoadOutcome.unreadable(model.name(), ": " + e.getMessage(), e);
         }
-        if (directory.isEmpty() && models.find(name).isEmpty() && models.size() >= modelLimit) {
+        if (directory.isEmpty() && models.find(model).isEmpty() && models.size() >= modelLimit) {
             source.discard();
-            throw new GatunException(
-                    ErrorCode.RESOURCE_EXHAUSTED,
-                    "failed to load '" + name + "', there are " + models.size()
-                            + " models, the limit for models of files that requests bring; the server's "
-                            + Setting.LIMIT_MODELS + " sets it");
+            throw LoadOutcome.tooMany(model.name(), models.size());
         }
-        ModelEntry entry = models.entry(name);
+        ModelEntry entry = models.entry(model);
         entry.wanted(true);
         Round round = new Round();
-        round.begun.add(name);
+        round.begun.add(model);
         begin(entry, source, round);
-        CompletableFuture<List<ModelLoader.Result>> change = round.changes.get(name);
+        CompletableFuture<List<ModelLoader.Result>> change = round.changes.get(model);
         if (change == null) {
             String reason = entry.versions().getFirst().reason();
-            throw unreadable(name, ": " + reason, GatunException.invalidArgument(reason));
+            throw LoadOutcome.unreadable(model.name(), ": " + reason, GatunException.invalidArgument(reason));
         }
-        List<ModelLoader.Result> results = await(change);
-        if (source.versions().isEmpty()) {
-            throw new ModelLoadException(
-                    ErrorCode.INVALID_ARGUMENT,
-                    "failed to load '" + name + "', no version is available",
-                    failures(results));
-        }
-        StringBuilder failures = new StringBuilder();
-        for (ModelLoader.Result result : results) {
-            result.failure().ifPresent(failure -> failures.append("version ")
-                    .append(result.entry().version())
-                    .append(" is at UNAVAILABLE state: ")
-                    .append(codeText(failure.code()))
-                    .append(": ")
-                    .append(failure.getMessage())
-                    .append(";\n"));
-        }
-        if (!failures.isEmpty()) {
-            throw new ModelLoadException(
-                    ErrorCode.INVALID_ARGUMENT, "load failed for model '" + name + "': " + failures, failures(results));
+        LoadOutcome.requireSuccess(source, await(change));
+    }
+
+    /** @throws GatunException RESOURCE_EXHAUSTED when the models are as many as there may be that requests bring */
+    void requireRoom(List<ListedModel> added) {
+        if (models.size() + added.size() > modelLimit) {
+            throw LoadOutcome.tooMany(added.getFirst().name(), models.size());
         }
     }
 
-    private static List<GatunException> failures(List<ModelLoader.Result> results) {
-        return results.stream().flatMap(result -> result.failure().stream()).toList();
-    }
-
-    private Optional<ModelDirectory> directory(String name) {
-        Optional<Finding> found = sources.find(name);
-        if (found.isEmpty()) {
-            return Optional.empty();
-        }
-        return switch (found.get()) {
+    private ModelDirectory directory(ModelIdentifier model, Finding finding) {
+        return switch (finding) {
             case Finding.Conflict conflict ->
-                throw unreadable(name, true, GatunException.invalidArgument(conflict.reason()));
-            case Finding.Model model -> Optional.of(model.directory());
+                throw unreadable(model, true, GatunException.invalidArgument(conflict.reason()));
+            case Finding.Model found -> found.directory();
         };
     }
 
     /** @param found whether there is such a model, so that there is more to say than that there is none */
-    private GatunException unreadable(String name, boolean found, GatunException failure) {
+    private GatunException unreadable(ModelIdentifier model, boolean found, GatunException failure) {
         String reason = failure.getMessage();
-        if (found || models.find(name).isPresent()) {
-            refuse(models.entry(name), reason);
+        if (found || models.find(model).isPresent()) {
+            refuse(models.entry(model), reason);
         } else {
-            LOG.warn("Model '{}' cannot be loaded: {}", name, reason);
+            LOG.warn("Model '{}' cannot be loaded: {}", model, reason);
         }
-        return unreadable(name, found ? ": " + reason : "", failure);
-    }
-
-    private static GatunException unreadable(String name, String why, GatunException reason) {
-        return new ModelLoadException(
-                ErrorCode.INTERNAL,
-                "failed to load '" + name + "', failed to poll from model repository" + why,
-                List.of(reason));
+        return LoadOutcome.unreadable(model.name(), found ? ": " + reason : sources.absence(model.name()), failure);
     }
 
     private static <T> T await(CompletableFuture<T> change) {
@@ -240,20 +260,6 @@ final class ModelLifeCycle {
         }
     }
 
-    private static String codeText(ErrorCode code) {
-        return switch (code) {
-            case UNKNOWN -> "Unknown";
-            case INTERNAL -> "Internal";
-            case NOT_FOUND -> "Not found";
-            case INVALID_ARGUMENT -> "Invalid argument";
-            case UNAVAILABLE -> "Unavailable";
-            case RESOURCE_EXHAUSTED -> "Resource exhausted";
-            case UNSUPPORTED -> "Unsupported";
-            case ALREADY_EXISTS -> "Already exists";
-            case CANCELLED -> "Cancelled";
-        };
-    }
-
     /**
      * Takes a model out of service; waits until new requests are refused, and not for those that run.
      *
@@ -261,17 +267,16 @@ final class ModelLifeCycle {
      *     them
      */
     void unload(String name, boolean dependents) {
-        Optional<ModelEntry> found = models.find(name);
-        if (found.isEmpty()) {
-            return;
-        }
-        ModelEntry entry = found.get();
+        models.named(name).forEach(entry -> unload(entry, dependents));
+    }
+
+    private void unload(ModelEntry entry, boolean dependents) {
         if (!dependents) {
             await(takeOut(entry, () -> {}));
             return;
         }
         List<ModelEntry> users =
-                models.dependents(name).stream().filter(ModelEntry::serves).toList();
+                models.dependents(entry).stream().filter(ModelEntry::serves).toList();
         if (users.isEmpty()) {
             await(takeOut(entry, unused(entry)));
             return;
@@ -281,7 +286,7 @@ final class ModelLifeCycle {
         for (ModelEntry user : users) {
             await(takeOut(user, () -> {
                 if (left.decrementAndGet() == 0) {
-                    threads.start(name, () -> reload.unload(entry, unused(entry)));
+                    threads.start(entry.model(), () -> reload.unload(entry, unused(entry)));
                 }
             }));
         }
@@ -289,10 +294,18 @@ final class ModelLifeCycle {
 
     private CompletableFuture<Void> takeOut(ModelEntry entry, Runnable afterwards) {
         entry.wanted(false);
-        return threads.submit(entry.name(), List.of(), () -> {
+        return threads.submit(entry.model(), List.of(), () -> {
             reload.unload(entry, afterwards);
+            renewAskingElsewhere(entry.name());
             return null;
         });
+    }
+
+    /** Has ensembles made anew that ask the model of another namespace, now that one is gone. */
+    private void renewAskingElsewhere(String name) {
+        if (models.namespacing()) {
+            renewAsking(name);
+        }
     }
 
     /** Unloads the models that {@code entry} asks, which nobody else asks and nobody asked for by name. */
@@ -300,26 +313,26 @@ final class ModelLifeCycle {
         List<String> asked = entry.loaded().map(ModelSource::dependencies).orElse(List.of());
         return () -> {
             for (String name : asked) {
-                models.find(name)
+                models.named(name).stream()
                         .filter(member -> !member.wanted() && member.serves())
-                        .filter(member -> models.dependents(name).stream().noneMatch(ModelEntry::serves))
-                        .ifPresent(member -> threads.start(name, () -> reload.unload(member, unused(member))));
+                        .filter(member -> models.dependents(member).stream().noneMatch(ModelEntry::serves))
+                        .forEach(member -> threads.start(member.model(), () -> reload.unload(member, unused(member))));
             }
         };
     }
 
     /**
      * Looks for changes in the repositories and has models loaded or unloaded. Does not wait for that, and never
-     * throws.
+     * throws; false when the repositories cannot be read.
      */
-    void poll() {
-        look();
+    boolean poll() {
+        return look().read;
     }
 
     /** As {@link #poll}, but waits first for changes under way, and at the end for its own. */
     void pollAndWait() {
         for (ModelEntry entry : models.all()) {
-            threads.pending(entry.name()).ifPresent(ModelLifeCycle::awaitEnd);
+            threads.pending(entry.model()).ifPresent(ModelLifeCycle::awaitEnd);
         }
         look().changes.values().forEach(ModelLifeCycle::awaitEnd);
     }
@@ -331,20 +344,24 @@ final class ModelLifeCycle {
 
     private Round look() {
         Round round = new Round();
-        SortedMap<String, Finding> found;
+        SortedMap<ModelIdentifier, Finding> found;
         try {
             found = sources.scan();
         } catch (GatunException e) {
             LOG.warn("The model repositories cannot be read and are left as they are: {}", e.getMessage());
+            round.read = false;
             return round;
         }
-        found.forEach((name, finding) -> poll(name, finding, round));
+        found.forEach((model, finding) -> poll(model, finding, round));
         for (ModelEntry entry : models.all()) {
-            if (!found.containsKey(entry.name())
-                    && threads.pending(entry.name()).isEmpty()) {
+            if (!found.containsKey(entry.model())
+                    && threads.pending(entry.model()).isEmpty()) {
                 if (entry.attempted().isPresent()) {
-                    LOG.info("Model '{}' is no longer in the repository", entry.name());
-                    threads.start(entry.name(), () -> reload.unload(entry, () -> {}));
+                    LOG.info("Model '{}' is no longer in the repository", entry.model());
+                    threads.start(entry.model(), () -> {
+                        reload.unload(entry, () -> {});
+                        renewAskingElsewhere(entry.name());
+                    });
                 } else {
                     models.removeUnused(entry);
                 }
@@ -353,12 +370,12 @@ final class ModelLifeCycle {
         return round;
     }
 
-    private void poll(String name, Finding finding, Round round) {
+    private void poll(ModelIdentifier identifier, Finding finding, Round round) {
         // A change under way goes on; the next look is soon enough for what changes meanwhile.
-        if (threads.pending(name).isPresent() || !round.begun.add(name)) {
+        if (threads.pending(identifier).isPresent() || !round.begun.add(identifier)) {
             return;
         }
-        ModelEntry entry = models.entry(name);
+        ModelEntry entry = models.entry(identifier);
         entry.wanted(true);
         try {
             switch (finding) {
@@ -375,7 +392,7 @@ final class ModelLifeCycle {
         } catch (GatunException e) {
             refuse(entry, e.getMessage());
         } catch (RuntimeException e) {
-            LOG.error("Looking for changes of model '{}' failed unexpectedly", name, e);
+            LOG.error("Looking for changes of model '{}' failed unexpectedly", identifier, e);
         }
     }
 

@@ -7,6 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
+import gatun.runtime.configuration.ModelFiles;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -44,15 +46,18 @@ final class ModelLoader {
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Backends backends;
     private final BufferPool pool;
-    private final MemberModels members;
+    private final Function<String, MemberModels> members;
     private final UnaryOperator<ServedModel> remembering;
 
-    /** @param remembering puts the response cache before a model that wants it */
+    /**
+     * @param members finds the members of the ensembles of a namespace
+     * @param remembering puts the response cache before a model that wants it
+     */
     ModelLoader(
             RepositorySettings settings,
             Backends backends,
             BufferPool pool,
-            MemberModels members,
+            Function<String, MemberModels> members,
             UnaryOperator<ServedModel> remembering) {
         this.settings = settings;
         this.backends = backends;
@@ -76,17 +81,22 @@ final class ModelLoader {
 
     /**
      * Loads versions. Never throws: what went wrong is in the results, one for each version in the same order; when
-     * there is no version to load, one result without a version says so.
+     * there is no version to load, one result without a version says so. A listed model waits for its first version.
      *
      * @param entry the name under which they will be found
      */
     List<Result> load(ModelSource source, Collection<Long> versions, ModelEntry entry) {
         long startedNanos = System.nanoTime();
         String name = source.name();
+        if (source.versions().isEmpty() && source.directory().listed()) {
+            return List.of(new Result(VersionEntry.awaited(source.directory()), Optional.empty()));
+        }
         if (source.versions().isEmpty()) {
             GatunException failure = new ConfigurationException(
                     ConfigurationPath.MODEL,
-                    "at least one version must be available under the version policy of model '" + name + "'",
+                    "at least one version must be available under the version policy of model '" + name + "'"
+                            + RepositoryAdvice.insteadOfVersions(
+                                    source.directory().path()),
                     "add a folder named by the version's number, such as 1, that holds the model's file");
             return List.of(Result.failed(name, "", VersionEntry.engine(source.config()), failure, Duration.ZERO));
         }
@@ -149,10 +159,6 @@ final class ModelLoader {
         } catch (RuntimeException e) {
             return Optional.empty(); // Loading it fails as well, and tells it.
         }
-        if (configs.entrySet().stream()
-                .allMatch(next -> next.getValue().equals(model(next.getKey()).config()))) {
-            return Optional.empty();
-        }
         List<Result> results = new ArrayList<>();
         for (Map.Entry<VersionEntry, ModelConfig> next : configs.entrySet()) {
             VersionEntry version = next.getKey();
@@ -177,13 +183,20 @@ final class ModelLoader {
         long startedNanos = System.nanoTime();
         String engine = VersionEntry.engine(source.config());
         try {
+            requireReadable(source.directory().version(version));
             ModelConfig config = complete(source, version);
             engine = VersionEntry.engine(config);
             Map<String, List<String>> labels =
                     LabelFiles.read(config, source.directory().path());
             ServedModel loaded = remembering.apply(
                     config.hasEnsembleScheduling()
-                            ? Ensemble.open(config, version, labels, members, pool, entry::readyVersions)
+                            ? Ensemble.open(
+                                    config,
+                                    version,
+                                    labels,
+                                    members.apply(source.model().namespace()),
+                                    pool,
+                                    entry::readyVersions)
                             : retrying(config.getName(), () -> start(source, config, version, labels, entry)));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
@@ -192,6 +205,12 @@ final class ModelLoader {
             GatunException failure = failure(source.name(), e);
             return Result.failed(source.name(), Long.toString(version), engine, failure, since(startedNanos));
         }
+    }
+
+    private static void requireReadable(Path versionDirectory) {
+        ModelFiles.fault(versionDirectory).ifPresent(fault -> {
+            throw GatunException.invalidArgument(fault);
+        });
     }
 
     private LoadedModel start(

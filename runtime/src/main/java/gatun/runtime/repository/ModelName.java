@@ -12,7 +12,8 @@ final class ModelName {
         if (name.isBlank()) {
             throw GatunException.invalidArgument("Model name cannot be empty. Please enter a valid name to deploy.");
         }
-        if (name.equals(".") || name.equals("..") || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
+        String word = name.strip();
+        if (word.equals(".") || word.equals("..") || name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
             throw GatunException.invalidArgument("invalid model name '" + name.replace('\0', '?')
                     + "', model name must not contain path traversal characters");
         }

@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.execution.ServedModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +70,7 @@ final class ModelReload {
         announce(entry, loading, serving);
         List<ModelLoader.Result> results =
                 loading.isEmpty() && !source.versions().isEmpty() ? List.of() : loader.load(source, loading, entry);
-        log(results);
+        log(entry.model(), results);
         boolean failed = results.stream().anyMatch(result -> result.failure().isPresent());
         if (failed && !serving.isEmpty() && !sameBase) {
             abandon(entry, source, results);
@@ -89,16 +90,18 @@ final class ModelReload {
         return serving;
     }
 
-    private static void log(List<ModelLoader.Result> results) {
+    private static void log(ModelIdentifier model, List<ModelLoader.Result> results) {
         for (ModelLoader.Result result : results) {
             VersionEntry version = result.entry();
             if (result.failure().isPresent()) {
                 String which = version.version().isEmpty() ? "" : " version " + version.version();
-                LOG.warn("Model '{}'{} cannot be loaded: {}", version.status().name(), which, version.reason());
+                LOG.warn("Model '{}'{} cannot be loaded: {}", model, which, version.reason());
+            } else if (version.version().isEmpty()) {
+                LOG.warn("Model '{}' {}", model, version.reason());
             } else {
                 LOG.info(
                         "Model '{}' version {} is ready after {} ms",
-                        version.status().name(),
+                        model,
                         version.version(),
                         version.status().loadTime().toMillis());
             }
@@ -138,7 +141,7 @@ final class ModelReload {
             entry.attempted(source);
             LOG.warn(
                     "Model '{}' keeps its instances: {}",
-                    entry.name(),
+                    entry.model(),
                     failures.getFirst().getMessage());
         }
         listeners.changed();
@@ -262,7 +265,7 @@ final class ModelReload {
         List<ServedModel> models =
                 ending.stream().flatMap(row -> row.model().stream()).toList();
         if (!models.isEmpty()) {
-            LOG.info("Model '{}' is unloaded as soon as its running requests have ended", entry.name());
+            LOG.info("Model '{}' is unloaded as soon as its running requests have ended", entry.model());
         }
         unloader.end(models, () -> {
             previous.ifPresent(ModelSource::discard);

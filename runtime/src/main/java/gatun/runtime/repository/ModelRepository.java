@@ -4,9 +4,11 @@ package gatun.runtime.repository;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ListedModel;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
@@ -16,19 +18,25 @@ import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The models of the server, by name. Any thread may look models up, load and unload them. Owns the models that it
+ * The models of the server. Any thread may look models up, load and unload them. Owns the models that it
  * loaded, and the threads that do it.
  */
 public final class ModelRepository {
@@ -43,6 +51,10 @@ public final class ModelRepository {
     private final Unloader unloader = new Unloader();
     private final ModelReload reload;
     private final ModelLifeCycle lifeCycle;
+    private final boolean readableAtStart;
+
+    /** Whether the repositories could not be read at the start, nor since. */
+    private volatile boolean unread;
 
     /** Set by the thread that opens the server, before others know it. */
     private @Nullable RepositoryPoll poll;
@@ -63,8 +75,10 @@ public final class ModelRepository {
         list.replace(settings.sources().listed());
         uploads.removeAbandoned();
         controlMode = settings.controlMode();
-        models = new ModelTable(listeners);
-        loader = new ModelLoader(settings, backends, pool, new RepositoryMembers(models), remembering);
+        readableAtStart = settings.sources().readableAtStart();
+        models = new ModelTable(settings.sources().namespacing(), listeners);
+        loader = new ModelLoader(
+                settings, backends, pool, namespace -> new RepositoryMembers(models, namespace), remembering);
         reload = new ModelReload(loader, unloader, listeners);
         lifeCycle = new ModelLifeCycle(
                 sources,
@@ -77,30 +91,53 @@ public final class ModelRepository {
     /**
      * Loads every model that is there and waits until each is ready or has a reason why not.
      *
-     * @throws GatunException when a directory of the repository cannot be read
+     * @throws GatunException when a directory of the repository cannot be read, and need be
      */
     public void loadAll() {
-        lifeCycle.start(sources.scan());
+        scanAtStart().ifPresent(lifeCycle::start);
+    }
+
+    /** What the repositories hold; empty when they cannot be read and the server is to live all the same. */
+    private Optional<SortedMap<ModelIdentifier, RepositoryScan.Finding>> scanAtStart() {
+        try {
+            return Optional.of(sources.scan());
+        } catch (GatunException e) {
+            if (readableAtStart) {
+                throw e;
+            }
+            LOG.error(
+                    "The model repositories cannot be read; the server is not ready until they can: {}",
+                    e.getMessage());
+            unread = true;
+            return Optional.empty();
+        }
     }
 
     /**
      * Loads the named models and waits until each is ready or has a reason why not.
      *
-     * @throws GatunException when a directory of the repository cannot be read, or a name is not one of a directory
+     * @throws GatunException when a directory of the repository cannot be read, and need be, or a name is not one of a
+     *     directory
      */
     public void loadOnly(List<String> names) {
         names.forEach(ModelName::check);
-        SortedMap<String, RepositoryScan.Finding> chosen = new TreeMap<>();
-        SortedMap<String, RepositoryScan.Finding> found = sources.scan();
+        scanAtStart().ifPresent(found -> lifeCycle.start(chosen(names, found)));
+    }
+
+    private static SortedMap<ModelIdentifier, RepositoryScan.Finding> chosen(
+            List<String> names, SortedMap<ModelIdentifier, RepositoryScan.Finding> chosen) {
+        List<String> present =
+                chosen.keySet().stream().map(ModelIdentifier::name).distinct().toList();
+        chosen.keySet().removeIf(model -> !names.contains(model.name()));
         for (String name : names) {
-            chosen.put(
-                    name,
-                    found.getOrDefault(
-                            name,
-                            new RepositoryScan.Finding.Conflict("there is no directory '" + name
-                                    + "' in the model repository; it holds: " + String.join(", ", found.keySet()))));
+            if (!present.contains(name)) {
+                chosen.put(
+                        ModelIdentifier.of(name),
+                        new RepositoryScan.Finding.Conflict("there is no directory '" + name
+                                + "' in the model repository; it holds: " + String.join(", ", present)));
+            }
         }
-        lifeCycle.start(chosen);
+        return chosen;
     }
 
     /** The models that are served because a list names them, by name. */
@@ -117,15 +154,41 @@ public final class ModelRepository {
         lifeCycle.pollAndWait();
     }
 
+    /** As {@link gatun.runtime.server.InferenceServer#register}. */
+    public void register(List<ListedModel> added) {
+        requireExplicit();
+        for (ListedModel model : added) {
+            ModelName.check(model.name());
+            if (!sources.named(model.name()).isEmpty()) {
+                throw ModelList.conflict(model.name());
+            }
+        }
+        lifeCycle.requireRoom(added);
+        list.add(added);
+    }
+
+    /** As {@link gatun.runtime.server.InferenceServer#unregister}. */
+    public void unregister(Collection<String> names) {
+        list.remove(names);
+        names.stream().flatMap(name -> models.named(name).stream()).forEach(models::removeUnused);
+    }
+
     /** From now on follows the changes of the repositories, looking again after each {@code interval}. */
     public void follow(Duration interval) {
-        poll = RepositoryPoll.start(interval, lifeCycle::poll);
+        poll = RepositoryPoll.start(interval, this::look);
+    }
+
+    private void look() {
+        if (lifeCycle.poll()) {
+            unread = false;
+        }
     }
 
     /** As {@link gatun.runtime.server.InferenceServer#load}. */
     public void load(String name, ModelOverride override) {
         requireExplicit();
         lifeCycle.load(name, override);
+        unread = false;
     }
 
     /** As {@link gatun.runtime.server.InferenceServer#unload}. */
@@ -137,7 +200,9 @@ public final class ModelRepository {
     private void requireExplicit() {
         if (controlMode != ControlMode.EXPLICIT) {
             throw new GatunException(
-                    ErrorCode.UNAVAILABLE, "explicit model load / unload is not allowed if polling is enabled");
+                    ErrorCode.UNAVAILABLE,
+                    "explicit model load / unload is not allowed if polling is enabled; a server that is started with "
+                            + Setting.MODEL_CONTROL_MODE.with("explicit") + " allows it");
         }
     }
 
@@ -149,11 +214,14 @@ public final class ModelRepository {
      */
     public ServedModel model(String name, String version) {
         long number = version.isEmpty() ? -1 : VersionText.parse(version);
-        ModelEntry entry = models.get(name);
-        if (entry == null || entry.versions().isEmpty()) {
-            throw ModelEntry.unknown(name);
-        }
+        ModelEntry entry = models.resolve(name);
         return version.isEmpty() ? entry.latest() : entry.version(number);
+    }
+
+    /** The version of one model, as {@link #model(String, String)}. */
+    public ServedModel model(ModelIdentifier model, String version) {
+        ModelEntry entry = models.find(model).orElseThrow(() -> ModelEntry.unknown(model.name()));
+        return version.isEmpty() ? entry.latest() : entry.version(VersionText.parse(version));
     }
 
     /**
@@ -168,15 +236,17 @@ public final class ModelRepository {
         if (stopped.ready()) {
             throw failure;
         }
-        ModelEntry entry = models.get(stopped.name());
-        if (entry == null) {
-            throw ModelEntry.unknown(stopped.name());
-        }
+        ModelEntry entry = models.resolve(stopped.name());
         ServedModel next = request.anyVersion() ? entry.latest() : entry.version(stopped.version());
         if (!next.ready()) {
             throw ModelEntry.notReady(stopped.name(), next.versionText());
         }
         return next;
+    }
+
+    /** Whether the repositories could be read at the start, or since. */
+    public boolean readable() {
+        return !unread;
     }
 
     /** Whether every version that should be served is. */
@@ -188,12 +258,14 @@ public final class ModelRepository {
     public List<ModelStatus> index() {
         List<ModelStatus> index = new ArrayList<>();
         rows().map(VersionEntry::status).forEach(index::add);
-        present().forEach((name, finding) -> {
-            if (models.find(name).filter(known -> !known.versions().isEmpty()).isEmpty()) {
+        present().forEach((identifier, finding) -> {
+            if (models.find(identifier)
+                    .filter(known -> !known.versions().isEmpty())
+                    .isEmpty()) {
                 index.add(
                         switch (finding) {
                             case RepositoryScan.Finding.Conflict conflict ->
-                                VersionEntry.failed(name, "", "", conflict.reason(), Duration.ZERO)
+                                VersionEntry.failed(identifier.name(), "", "", conflict.reason(), Duration.ZERO)
                                         .status();
                             case RepositoryScan.Finding.Model model ->
                                 unknown(model.directory().name());
@@ -208,7 +280,7 @@ public final class ModelRepository {
      * The models that the repositories hold; none when they cannot be read now, so that the index still tells of the
      * loaded ones.
      */
-    private SortedMap<String, RepositoryScan.Finding> present() {
+    private SortedMap<ModelIdentifier, RepositoryScan.Finding> present() {
         try {
             return sources.scan();
         } catch (GatunException e) {
@@ -223,26 +295,32 @@ public final class ModelRepository {
 
     /** The counters of every ready version, by name and version. */
     public List<ModelStatistics> statistics() {
-        return rows().filter(VersionEntry::isReady)
-                .flatMap(row -> row.model().stream())
-                .map(ServedModel::statistics)
-                .toList();
+        return ready((identifier, model) -> Stream.of(model.statistics().of(identifier)));
     }
 
     /** How long the requests to every ready version took, by name and version. */
     public List<ModelLatencies> latencies() {
-        return rows().filter(VersionEntry::isReady)
-                .flatMap(row -> row.model().stream())
-                .flatMap(model -> model.latencies().stream())
+        return ready((identifier, model) -> model.latencies().stream().map(found -> found.of(identifier)));
+    }
+
+    /** The result of {@code look} for every ready version, by name and version. */
+    private <T> List<T> ready(BiFunction<ModelIdentifier, ServedModel, Stream<T>> look) {
+        return entries()
+                .flatMap(entry -> entry.versions().stream()
+                        .map(VersionEntry::now)
+                        .filter(VersionEntry::isReady)
+                        .flatMap(row -> row.model().stream())
+                        .flatMap(model -> look.apply(entry.model(), model)))
                 .toList();
     }
 
     /** All versions by name, those of one name ascending. */
     private Stream<VersionEntry> rows() {
-        return models.all().stream()
-                .sorted(Comparator.comparing(ModelEntry::name))
-                .flatMap(model -> model.versions().stream())
-                .map(VersionEntry::now);
+        return entries().flatMap(model -> model.versions().stream()).map(VersionEntry::now);
+    }
+
+    private Stream<ModelEntry> entries() {
+        return models.all().stream().filter(model -> !model.departed()).sorted(Comparator.comparing(ModelEntry::model));
     }
 
     /**
@@ -265,20 +343,30 @@ public final class ModelRepository {
 
     /** Unloads all models. A model that asks others goes before them: its requests may still need them. */
     private boolean unloadAll(long deadline) {
-        List<ServedModel> open = models.all().stream()
-                .flatMap(entry -> entry.versions().stream())
-                .flatMap(version -> version.model().stream())
-                .toList();
+        Map<ModelIdentifier, Set<ModelIdentifier>> needs = new HashMap<>();
+        models.all().stream()
+                .filter(entry -> entry.versions().stream()
+                        .anyMatch(version -> version.model().isPresent()))
+                .forEach(entry -> needs.put(entry.model(), members(entry)));
         boolean ended = true;
-        for (List<ServedModel> round : DependencyOrder.closing(open)) {
+        for (List<ModelIdentifier> round : DependencyOrder.closing(needs)) {
             round.stream()
-                    .map(ServedModel::name)
-                    .distinct()
-                    .flatMap(name -> models.find(name).stream())
+                    .flatMap(model -> models.find(model).stream())
                     .forEach(entry -> reload.unload(entry, () -> {}));
             ended &= unloader.close(remaining(deadline));
         }
         return ended;
+    }
+
+    /** The models that the open versions of a model ask. */
+    private Set<ModelIdentifier> members(ModelEntry entry) {
+        String namespace = entry.model().namespace();
+        return entry.versions().stream()
+                .flatMap(version -> version.model().stream())
+                .flatMap(model -> model.dependencies().stream())
+                .flatMap(name -> Stream.ofNullable(models.member(namespace, name)))
+                .map(ModelEntry::model)
+                .collect(Collectors.toSet());
     }
 
     private static Duration remaining(long deadline) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelEnsembling;
@@ -35,6 +36,10 @@ record ModelSource(
      */
     record Stamps(
             SortedMap<Long, ModificationStamp> versions, ModificationStamp configuration, ModificationStamp base) {}
+
+    ModelIdentifier model() {
+        return directory.model();
+    }
 
     String name() {
         return directory.name();

@@ -2,13 +2,16 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
+import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Finds and reads the sources that models are loaded from. Safe for any thread.
@@ -18,20 +21,37 @@ import java.util.TreeMap;
  * @param uploads where the files of load requests are
  */
 record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
+    /** How many models a text names at most. */
+    private static final int NAMES = 20;
+
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
-    SortedMap<String, RepositoryScan.Finding> scan() {
-        return list.addTo(RepositoryScan.scan(sources.repositories()));
+    SortedMap<ModelIdentifier, RepositoryScan.Finding> scan() {
+        return list.addTo(RepositoryScan.scan(sources.repositories(), sources.namespacing()));
     }
 
-    /** The model of that name in the repositories or the list; throws as {@link RepositoryScan#scan}. */
-    Optional<RepositoryScan.Finding> find(String name) {
-        return Optional.ofNullable(scan().get(name));
+    /** The models of that name in the repositories and the list; throws as {@link RepositoryScan#scan}. */
+    SortedMap<ModelIdentifier, RepositoryScan.Finding> named(String name) {
+        SortedMap<ModelIdentifier, RepositoryScan.Finding> found = scan();
+        found.keySet().removeIf(model -> !model.name().equals(name));
+        return found;
+    }
+
+    /** Says that a model is not there, and which are. For those who may load models, and so may list them. */
+    String absence(String name) {
+        List<String> found =
+                scan().keySet().stream().map(ModelIdentifier::name).distinct().toList();
+        String present = found.stream().limit(NAMES).collect(Collectors.joining(", "));
+        return "; there is no folder '" + name + "' in it"
+                + (present.isEmpty() ? "" : ", but " + present + (found.size() > NAMES ? ", ..." : ""));
     }
 
     /** @throws GatunException with the reason why nothing can be loaded from there */
     ModelSource read(ModelDirectory directory) {
-        ModelConfig config = ModelConfiguration.written(
-                directory.name(), directory.path(), sources.configName(), sources.autoComplete());
+        ModelConfig config = directory.listed()
+                ? ModelConfiguration.writtenAs(
+                        directory.name(), directory.path(), sources.configName(), sources.autoComplete())
+                : ModelConfiguration.written(
+                        directory.name(), directory.path(), sources.configName(), sources.autoComplete());
         return read(directory, list.apply(config), false, Optional.empty());
     }
 

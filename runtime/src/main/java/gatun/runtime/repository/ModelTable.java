@@ -1,21 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The names that the server knows, each with its versions. Safe for any thread. */
+/** The models that the server knows, each with its versions. Safe for any thread. */
 final class ModelTable {
-    private final Map<String, ModelEntry> entries = new ConcurrentHashMap<>();
+    /** How many names whose files are gone stay known: more than anybody asks for again, and not one for each that ever was. */
+    private static final int REMEMBERED = 1000;
+
+    /** By name; several entries only with namespaces. Lists are immutable and never empty. */
+    private final Map<String, List<ModelEntry>> entries = new ConcurrentHashMap<>();
+
+    private final boolean namespacing;
     private final ChangeListeners listeners;
 
-    /** An empty table. */
-    ModelTable(ChangeListeners listeners) {
+    /**
+     * An empty table.
+     *
+     * @param namespacing whether models of several repositories may have the same name
+     */
+    ModelTable(boolean namespacing, ChangeListeners listeners) {
+        this.namespacing = namespacing;
         this.listeners = listeners;
+    }
+
+    /** Whether models of several repositories may have the same name. */
+    boolean namespacing() {
+        return namespacing;
     }
 
     /** The listeners to changes of entries. */
@@ -23,45 +43,152 @@ final class ModelTable {
         return listeners;
     }
 
-    Optional<ModelEntry> find(String name) {
-        return Optional.ofNullable(get(name));
+    Optional<ModelEntry> find(ModelIdentifier model) {
+        return named(model.name()).stream()
+                .filter(entry -> entry.model().equals(model))
+                .findFirst();
     }
 
-    /** As {@link #find}, without an object for each request. */
+    /** The entries of that name. */
+    List<ModelEntry> named(String name) {
+        List<ModelEntry> named = entries.get(name);
+        return named == null ? List.of() : named;
+    }
+
+    /**
+     * The entry that a client means by a name. Makes no object for a request.
+     *
+     * @throws GatunException when there is none, or more than one
+     */
+    ModelEntry resolve(String name) {
+        List<ModelEntry> named = named(name);
+        if (!namespacing) {
+            if (named.isEmpty() || named.getFirst().versions().isEmpty()) {
+                throw ModelEntry.unknown(name);
+            }
+            return named.getFirst();
+        }
+        ModelEntry found = null;
+        for (int i = 0; i < named.size(); i++) {
+            ModelEntry entry = named.get(i);
+            if (entry.isKnown()) {
+                if (found != null) {
+                    throw ambiguous(name, named);
+                }
+                found = entry;
+            }
+        }
+        if (found == null) {
+            throw named.isEmpty()
+                    ? GatunException.invalidArgument(ModelEntry.unknown(name).getMessage())
+                    : new GatunException(
+                            ErrorCode.NOT_FOUND, "Identifier of model '" + name + "' is not found in global map");
+        }
+        return found;
+    }
+
+    private static GatunException ambiguous(String name, List<ModelEntry> named) {
+        long count = named.stream().filter(ModelEntry::isKnown).count();
+        return GatunException.invalidArgument("There are " + count + " identifiers of model '" + name
+                + "' in global map, model namespace must be provided to resolve ambiguity. Requests name no namespace:"
+                + " ask an ensemble of the same repository, or serve the model under another name");
+    }
+
+    /**
+     * The entry that an ensemble means by the name of a step: that of its own namespace, otherwise the only one. Null
+     * when there is none, or several. Makes no object for a request.
+     *
+     * @param namespace of the ensemble
+     */
     @Nullable
-    ModelEntry get(String name) {
-        return entries.get(name);
+    ModelEntry member(String namespace, String name) {
+        List<ModelEntry> named = named(name);
+        if (!namespacing) {
+            return named.isEmpty() ? null : named.getFirst();
+        }
+        ModelEntry only = null;
+        boolean several = false;
+        for (int i = 0; i < named.size(); i++) {
+            ModelEntry entry = named.get(i);
+            if (entry.isKnown()) {
+                if (entry.model().namespace().equals(namespace)) {
+                    return entry;
+                }
+                several = only != null;
+                only = entry;
+            }
+        }
+        return several ? null : only;
     }
 
-    /** The entry of that name, made when it is missing. */
-    ModelEntry entry(String name) {
-        return entries.computeIfAbsent(name, ModelEntry::new);
+    /** The entry of that model, made when it is missing; its files are there. */
+    ModelEntry entry(ModelIdentifier model) {
+        List<ModelEntry> named = entries.compute(model.name(), (name, known) -> {
+            if (known == null) {
+                return List.of(new ModelEntry(model));
+            }
+            return known.stream().anyMatch(entry -> entry.model().equals(model))
+                    ? known
+                    : Stream.concat(known.stream(), Stream.of(new ModelEntry(model)))
+                            .toList();
+        });
+        ModelEntry entry = named.stream()
+                .filter(known -> known.model().equals(model))
+                .findFirst()
+                .orElseThrow();
+        entry.departed(false);
+        return entry;
     }
 
-    /** How many entries there are. */
+    /** How many models there are, whose files are not gone. */
     int size() {
-        return entries.size();
+        return (int) all().stream().filter(entry -> !entry.departed()).count();
     }
 
     /** Every entry, in no order. */
     Collection<ModelEntry> all() {
-        return List.copyOf(entries.values());
+        return entries.values().stream().flatMap(List::stream).toList();
     }
 
-    /** The models that ask the model of that name, or tried to. */
-    List<ModelEntry> dependents(String name) {
-        return entries.values().stream()
+    /** The models that ask a model of that name, or tried to, in whatever namespace they find it. */
+    List<ModelEntry> asking(String name) {
+        return all().stream()
                 .filter(entry -> entry.attempted()
                         .map(source -> source.dependencies().contains(name))
                         .orElse(false))
                 .toList();
     }
 
-    /** Forgets a name whose files are gone, once none of its versions is left. */
+    /** The models that ask this one, or tried to. */
+    List<ModelEntry> dependents(ModelEntry asked) {
+        return asking(asked.name()).stream()
+                .filter(entry -> member(entry.model().namespace(), asked.name()) == asked)
+                .toList();
+    }
+
+    /**
+     * Takes a model whose files are gone out of the index, once none of its versions is left. One that had versions
+     * stays known, as in Triton: who asks for it learns that it has none any more.
+     */
     void removeUnused(ModelEntry entry) {
-        if (entry.versions().stream().allMatch(version -> version.model().isEmpty())) {
-            entries.remove(entry.name(), entry);
-            listeners.changed();
+        if (entry.departed()
+                || entry.versions().stream().anyMatch(version -> version.model().isPresent())) {
+            return;
         }
+        long departed = all().stream().filter(ModelEntry::departed).count();
+        if (entry.versions().isEmpty() || departed >= REMEMBERED) {
+            remove(entry);
+        } else {
+            entry.departed(true);
+        }
+        listeners.changed();
+    }
+
+    private void remove(ModelEntry entry) {
+        entries.computeIfPresent(entry.name(), (name, known) -> {
+            List<ModelEntry> left =
+                    known.stream().filter(other -> other != entry).toList();
+            return left.isEmpty() ? null : left;
+        });
     }
 }

@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -43,7 +44,8 @@ final class OverrideFiles {
         } catch (IOException e) {
             throw cannotWrite(model, e);
         }
-        OverrideFiles written = new OverrideFiles(root, ModelDirectory.inRepository(model, root.resolve(model)));
+        OverrideFiles written =
+                new OverrideFiles(root, ModelDirectory.inRepository(ModelIdentifier.of(model), root.resolve(model)));
         try {
             Files.createDirectory(written.directory.path());
             for (Map.Entry<String, MemorySegment> file : files.entrySet()) {

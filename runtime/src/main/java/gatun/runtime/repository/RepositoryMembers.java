@@ -7,21 +7,29 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Finds the members of ensembles among the models of the repository.
+ * Finds the members of an ensemble among the models of the repository.
  *
  * @param models the models by name
+ * @param namespace of the ensemble, in which it looks first
  */
-record RepositoryMembers(ModelTable models) implements MemberModels {
+record RepositoryMembers(ModelTable models, String namespace) implements MemberModels {
     @Override
     public ServedModel member(String name, long version) {
-        ModelEntry entry = models.find(name).orElseThrow(() -> ModelEntry.unknown(name));
+        ModelEntry entry = models.member(namespace, name);
+        if (entry == null) {
+            throw ModelEntry.unknown(name);
+        }
         return version == LATEST ? entry.latest() : entry.version(version);
     }
 
     @Override
     public Optional<String> missing(String ensemble, String name, long version) {
-        List<VersionEntry> versions =
-                models.find(name).map(ModelEntry::versions).orElse(List.of());
+        ModelEntry member = models.member(namespace, name);
+        if (member == null && models.namespacing()) {
+            return Optional.of(
+                    "ensemble " + ensemble + " contains models that are not available or ambiguous: " + name);
+        }
+        List<VersionEntry> versions = member == null ? List.of() : member.versions();
         boolean anyReady = false;
         boolean found = false;
         for (VersionEntry entry : versions) {

@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,29 +16,31 @@ import java.util.stream.Stream;
 final class RepositoryScan {
     private RepositoryScan() {}
 
-    /** The finding for a name. */
+    /** The finding for a model. */
     sealed interface Finding {
         /** A model. */
         record Model(ModelDirectory directory) implements Finding {}
 
-        /** A name that no model can be served under, and why. */
+        /** A model that cannot be served, and why. */
         record Conflict(String reason) implements Finding {}
     }
 
     /**
-     * Every model in {@code repositories}, by name. A directory whose name begins with a dot is no model: mounted
+     * Every model in {@code repositories}. A directory whose name begins with a dot is no model: mounted
      * volumes and version control leave such directories.
      *
+     * @param namespacing whether each repository is a namespace
      * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
      */
-    static SortedMap<String, Finding> scan(List<Path> repositories) {
-        SortedMap<String, Finding> found = new TreeMap<>();
+    static SortedMap<ModelIdentifier, Finding> scan(List<Path> repositories, boolean namespacing) {
+        SortedMap<ModelIdentifier, Finding> found = new TreeMap<>();
         for (Path repository : repositories) {
             for (Path directory : directories(repository)) {
                 String name = directory.getFileName().toString();
+                ModelIdentifier model = new ModelIdentifier(namespacing ? repository.toString() : "", name);
                 found.merge(
-                        name,
-                        new Finding.Model(ModelDirectory.inRepository(name, directory)),
+                        model,
+                        new Finding.Model(ModelDirectory.inRepository(model, directory)),
                         (first, second) -> new Finding.Conflict(
                                 "model '" + name + "' appears in two or more repositories; remove all but one"));
             }
@@ -47,8 +50,8 @@ final class RepositoryScan {
 
     private static List<Path> directories(Path repository) {
         if (!Files.isDirectory(repository)) {
-            throw GatunException.invalidArgument("the model repository '" + repository
-                    + "' is not a directory; expected one with a sub-directory for each model");
+            throw GatunException.invalidArgument("the model repository '" + repository + "' is not a directory"
+                    + RepositoryAdvice.insteadOf(repository));
         }
         try (Stream<Path> entries = Files.list(repository)) {
             return entries.filter(Files::isDirectory)

@@ -28,8 +28,16 @@ public record RepositorySettings(
      * @param listed models that are served besides, from directories of any name
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether configurations are completed from the model's files
+     * @param namespacing whether models of several repositories may have the same name
+     * @param readableAtStart whether opening fails when a directory cannot be read
      */
-    public record Sources(List<Path> repositories, List<ListedModel> listed, String configName, boolean autoComplete) {
+    public record Sources(
+            List<Path> repositories,
+            List<ListedModel> listed,
+            String configName,
+            boolean autoComplete,
+            boolean namespacing,
+            boolean readableAtStart) {
         /** Keeps copies of the lists. */
         public Sources {
             repositories = List.copyOf(repositories);

@@ -23,6 +23,15 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
                 new ModelStatus(name, version, "", ModelState.LOADING, "", Duration.ZERO), true, Optional.empty());
     }
 
+    /** Stands for the whole model while its directory holds no version yet. */
+    static VersionEntry awaited(ModelDirectory directory) {
+        String reason = "waits for the first version: there is no folder named by a number in " + directory.path();
+        return new VersionEntry(
+                new ModelStatus(directory.name(), "", "", ModelState.LOADING, reason, Duration.ZERO),
+                true,
+                Optional.empty());
+    }
+
     /** A version that could not be loaded, or the whole model when {@code version} is empty. */
     static VersionEntry failed(String name, String version, String engine, String reason, Duration loadTime) {
         return new VersionEntry(

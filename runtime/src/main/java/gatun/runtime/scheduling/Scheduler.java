@@ -97,9 +97,13 @@ public final class Scheduler<T extends Ticket> {
             lock.unlock();
         }
         if (lent != null && instance != Dispatcher.NONE) {
+            ticket.taken();
             lent.run(instance, ticket);
-        } else {
-            follow(woken, ended);
+            return admission;
+        }
+        follow(woken, ended);
+        if (admission == Admission.ACCEPTED) {
+            ticket.taken();
         }
         return admission;
     }
@@ -144,12 +148,18 @@ public final class Scheduler<T extends Ticket> {
      * Ends a ticket that no instance has begun and whose time to wait is over, or puts it behind others, as it wants.
      */
     public void expire(Ticket ticket) {
+        int woken;
+        List<Sequence> ended;
         lock.lock();
         try {
             dispatcher.expire(ticket);
+            // Without it, or behind them, the others may be a batch that waits for nothing more.
+            woken = dispatcher.instanceToWake(System.nanoTime());
+            ended = dispatcher.takeEnded();
         } finally {
             lock.unlock();
         }
+        follow(woken, ended);
     }
 
     /** How many tickets wait for an instance. */

@@ -110,6 +110,13 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
+     * Called by the submitting thread when the scheduler has taken this in: what is submitted from then on comes after
+     * it. It may be running, or be over, but for a run on this very thread, which begins afterwards. Does nothing by
+     * default. Must return at once, and not throw.
+     */
+    protected void taken() {}
+
+    /**
      * Called by the waiting thread each time it is awake while this waits or runs; does nothing by default. Must not
      * throw.
      */

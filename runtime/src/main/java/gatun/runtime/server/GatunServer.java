@@ -13,6 +13,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ListedModel;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
@@ -38,6 +39,7 @@ import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -97,7 +99,7 @@ public final class GatunServer implements InferenceServer {
     /**
      * Loads the models and returns when each is ready or has, in {@link #index}, a reason why not.
      *
-     * @throws GatunException when a model repository cannot be read; nothing is left open then
+     * @throws GatunException when a model repository cannot be read, and need be; nothing is left open then
      */
     public static GatunServer open(ServerOptions options) {
         List<Backend> engines = new ArrayList<>();
@@ -148,7 +150,7 @@ public final class GatunServer implements InferenceServer {
     @Override
     public boolean ready() {
         requireOpen();
-        return !draining && (!strictReadiness || repository.ready());
+        return !draining && repository.readable() && (!strictReadiness || repository.ready());
     }
 
     @Override
@@ -159,6 +161,11 @@ public final class GatunServer implements InferenceServer {
     @Override
     public ModelVersion model(String name, String version) {
         return repository.model(name, version);
+    }
+
+    @Override
+    public ModelVersion model(ModelIdentifier model, String version) {
+        return repository.model(model, version);
     }
 
     @Override
@@ -181,6 +188,17 @@ public final class GatunServer implements InferenceServer {
     @Override
     public List<ListedModel> listed() {
         return repository.listed();
+    }
+
+    @Override
+    public void register(List<ListedModel> models) {
+        requireOpen();
+        repository.register(models);
+    }
+
+    @Override
+    public void unregister(Collection<String> names) {
+        repository.unregister(names);
     }
 
     @Override

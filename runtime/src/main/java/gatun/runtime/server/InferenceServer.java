@@ -10,6 +10,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ListedModel;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
@@ -23,6 +24,7 @@ import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -62,6 +64,15 @@ public interface InferenceServer extends AutoCloseable {
      * @throws GatunException NOT_FOUND, UNAVAILABLE or INVALID_ARGUMENT with the protocol's text
      */
     ModelVersion model(String name, String version);
+
+    /**
+     * The version of the model with that identity.
+     *
+     * @throws GatunException as {@link #model(String, String)}
+     */
+    default ModelVersion model(ModelIdentifier model, String version) {
+        return model(model.name(), version);
+    }
 
     /**
      * Why a version cannot answer now, in the protocol's words; empty when it can.
@@ -124,6 +135,19 @@ public interface InferenceServer extends AutoCloseable {
     default void replaceListed(List<ListedModel> models) {
         throw new GatunException(ErrorCode.UNAVAILABLE, "this server has no list of models that could be replaced");
     }
+
+    /**
+     * Adds models that no repository holds, so that they can be loaded by name.
+     *
+     * @throws GatunException ALREADY_EXISTS for a name that is in use, RESOURCE_EXHAUSTED when there are too many
+     *     models, UNAVAILABLE unless models are loaded by name; nothing has changed then
+     */
+    default void register(List<ListedModel> models) {
+        throw new GatunException(ErrorCode.UNAVAILABLE, "this server takes no models besides its own");
+    }
+
+    /** Forgets models that {@link #register} added and that are unloaded. */
+    default void unregister(Collection<String> names) {}
 
     /** The version of a listed model that a label stands for; empty when there is no such label. */
     default OptionalLong labelled(String model, String label) {

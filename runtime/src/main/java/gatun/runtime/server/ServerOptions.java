@@ -67,6 +67,8 @@ public final class ServerOptions {
     private Tracing tracing = Tracing.off();
     private Consumer<ModelConfig> configurationRule = config -> {};
     private boolean autoComplete = true;
+    private boolean readableAtStart = true;
+    private boolean modelNamespacing;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
 
@@ -211,6 +213,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Whether opening fails when a directory of models cannot be read; otherwise the server is not ready meanwhile. */
+    public ServerOptions readableAtStart(boolean required) {
+        readableAtStart = required;
+        return this;
+    }
+
     /** Whether the server counts as ready only when every model is. */
     public ServerOptions strictReadiness(boolean enabled) {
         strictReadiness = enabled;
@@ -241,6 +249,12 @@ public final class ServerOptions {
      */
     public ServerOptions configurationRule(Consumer<ModelConfig> rule) {
         configurationRule = rule;
+        return this;
+    }
+
+    /** Whether models of several repositories may have the same name; false without this call. */
+    public ServerOptions modelNamespacing(boolean enabled) {
+        modelNamespacing = enabled;
         return this;
     }
 
@@ -290,7 +304,13 @@ public final class ServerOptions {
     RepositorySettings repository() {
         return new RepositorySettings(
                 controlMode,
-                new RepositorySettings.Sources(repositories, listed.orElse(List.of()), configName, autoComplete),
+                new RepositorySettings.Sources(
+                        repositories,
+                        listed.orElse(List.of()),
+                        configName,
+                        autoComplete,
+                        modelNamespacing,
+                        readableAtStart),
                 new RepositorySettings.Loading(loadThreads, loadRetries, loadRetryInterval, warmUps, configurationRule),
                 new RepositorySettings.Scheduling(
                         queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),

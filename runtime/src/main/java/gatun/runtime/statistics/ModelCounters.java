@@ -2,7 +2,6 @@
 package gatun.runtime.statistics;
 
 import gatun.runtime.BatchStatistics;
-import gatun.runtime.CacheStatistics;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.RequestStatistics;
@@ -16,6 +15,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -115,7 +115,7 @@ public final class ModelCounters {
                 batches(),
                 responses(),
                 requests(),
-                CacheStatistics.NONE);
+                Optional.empty());
     }
 
     /** How long the answered requests took, by where they came from. */

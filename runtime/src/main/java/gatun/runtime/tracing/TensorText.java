@@ -11,6 +11,7 @@ import java.io.Writer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
@@ -71,6 +72,11 @@ final class TensorText {
             case BF16 -> Float.toString(Float.intBitsToFloat(bytes.get(ElementLayouts.INT16, at) << Short.SIZE));
             case FP32 -> Float.toString(bytes.get(ElementLayouts.FP32, at));
             case FP64 -> Double.toString(bytes.get(ElementLayouts.FP64, at));
+            default ->
+                "0x"
+                        + HexFormat.of()
+                                .formatHex(
+                                        bytes.asSlice(at, datatype.byteSize()).toArray(ValueLayout.JAVA_BYTE));
             case BYTES, INVALID -> throw new IllegalArgumentException(datatype + " has no elements of a fixed size");
         };
     }

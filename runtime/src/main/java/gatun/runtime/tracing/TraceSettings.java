@@ -16,6 +16,9 @@ public record TraceSettings(Set<TraceLevel> levels, long rate, long count, long 
     /** The count that never ends. */
     public static final long UNLIMITED = -1;
 
+    /** How the refusal of settings for a model begins that is not ready; the model's name follows. */
+    public static final String UNKNOWN_MODEL = "Request for unknown model : ";
+
     private static final long DEFAULT_RATE = 1000;
 
     /** Keeps a copy of the levels. */

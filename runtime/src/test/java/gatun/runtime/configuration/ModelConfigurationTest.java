@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ModelConfigurationTest {
     private static final String TENSORS = """
@@ -240,6 +241,18 @@ class ModelConfigurationTest {
         assertThatThrownBy(() -> load(true))
                 .hasMessage("Invalid model name: Could not determine backend for model 'm' with no backend in model"
                         + " configuration. Expected model name of the form 'model.<backend_name>'.");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "backend: \"tensorflow\""})
+    void shouldSayThatNoEngineRunsTensorFlowLite(String backend) throws IOException {
+        Path version = Files.createDirectories(directory.resolve("1"));
+        Files.writeString(version.resolve("model.tflite"), "");
+        write(backend + TENSORS);
+        assertThatThrownBy(() -> load(true))
+                .hasMessage("model 'm' is a TensorFlow Lite model (model.tflite), and no engine here runs those");
+        Files.writeString(version.resolve("saved_model.pb"), "");
+        assertThat(load(true).getBackend()).isEqualTo("tensorflow");
     }
 
     @Test

@@ -21,6 +21,13 @@ class LentInstanceTest {
 
     private static final class Job extends Ticket {
         volatile Thread ranOn = Thread.currentThread();
+        volatile boolean taken;
+        volatile boolean takenBefore;
+
+        @Override
+        protected void taken() {
+            taken = true;
+        }
     }
 
     /** A worker whose runs wait for a permit while it is gated. */
@@ -61,6 +68,7 @@ class LentInstanceTest {
         public long run(List<Job> batch) {
             most.accumulateAndGet(running.incrementAndGet(), Math::max);
             batch.forEach(job -> job.ranOn = Thread.currentThread());
+            batch.forEach(job -> job.takenBefore = job.taken);
             if (interrupts) {
                 Thread.currentThread().interrupt();
             }
@@ -134,6 +142,12 @@ class LentInstanceTest {
             assertThat(run().ranOn.getName()).isEqualTo("worker");
         }
         awaitLoan();
+    }
+
+    @Test
+    void shouldTellThatATicketIsTakenBeforeItRunsOnItsOwnThread() {
+        earnTrust();
+        assertThat(run()).matches(job -> job.ranOn.equals(Thread.currentThread()) && job.takenBefore);
     }
 
     @Test

@@ -344,7 +344,10 @@ final class SchedulerSimulation {
             return;
         }
         if (deadline != 0) {
-            loop.after(deadline - loop.now() + random.nextLong(TICK_NANOS), () -> dispatcher.expire(job));
+            loop.after(deadline - loop.now() + random.nextLong(TICK_NANOS), () -> {
+                dispatcher.expire(job);
+                wake(dispatcher.instanceToWake(loop.now()));
+            });
         }
         if (random.nextInt(10) == 0) {
             loop.after(random.nextLong(100_000), () -> {

@@ -26,11 +26,22 @@ class SchedulerTest {
     /** A ticket with a number. */
     private static final class Job extends Ticket {
         final int number;
+        final int size;
         /** Written by the worker, read after waiting. */
         int answer;
 
         Job(int number) {
+            this(number, 1);
+        }
+
+        Job(int number, int size) {
             this.number = number;
+            this.size = size;
+        }
+
+        @Override
+        protected int size() {
+            return size;
         }
     }
 
@@ -264,6 +275,27 @@ class SchedulerTest {
         assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(delay);
         assertThat(scheduler.close(GRACE)).isTrue();
+    }
+
+    /** One that is put back leaves the others, who came before that, with a size that is worth sending. */
+    @Test
+    void shouldSendTheBatchThatIsCompleteOnceATicketIsPutBack() {
+        Recorder worker = new Recorder();
+        long hour = TimeUnit.HOURS.toNanos(1);
+        BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, List.of(100), 0);
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
+        Job late = new Job(1, 1);
+        late.limitWait(0, System.nanoTime() + hour, true);
+        List<Job> others = List.of(new Job(2, 2), new Job(3, 2));
+        scheduler.submit(late);
+        others.forEach(scheduler::submit);
+        scheduler.expire(late);
+        for (Job job : others) {
+            assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
+        }
+        assertThat(worker.ran).containsExactly(2, 3);
+        assertThat(scheduler.close(GRACE)).isTrue();
+        assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
     }
 
     /** The worker that has begun a run. */

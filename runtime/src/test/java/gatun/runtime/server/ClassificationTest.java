@@ -112,6 +112,16 @@ class ClassificationTest {
     }
 
     @Test
+    void shouldOrderZerosByTheirPlacesAndPutWhatIsNoNumberWhereTritonHasIt() throws IOException {
+        open("TYPE_FP64", "", -0.0, 0.0, 1.0);
+        assertThat(classify(3, Shape.of(3), 1)).containsExactly("1.000000:2:dog\r", "-0.000000:0:cat", "0.000000:1");
+        test.close();
+        open("TYPE_FP64", "", 1.0, Double.NaN, 2.0, -Double.NaN);
+        assertThat(classify(4, Shape.of(4), 1)).last().asString().matches("-?nan:3");
+        assertThat(classify(2, Shape.of(2), 1)).containsExactly("2.000000:2:dog\r", "1.000000:0:cat");
+    }
+
+    @Test
     void shouldRefuseTooManyElements() {
         test = new TestServer(repository).model("m", """
                 backend: "scripted"

@@ -110,6 +110,18 @@ class EnsembleTest extends EnsembleFixture {
     }
 
     @Test
+    void shouldTellThatItIsTakenInOnceItsFirstStepsAre() {
+        members();
+        test.model("e", diamond("OUT")).open(this::compute);
+        InferenceRequest request = test.input(test.request("e"), "IN", 2);
+        CountDownLatch submitted = new CountDownLatch(1);
+        request.onSubmitted(submitted::countDown);
+        before.put("TWICE", () -> Await.opened(submitted));
+        before.put("NEXT", () -> Await.opened(submitted));
+        test.server().infer(request).close();
+    }
+
+    @Test
     void shouldGoOnAtOnceWithAStepWhoseInputsAreThereThoughAnotherStillRuns() throws Exception {
         members();
         test.model(

@@ -241,7 +241,11 @@ class GatunServerTest {
     @Test
     void shouldGiveUpARequestThatWaitedTooLong() throws Exception {
         Gate gate = new Gate();
-        test.model("m", ONE).open(gate::pass);
+        test.model(
+                        "m",
+                        ONE + "dynamic_batching { default_queue_policy { allow_timeout_override: true"
+                                + " default_timeout_microseconds: 60000000 } }")
+                .open(gate::pass);
         try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
             Future<?> running = clients.submit(() -> inferAndClose("m"));
             gate.awaitEntered(1);
@@ -250,6 +254,25 @@ class GatunServerTest {
             assertRefused(late, ErrorCode.UNAVAILABLE, "Request timeout expired");
             gate.open();
             running.get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldNotGiveUpARequestWhereNothingIsSaidAboutQueues() throws Exception {
+        Gate gate = new Gate();
+        test.model("m", ONE).open(gate::pass);
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            Future<?> running = clients.submit(() -> inferAndClose("m"));
+            gate.awaitEntered(1);
+            Future<?> patient = clients.submit(() -> {
+                InferenceRequest request = test.input(test.request("m"), "IN", 1);
+                request.timeoutMicros(1);
+                test.server().infer(request).close();
+            });
+            awaitPending(1);
+            gate.open();
+            running.get(20, TimeUnit.SECONDS);
+            patient.get(20, TimeUnit.SECONDS);
         }
     }
 

@@ -315,6 +315,19 @@ class InstanceAdjustmentTest {
     }
 
     @Test
+    void shouldKeepSequencesWhereTheConfigurationHasAnotherTimeOnly() throws Exception {
+        open(MODEL + SEQUENCES + instances(1));
+        finish(step(1, true, false));
+        ModelVersion before = test.server().model("m", "");
+
+        change(MODEL + SEQUENCES + instances(1));
+
+        assertThat(test.server().model("m", "")).isSameAs(before);
+        finish(step(1, false, true));
+        assertThat(loads).hasValue(0);
+    }
+
+    @Test
     void shouldGiveNewInstancesToSequencesThatWait() throws Exception {
         open(MODEL + SEQUENCES + instances(1));
         finish(step(1, true, false));

@@ -357,8 +357,8 @@ class IterativeSequenceTest {
                 });
 
         assertThatThrownBy(() -> ask(request(2)))
-                .hasMessage("the backend asks to run a request of model 'm' again, but the model is not configured for"
-                        + " that;"
+                .hasMessage("Request is released with TRITONSERVER_REQUEST_RELEASE_RESCHEDULE, while the model is not"
+                        + " configured to handle such a flag. The backend asks to run a request of model 'm' again;"
                         + " add 'iterative_sequence: true' to its 'sequence_batching'");
     }
 

@@ -144,14 +144,14 @@ class RequestValidationTest {
                     test.input(request, "A", 1, 3);
                     test.input(request, "C", 2);
                 },
-                "unexpected inference input 'C' for model 'plain'");
+                "unexpected inference input 'C' for model 'plain'; it has 'A' FP32 [-1,3], 'B' FP32 [2]");
         assertRefused(
                 "plain",
                 request -> {
                     test.input(request, "A", 1, 3);
                     request.addOutput(RequestedOutput.of("Z"));
                 },
-                "unexpected inference output 'Z' for model 'plain'");
+                "unexpected inference output 'Z' for model 'plain'; it has 'X', 'Y'");
     }
 
     @Test
@@ -202,7 +202,9 @@ class RequestValidationTest {
                     test.input(request, "A", 5, 3);
                     test.input(request, "B", 5, 1);
                 },
-                P + "inference request batch-size must be <= 4 for 'batched'");
+                P
+                        + "inference request batch-size must be <= 4 for 'batched', got 5; send several requests, or"
+                        + " raise max_batch_size in the model's configuration");
         assertRefused(
                 "batched",
                 request -> {

@@ -70,6 +70,10 @@ public final class Checking {
 
     private static int report(CheckSettings settings, RepositoryCheck check, PrintWriter out) {
         CheckReport report = new CheckReport(out, settings.showConfigurations());
+        List<String> remarks = settings.repositories().stream()
+                .flatMap(repository -> RepositoryCheck.remarks(repository).stream())
+                .toList();
+        remarks.forEach(out::println);
         List<ModelReport> models = new ArrayList<>();
         check.run(name -> settings.models().isEmpty() || settings.models().contains(name), model -> {
             models.add(model);
@@ -77,7 +81,7 @@ public final class Checking {
         });
         long bad = models.stream().filter(model -> !model.isGood()).count();
         report.end(models.size(), bad);
-        return bad == 0 ? GOOD : BAD;
+        return bad == 0 && remarks.isEmpty() ? GOOD : BAD;
     }
 
     private static ServerOptions options(CheckSettings settings, BufferPool buffers, SharedRegions regions) {

@@ -19,6 +19,7 @@ import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code gatun}: names the commands. */
@@ -92,6 +93,11 @@ public final class GatunCommand implements Callable<Integer> {
             String... arguments) {
         SettingSources sources = new SettingSources();
         CommandLine command = create(version, serve, embedded, sources);
+        if (ModelServerArguments.askVersion(arguments)) {
+            command.getOut().println("TensorFlow ModelServer: gatun " + version);
+            command.getOut().flush();
+            return ExitCode.OK;
+        }
         return execute(command, sources, environment, List.of(ModelServerArguments.translate(arguments)));
     }
 
@@ -103,7 +109,10 @@ public final class GatunCommand implements Callable<Integer> {
             CommandSpec serve =
                     Objects.requireNonNull(command.getSubcommands().get(SERVE)).getCommandSpec();
             try {
-                all = sources.merge(serve, arguments.subList(1, arguments.size()), environment);
+                List<String> flags = FlagBeginning.complete(serve, arguments.subList(1, arguments.size()));
+                all = sources.merge(serve, flags, environment);
+            } catch (ParameterException e) {
+                return new FlagErrors(sources).handleParseException(e, arguments.toArray(new String[0]));
             } catch (ConfigurationFile.InvalidFileException e) {
                 command.getErr().println("gatun: " + e.getMessage());
                 command.getErr().flush();

@@ -21,19 +21,17 @@ final class KnownFlags {
     private static final String TRITON = "Triton";
     private static final String TENSORFLOW_SERVING = "TensorFlow Serving";
 
-    private static final String NO_TLS = "Gatun does not serve TLS yet, and without it the port would lie open;"
-            + " remove the flag and put a proxy that ends TLS in front";
-
     private static final String NO_ALTS = "Gatun does not know Google's ALTS, and without it the port would lie open;"
-            + " serve TLS by --grpc-use-ssl instead";
+            + " serve TLS by --grpc-use-ssl or --ssl_config_file instead";
 
     /** Flags that must not be dropped silently, and why. */
-    private static final Map<String, String> PROTECTIVE =
-            Map.of("--ssl_config_file", NO_TLS, "--use_alts_credentials", NO_ALTS);
+    private static final Map<String, String> PROTECTIVE = Map.of("--use_alts_credentials", NO_ALTS);
 
     private static final String NO_THREADS = "each request has a virtual thread, and there is no limit to set";
     private static final String NO_LITE = "TensorFlow Lite models are not served";
-    private static final String NO_XLA = "TensorFlow compiles nothing just in time here";
+    private static final String NO_XLA =
+            "TensorFlow runs graphs as they are; set TF_XLA_FLAGS in the environment to try"
+                    + " the compiler of its library";
 
     /** Why flags of TensorFlow Serving have no effect. */
     private static final Map<String, String> REASONS = Map.ofEntries(
@@ -58,10 +56,6 @@ final class KnownFlags {
             Map.entry("--skip_initialize_tpu", "there are no TPUs here"),
             Map.entry("--remove_unused_fields_from_bundle_metagraph", "a model's description is not kept in memory"),
             Map.entry("--thread_pool_factory_config_file", "TensorFlow has its own threads"),
-            Map.entry(
-                    "--tensorflow_session_config_file",
-                    "the number of threads is set by --tensorflow_intra_op_parallelism and"
-                            + " --tensorflow_inter_op_parallelism"),
             Map.entry("--platform_config_file", "the files of a model say which engine runs it"));
 
     /** The server that each flag comes from. */
@@ -108,7 +102,6 @@ final class KnownFlags {
     private static Map<String, String> origins() {
         Map<String, String> origins = new TreeMap<>();
         add(origins, TRITON, """
-                --allow-sagemaker --allow-vertex-ai
                 --buffer-manager-thread-count --cache-directory
                 --cuda-virtual-address-size --enable-peer-access
                 --grpc-infer-allocation-pool-size
@@ -117,11 +110,10 @@ final class KnownFlags {
                 --host-policy
                 --http-thread-count
                 --min-supported-compute-capability --model-load-gpu-limit
-                --model-namespacing --repoagent-directory --reuse-grpc-port
-                --reuse-http-port --sagemaker-port --sagemaker-safe-port-range --sagemaker-thread-count
+                --repoagent-directory --reuse-grpc-port --reuse-http-port --sagemaker-thread-count
                 --trace-count --trace-file --trace-level --trace-log-frequency --trace-rate
-                --vertex-ai-default-model --vertex-ai-port --vertex-ai-thread-count""");
-        add(origins, TENSORFLOW_SERVING, "--ssl_config_file --use_alts_credentials");
+                --vertex-ai-thread-count""");
+        add(origins, TENSORFLOW_SERVING, "--use_alts_credentials");
         REASONS.keySet().forEach(name -> origins.put(name, TENSORFLOW_SERVING));
         return origins;
     }

@@ -15,10 +15,10 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
 
     private final Flag<Long> bufferPoolByteSize = flag(
             "--buffer-pool-byte-size --pinned-memory-pool-byte-size",
-            FlagType.BYTE_SIZE,
+            FlagType.BYTE_SIZE_OR_NONE,
             standard.bufferPoolByteSize(),
-            "The most bytes of native memory that requests and responses may occupy at a time."
-                    + " Also called --pinned-memory-pool-byte-size.");
+            "The most bytes of native memory that requests and responses may occupy at a time; 0, by which"
+                    + " Triton pins none, for the default. Also called --pinned-memory-pool-byte-size.");
     private final Flag<List<DevicePoolLimit>> devicePools = several(
             "--cuda-memory-pool-byte-size",
             FlagType.of("GPU:BYTES", new DevicePoolFlag()::convert),
@@ -53,7 +53,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
                             + " both provided. Please provide one or the other.");
         }
         return new MemorySettings(
-                bufferPoolByteSize.value(),
+                bufferPoolByteSize.value() == 0 ? standard.bufferPoolByteSize() : bufferPoolByteSize.value(),
                 clientSharedMemory.value(),
                 cache.or(olderCacheByteSize::value).orElse(standard.responseCacheByteSize()),
                 devicePools.value());

@@ -67,6 +67,12 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             standard.sources().configName(),
             "Take configs/NAME.pbtxt of each model that has it instead of its config.pbtxt.");
 
+    private final Flag<Boolean> namespacing = yesOrNo(
+            "--model-namespacing",
+            standard.sources().namespacing(),
+            "Whether models of several repositories may have the same name: ensembles ask the one of their own"
+                    + " repository, requests only names that are unique.");
+
     /** The older form of disableAutoComplete. */
     private final Flag<Optional<Boolean>> strictModelConfig = hidden("--strict-model-config", FlagType.TRUE_FALSE);
 
@@ -145,7 +151,8 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                         list.settings(),
                         configName.value(),
                         !disableAutoComplete.value()
-                                && !strictModelConfig.value().orElse(false)),
+                                && !strictModelConfig.value().orElse(false),
+                        namespacing.value()),
                 new Control(
                         versionPoll.isPresent() ? ControlMode.POLL : mode,
                         versionPoll.orElse(repositoryPoll.value()),

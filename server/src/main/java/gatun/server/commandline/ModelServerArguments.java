@@ -2,17 +2,27 @@
 package gatun.server.commandline;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The command line of TensorFlow Serving's program, translated to flags of {@code gatun serve}. */
 final class ModelServerArguments {
     /** The command, named as the program. */
     private static final String COMMAND = "tensorflow_model_server";
 
-    /** The flags that this command starts a server with: it listens only where that program does. */
-    private static final List<String> DEFAULTS =
-            List.of("serve", "--allow-http=false", "--allow-grpc=false", "--allow-metrics=false", "--port=8500");
+    /** The flags that this command starts a server with: it listens only where that program does, and tries as often. */
+    private static final List<String> DEFAULTS = List.of(
+            "serve",
+            "--allow-http=false",
+            "--allow-grpc=false",
+            "--allow-metrics=false",
+            "--port=8500",
+            "--max_num_load_retries=5",
+            "--load_retry_interval_micros=60000000");
+
+    private static final Set<String> VERSION = Set.of("--version", "--version=true");
 
     private static final String CHANNEL_ARGUMENTS = "--grpc_channel_arguments";
 
@@ -28,6 +38,13 @@ final class ModelServerArguments {
             "grpc.max_connection_age_grace_ms", "--grpc-max-connection-age-grace");
 
     private ModelServerArguments() {}
+
+    /** Whether {@code arguments} ask that program for its version. */
+    static boolean askVersion(String... arguments) {
+        return arguments.length > 0
+                && arguments[0].equals(COMMAND)
+                && Arrays.stream(arguments).anyMatch(VERSION::contains);
+    }
 
     /** The arguments of {@code gatun} that have the meaning of {@code arguments}. */
     static String[] translate(String... arguments) {

@@ -30,6 +30,7 @@ final class ServeCommand implements Callable<Integer> {
     private final GrpcKeepaliveFlags grpcKeepalive;
     private final LaneFlags lanes;
     private final MetricsFlags metrics;
+    private final CloudFlags cloud;
     private final MemoryFlags memory;
     private final LimitFlags limits;
     private final ConnectionFlags connections;
@@ -53,6 +54,7 @@ final class ServeCommand implements Callable<Integer> {
                 "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));
         lanes = group("Lanes", new LaneFlags(listeners.lanes()));
         metrics = group("Metrics", new MetricsFlags(listeners.metrics()));
+        cloud = group("Vertex AI and SageMaker", new CloudFlags(listeners.cloud()));
         memory = group("Memory", new MemoryFlags(standard.memory()));
         limits = group("Limits", new LimitFlags(standard.clients().limits()));
         connections =
@@ -109,7 +111,8 @@ final class ServeCommand implements Callable<Integer> {
                         grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                         tensorFlowServing(),
                         lanes.settings(),
-                        metrics.settings()),
+                        metrics.settings(),
+                        cloud.settings()),
                 new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),
                 trace.settings());
     }

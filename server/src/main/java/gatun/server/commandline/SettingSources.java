@@ -40,12 +40,16 @@ final class SettingSources {
         List<SettingSource> variables = EnvironmentVariables.read(command, environment);
         List<String> merged = new ArrayList<>();
         Optional<String> file = file(arguments, variables);
-        if (file.isPresent()) {
-            ConfigurationFile.read(Path.of(file.get()), command).stream()
-                    .filter(source -> variables.stream().noneMatch(source::isOfSameFlag))
-                    .filter(source -> !given.contains(source.flag()))
-                    .forEach(source -> add(source, merged));
-        }
+        List<SettingSource> filed = file.isPresent() ? ConfigurationFile.read(Path.of(file.get()), command) : List.of();
+        CloudVariables.read(command, environment).stream()
+                .filter(source -> filed.stream().noneMatch(source::isOfSameFlag))
+                .filter(source -> variables.stream().noneMatch(source::isOfSameFlag))
+                .filter(source -> !given.contains(source.flag()))
+                .forEach(source -> add(source, merged));
+        filed.stream()
+                .filter(source -> variables.stream().noneMatch(source::isOfSameFlag))
+                .filter(source -> !given.contains(source.flag()))
+                .forEach(source -> add(source, merged));
         variables.stream().filter(source -> !given.contains(source.flag())).forEach(source -> add(source, merged));
         merged.addAll(arguments);
         return merged;

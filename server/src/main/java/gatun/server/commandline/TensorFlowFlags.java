@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -18,6 +19,10 @@ final class TensorFlowFlags extends FlagGroup {
             FlagType.TEXT.labelled("TAG[,TAG]"),
             USUAL_TAG,
             "Which graph of a SavedModel to serve: the one that has exactly these tags.");
+    private final Flag<Optional<Path>> sessionFile = optional(
+            "--tensorflow_session_config_file",
+            FlagType.PATH,
+            "How TensorFlow runs sessions: a ConfigProto in protobuf's text format.");
     private final Flag<Optional<Integer>> loadThreads = hidden(
             "--num_load_threads", FlagType.whole("N", Integer.MIN_VALUE, Integer.MAX_VALUE, "a number of seconds"));
 
@@ -35,6 +40,10 @@ final class TensorFlowFlags extends FlagGroup {
         if (!tags.value().equals(USUAL_TAG)) {
             options.add(new BackendOption(BACKEND, "tags", tags.value()));
         }
+        sessionFile
+                .value()
+                .ifPresent(file -> options.add(new BackendOption(
+                        BACKEND, "session-config-file", file.toAbsolutePath().toString())));
         add(options, "intra_op_parallelism_threads", intraOp);
         add(options, "inter_op_parallelism_threads", interOp);
         return options;

@@ -12,6 +12,7 @@ import gatun.client.RegionControl;
 import gatun.client.ServerControl;
 import gatun.client.ServerMetadata;
 import gatun.client.StreamReceiver;
+import gatun.client.calls.AsyncCall;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.server.InferenceServer;
@@ -67,7 +68,8 @@ public final class EmbeddedClient implements GatunClient {
         } catch (ClientException e) {
             return CompletableFuture.failedFuture(e);
         }
-        return EmbeddedCall.start(request, () -> answer(asked, request));
+        return AsyncCall.start(() -> answer(asked, request), "embedded-infer", thread -> request.cancellation()
+                .cancel());
     }
 
     @Override

@@ -20,13 +20,15 @@ import java.util.Set;
  * @param tensorFlow the settings of TensorFlow Serving's protocol
  * @param lanes the threads for requests without a socket
  * @param metrics the listener for metrics
+ * @param cloud the endpoints that clouds expect
  */
 public record ListenerSettings(
         HttpSettings http,
         GrpcSettings grpc,
         TensorFlowServingSettings tensorFlow,
         LaneSettings lanes,
-        MetricsSettings metrics) {
+        MetricsSettings metrics,
+        CloudSettings cloud) {
     private static final String EVERY_ADDRESS = "0.0.0.0";
 
     /** The ports of Triton, on every address. */
@@ -35,7 +37,8 @@ public record ListenerSettings(
             GrpcSettings.STANDARD,
             TensorFlowServingSettings.STANDARD,
             LaneSettings.STANDARD,
-            MetricsSettings.STANDARD);
+            MetricsSettings.STANDARD,
+            CloudSettings.STANDARD);
 
     /** The same, but nothing listens. */
     public ListenerSettings disabled() {
@@ -44,7 +47,8 @@ public record ListenerSettings(
                 new GrpcSettings(grpc.bind.disabled(), grpc.keepalive, grpc.compression),
                 tensorFlow,
                 lanes,
-                new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus));
+                new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus),
+                cloud.disabled());
     }
 
     /**

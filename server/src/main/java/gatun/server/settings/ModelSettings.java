@@ -29,7 +29,7 @@ public record ModelSettings(
         Optional<List<ResourceAmount>> rateLimit) {
     /** The defaults; there is no repository yet. */
     public static final ModelSettings STANDARD = new ModelSettings(
-            new Sources(List.of(), Optional.empty(), "", true),
+            new Sources(List.of(), Optional.empty(), "", true, false),
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
             new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1),
             new Backends(Map.of(), Optional.empty()),
@@ -39,7 +39,7 @@ public record ModelSettings(
     /** The same with these repositories, and no other. */
     ModelSettings withRepositories(List<Path> repositories) {
         return new ModelSettings(
-                new Sources(repositories, sources.list, sources.configName, sources.autoComplete),
+                new Sources(repositories, sources.list, sources.configName, sources.autoComplete, sources.namespacing),
                 control,
                 loading,
                 backends,
@@ -54,9 +54,14 @@ public record ModelSettings(
      * @param list models that are served besides, by name; empty when there is no list
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether a configuration is completed from the model's file
+     * @param namespacing whether models of several repositories may have the same name
      */
     public record Sources(
-            List<Path> repositories, Optional<ModelListSettings> list, String configName, boolean autoComplete) {
+            List<Path> repositories,
+            Optional<ModelListSettings> list,
+            String configName,
+            boolean autoComplete,
+            boolean namespacing) {
         /** Keeps a copy of the folders. */
         public Sources {
             repositories = List.copyOf(repositories);
@@ -69,7 +74,8 @@ public record ModelSettings(
      * @param mode who decides which models are loaded
      * @param pollInterval how long after one look at the repositories the next one comes, where that decides
      * @param loadModels the models to load at start where that is explicit; {@code *} stands for all
-     * @param exitOnError whether one model that cannot be loaded keeps the server from starting
+     * @param exitOnError whether one model that cannot be loaded, or a repository that is not there, keeps the server from
+     *     starting
      * @param strictReadiness whether the server is ready only when all models are
      */
     public record Control(

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +75,50 @@ class CheckIT {
                 .contains(folder.resolve("empty") + ": ", "add a folder named by the version's number")
                 .endsWith("5 of 6 models would not be served.\n");
         assertThat(check.log()).isEmpty();
+    }
+
+    @Test
+    void shouldSayWhatToDoWithModelsThatLieWrong() throws IOException {
+        ModelRepositoryFolder models = new ModelRepositoryFolder(folder);
+        byte[] model = ModelRepositoryFolder.simpleModelFile();
+        for (String name : List.of("pointer", "empty", "cut", "renamed", "lettered", "flat")) {
+            models.simple(name, "", 1);
+            Files.delete(folder.resolve(name).resolve("config.pbtxt"));
+        }
+        Files.writeString(folder.resolve("pointer/1/model.onnx"), """
+                version https://git-lfs.github.com/spec/v1
+                oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
+                size 12345
+                """);
+        Files.write(folder.resolve("empty/1/model.onnx"), new byte[0]);
+        Files.write(folder.resolve("cut/1/model.onnx"), Arrays.copyOf(model, model.length / 2));
+        Files.move(folder.resolve("renamed/1/model.onnx"), folder.resolve("renamed/1/resnet.onnx"));
+        Files.move(folder.resolve("lettered/1"), folder.resolve("lettered/v1"));
+        Files.move(folder.resolve("flat/1/model.onnx"), folder.resolve("flat/model.onnx"));
+        Files.delete(folder.resolve("flat/1"));
+        Files.write(folder.resolve("loose.onnx"), model);
+
+        ServerProcess check = ServerProcess.run("check", "--quiet", folder.toString());
+        assertThat(check.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(check.output())
+                .contains("model.onnx is a Git LFS pointer", "run 'git lfs pull'")
+                .contains("model.onnx is empty; copy")
+                .contains("model.onnx is not a valid ONNX file", "it was cut off: copy it again")
+                .contains("holds 'resnet.onnx': rename it to model.onnx")
+                .contains("folder 'v1' is no version: rename it to 1")
+                .contains("model.onnx lies outside of a version's folder: move it to 1/model.onnx")
+                .contains(
+                        "loose.onnx is not served as it lies there",
+                        "move it to " + folder.resolve("loose/1/model.onnx"));
+
+        models.simple("good", "", 1);
+        ServerProcess inside = ServerProcess.run("check", folder.resolve("good").toString());
+        assertThat(inside.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(inside.output()).contains("is the folder of one model", "name the folder above it: " + folder);
+
+        ServerProcess cloud = ServerProcess.run("check", "s3://bucket/models");
+        assertThat(cloud.awaitExit(Duration.ZERO)).isEqualTo(2);
+        assertThat(cloud.log()).contains("not read from cloud storage", "aws s3 sync s3://bucket/models DIR");
     }
 
     @Test

@@ -39,6 +39,18 @@ class CommandLineIT {
     }
 
     @Test
+    void shouldStartWithTheCacheThatTheBuildMade() {
+        boolean supported = Runtime.version().feature() >= 25;
+        // A JVM that must have its cache ends where the cache is not for it.
+        ServerProcess gatun = ServerProcess.start(
+                List.of("--version"), Map.of("GATUN_JAVA_OPTS", supported ? "-XX:AOTMode=on" : "-XX:+UseParallelGC"));
+        assertThat(gatun.awaitExit(Duration.ofSeconds(60))).as(gatun.log()).isZero();
+        assertThat(gatun.output()).startsWith("gatun ");
+        assertThat(ServerProcess.root().resolve("server/target/gatun/gatun.aot").toFile())
+                .matches(cache -> cache.isFile() == supported, "the build makes it for Java 25 and newer");
+    }
+
+    @Test
     void shouldStartThroughALinkWithABlankInItsName() throws Exception {
         Path link = Files.createSymbolicLink(
                 Files.createDirectory(folder.resolve("a folder")).resolve("gatun link"),
@@ -60,10 +72,12 @@ class CommandLineIT {
         Path java = Files.writeString(old.resolve("java"), "#!/bin/sh\nexit 1\n");
         assertThat(java.toFile().setExecutable(true)).isTrue();
         Files.writeString(folder.resolve("jdk/release"), "JAVA_VERSION=\"21.0.1\"\n");
-        Path launcher = folder.resolve("gatun");
+        Path launcher = Files.copy(ServerProcess.root().resolve("gatun"), folder.resolve("gatun"));
+        Path shared = Path.of("server/src/main/sh/launch.sh");
+        Files.createDirectories(folder.resolve(shared).getParent());
         Files.writeString(
-                launcher,
-                Files.readString(ServerProcess.root().resolve("gatun")).replace("least=22", "least=9999"));
+                folder.resolve(shared),
+                Files.readString(ServerProcess.root().resolve(shared)).replace("least=22", "least=9999"));
         Files.createDirectories(folder.resolve("server/target/gatun/lib"));
         ProcessBuilder builder = new ProcessBuilder("sh", launcher.toString(), "--version")
                 .redirectErrorStream(true)
@@ -105,6 +119,25 @@ class CommandLineIT {
     }
 
     @Test
+    void shouldSayWhatToDoWithARepositoryInTheCloudAndWithLooseFiles() throws Exception {
+        ServerProcess cloud = ServerProcess.run("serve", "--model-repository=gs://bucket", "--http-port=0");
+        assertThat(cloud.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(cloud.log()).contains("not read from cloud storage", "gcloud storage rsync -r gs://bucket DIR");
+
+        Files.createDirectories(folder.resolve("models/lettered/v1"));
+        Files.writeString(folder.resolve("models/loose.onnx"), "x");
+        ServerProcess loose = ServerProcess.run(
+                "serve",
+                "--model-repository=" + folder.resolve("models"),
+                "--http-port=0",
+                "--grpc-port=0",
+                "--metrics-port=0");
+        assertThat(loose.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(loose.log()).contains("loose.onnx is not served as it lies there");
+        assertThat(loose.output() + loose.log()).contains("folder 'v1' is no version: rename it to 1");
+    }
+
+    @Test
     void shouldNotStartWithoutTheFolderOfAListedModel() {
         ServerProcess gatun =
                 ServerProcess.run("tensorflow_model_server", "--port=0", "--model_base_path=/gatun-it/nosuch");
@@ -122,7 +155,7 @@ class CommandLineIT {
                         "--http-port=0",
                         "--grpc-port=0",
                         "--metrics-port=0"),
-                Map.of("GATUN_JAVA_OPTS", "-Xms4m -Xmx4m"));
+                Map.of("GATUN_JAVA_OPTS", "-Xms6m -Xmx6m"));
         assertThat(gatun.awaitExit(Duration.ofSeconds(60))).isEqualTo(Failures.OUT_OF_MEMORY);
     }
 }

@@ -187,6 +187,7 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldTakeBothNamesOfThePoolsSize() {
+        assertThat(serve("--pinned-memory-pool-byte-size=0").memory()).isEqualTo(MemorySettings.STANDARD);
         assertThat(serve("--pinned-memory-pool-byte-size=4096").memory().bufferPoolByteSize())
                 .isEqualTo(4096);
     }
@@ -224,7 +225,7 @@ class GatunCommandTest extends CommandFixture {
         "--http_port=1, --http-port",
         "--modl-repository=x, --model-repository",
         "--alow-grpc, --allow-grpc",
-        "--log-verbos, --log-verbose"
+        "--log-verbsoe, --log-verbose"
     })
     void shouldSuggestTheNearestOfAnUnknownFlag(String typed, String meant) {
         String name = typed.replaceFirst("=.*", "");
@@ -275,6 +276,16 @@ class GatunCommandTest extends CommandFixture {
     }
 
     @Test
+    void shouldCompleteTheBeginningOfAFlagThatNoOtherHas() {
+        serve("--log-warn=false", "--http-po", "7");
+        assertThat(logs.getLast().warning()).isFalse();
+        assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(7);
+        assertThat(serve("--pinned-mem=4096").memory().bufferPoolByteSize()).isEqualTo(4096);
+        assertThat(refused("--log-=1"))
+                .contains("option '--log-' is ambiguous; possibilities: '--log-error' '--log-file' '--log-format'");
+    }
+
+    @Test
     void shouldAskForTheRepository() {
         assertThat(run("serve", "--http-port=0")).isEqualTo(2);
         assertThat(err.toString()).contains("missing --model-repository=DIR");
@@ -292,7 +303,7 @@ class GatunCommandTest extends CommandFixture {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"--ssl_config_file=x"})
+    @ValueSource(strings = {"--use_alts_credentials=true"})
     void shouldRefuseToDropAFlagThatProtectsTheServer(String flag) {
         assertThat(refuse(flag)).contains(flag.replaceFirst("=.*", "")).contains("lie open");
     }
@@ -331,8 +342,8 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldWarnWhereProtectionIsSwitchedOffAnyway() {
-        serve("--ssl_config_file=false");
-        assertThat(warnings).singleElement().asString().contains("--ssl_config_file");
+        serve("--use_alts_credentials=false");
+        assertThat(warnings).singleElement().asString().contains("--use_alts_credentials");
     }
 
     @Test

@@ -3,9 +3,12 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.server.settings.CloudSettings;
+import gatun.server.settings.ListenerSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,6 +75,34 @@ class SettingSourcesTest extends CommandFixture {
         assertThat(served.getLast().listeners().grpc().bind().port()).isEqualTo(2);
         assertThat(served.getLast().listeners().metrics().port()).isEqualTo(3);
         assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("two"));
+    }
+
+    @Test
+    void shouldTakeTheVariablesOfVertexAiWhereNothingElseSetsTheFlags() throws IOException {
+        environment.put("AIP_MODE", "PREDICTION");
+        environment.put("AIP_HTTP_PORT", "5234");
+        environment.put("AIP_PREDICT_ROUTE", "/predict");
+        environment.put("AIP_HEALTH_ROUTE", "/health");
+        environment.put("AIP_STORAGE_URI", "models");
+        environment.put("GATUN_ALLOW_GRPC", "true");
+
+        assertThat(run("serve", config("vertex-ai-health-route: /alive\n")))
+                .as(err.toString())
+                .isEqualTo(SERVED);
+
+        ListenerSettings listeners = served.getLast().listeners();
+        assertThat(listeners.http().bind().enabled()).isFalse();
+        assertThat(listeners.grpc().bind().enabled()).isTrue();
+        assertThat(listeners.cloud().vertexAi().bind()).isEqualTo(new CloudSettings.Bind(true, Optional.empty(), 5234));
+        assertThat(listeners.cloud().vertexAi().predictRoute()).isEqualTo("/predict");
+        assertThat(listeners.cloud().vertexAi().healthRoute()).isEqualTo("/alive");
+        assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("models"));
+
+        assertThat(run("serve", "--model-repository=own", "--allow-http"))
+                .as(err.toString())
+                .isEqualTo(SERVED);
+        assertThat(served.getLast().listeners().http().bind().enabled()).isTrue();
+        assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("own"));
     }
 
     @Test

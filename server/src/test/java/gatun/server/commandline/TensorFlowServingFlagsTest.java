@@ -4,11 +4,13 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.grpc.connection.KeepaliveSettings;
+import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
 import gatun.server.settings.BatchingSettings;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ServerSettings;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The flags of TensorFlow Serving's program. */
 class TensorFlowServingFlagsTest extends CommandFixture {
@@ -56,6 +59,11 @@ class TensorFlowServingFlagsTest extends CommandFixture {
         assertThat(settings.listeners().tensorFlow().grpcPort()).isEqualTo(9000);
         assertThat(settings.listeners().http().bind().enabled()).isFalse();
         assertThat(settings.listeners().metrics().enabled()).isFalse();
+        assertThat(settings.models().loading().retries()).isEqualTo(5);
+        assertThat(settings.models().loading().retryInterval()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(ModelServerArguments.askVersion("tensorflow_model_server", "--port=1", "--version"))
+                .isTrue();
+        assertThat(ModelServerArguments.askVersion("serve", "--version")).isFalse();
         String[] others = {"serve", "--model-repository=models"};
         assertThat(ModelServerArguments.translate(others)).isEqualTo(others);
     }
@@ -87,6 +95,7 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                         "--load_retry_interval_micros=1500",
                         "--tensorflow_session_parallelism=4",
                         "--tensorflow_inter_op_parallelism=2",
+                        "--tensorflow_session_config_file=/c",
                         "--saved_model_tags=serve")
                 .models();
         assertThat(models.loading().threads()).isEqualTo(1);
@@ -95,11 +104,44 @@ class TensorFlowServingFlagsTest extends CommandFixture {
         assertThat(models.backends().options())
                 .isEqualTo(Map.of(
                         "tensorflow",
-                        Map.of("intra_op_parallelism_threads", "4", "inter_op_parallelism_threads", "2")));
+                        Map.of(
+                                "intra_op_parallelism_threads",
+                                "4",
+                                "inter_op_parallelism_threads",
+                                "2",
+                                "session-config-file",
+                                "/c")));
         assertThat(serve("--load_retry_interval_micros=-1").models().loading().retryInterval())
                 .isEqualTo(Duration.ZERO);
         assertThat(serve("--saved_model_tags=serve,gpu").models().backends().options())
                 .isEqualTo(Map.of("tensorflow", Map.of("tags", "serve,gpu")));
+    }
+
+    @Test
+    void shouldReadHowTensorFlowServingIsProtected(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("ssl.txt");
+        Files.writeString(file, "server_key: 'k' server_cert: 'c' custom_ca: 'a'");
+        TlsFiles tls = serve("--ssl_config_file=" + file)
+                .listeners()
+                .grpc()
+                .bind()
+                .tls()
+                .orElseThrow();
+        assertThat(tls.clientRoots()).isEmpty();
+        assertThat(tls.certificate().reader().read(file)).isEqualTo("c");
+        assertThat(tls.privateKey().reader().read(file)).isEqualTo("k");
+        Files.writeString(file, "server_key: 'k' server_cert: 'c' custom_ca: 'a' client_verify: true");
+        tls = serve("--ssl_config_file=" + file).listeners().grpc().bind().tls().orElseThrow();
+        assertThat(tls.clientRoots().orElseThrow().reader().read(file)).isEqualTo("a");
+        served.clear();
+        assertThat(refuse("--ssl_config_file=" + file, "--grpc-use-ssl=true"))
+                .contains("--ssl_config_file and --grpc-use-ssl both say how gRPC is protected");
+        Files.writeString(file, "server_key: 'k' server_cert: 'c' client_verify: true");
+        assertThat(refuse("--ssl_config_file=" + file)).contains("client_verify is true and there is no custom_ca");
+        Files.writeString(file, "server_key 7");
+        assertThat(refuse("--ssl_config_file=" + file))
+                .contains("Error parsing text-format tensorflow.serving.SSLConfig: 1:12");
+        assertThat(refuse("--ssl_config_file=/no/such/file")).contains("cannot read /no/such/file");
     }
 
     @Test

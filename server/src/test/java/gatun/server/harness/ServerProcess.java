@@ -59,14 +59,20 @@ public final class ServerProcess implements AutoCloseable {
     /** As {@link #launch(Path, String...)}, with more environment. */
     public static ServerProcess launch(Path repository, Map<String, String> environment, String... flags)
             throws InterruptedException {
+        return launch(developersLauncher(), repository, environment, flags);
+    }
+
+    /** As {@link #launch(Path, Map, String...)}, by another launcher than that of the source tree. */
+    public static ServerProcess launch(Path launcher, Path repository, Map<String, String> environment, String... flags)
+            throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of("--model-repository=" + repository));
         arguments.addAll(List.of(flags));
-        return launch(arguments, environment);
+        return launch(launcher, arguments, environment);
     }
 
     /** As {@link #launch(Path, String...)} without a repository: the flags say which models to serve. */
     public static ServerProcess launchList(String... flags) throws InterruptedException {
-        return launch(List.of(flags), Map.of());
+        return launch(developersLauncher(), List.of(flags), Map.of());
     }
 
     /** Runs exactly {@code tensorflow_model_server} with these flags, and waits until the server is ready. */
@@ -76,7 +82,7 @@ public final class ServerProcess implements AutoCloseable {
         return ready(start(arguments, Map.of()));
     }
 
-    private static ServerProcess launch(List<String> flags, Map<String, String> environment)
+    private static ServerProcess launch(Path launcher, List<String> flags, Map<String, String> environment)
             throws InterruptedException {
         List<String> arguments = new ArrayList<>(List.of(
                 "serve",
@@ -86,7 +92,7 @@ public final class ServerProcess implements AutoCloseable {
                 "--grpc-port=0",
                 "--metrics-port=0"));
         arguments.addAll(flags);
-        return ready(start(arguments, environment));
+        return ready(start(launcher, arguments, environment));
     }
 
     private static ServerProcess ready(ServerProcess server) throws InterruptedException {
@@ -104,12 +110,20 @@ public final class ServerProcess implements AutoCloseable {
      * for nothing.
      */
     public static ServerProcess start(List<String> arguments, Map<String, String> environment) {
+        return start(developersLauncher(), arguments, environment);
+    }
+
+    private static Path developersLauncher() {
+        return root().resolve("gatun");
+    }
+
+    /** As {@link #start(List, Map)}, by another launcher than that of the source tree. */
+    public static ServerProcess start(Path launcher, List<String> arguments, Map<String, String> environment) {
         try {
             Path folder = Files.createTempDirectory(
                     Files.createDirectories(Path.of(System.getProperty("gatun.it.folder"))), "server");
             // A build in the background ignores interrupts, and so would all that it starts.
-            List<String> command = new ArrayList<>(List.of(
-                    "env", "--default-signal=INT", root().resolve("gatun").toString()));
+            List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", launcher.toString()));
             command.addAll(arguments);
             boolean serves = arguments.contains("serve") || arguments.contains(MODEL_SERVER);
             if (serves && arguments.stream().noneMatch(argument -> argument.startsWith(READY_FILE))) {

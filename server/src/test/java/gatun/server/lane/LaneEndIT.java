@@ -22,6 +22,8 @@ import gatun.server.harness.ModelRepositoryFolder;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SimpleModel;
 import gatun.testing.Await;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,7 +39,8 @@ import org.junit.jupiter.api.io.TempDir;
 class LaneEndIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int LIMIT_SECONDS = 60;
-    private static final int RIGHT_ANSWERS = 3000;
+    /** A minute of nonsense takes some 500,000. */
+    private static final int RIGHT_ANSWERS = Integer.getInteger("gatun.lane.answers", 3000);
 
     @TempDir
     Path folder;
@@ -158,6 +161,41 @@ class LaneEndIT {
     }
 
     @Test
+    void shouldAnswerRightlyWhileModelsAreLoadedAnew() throws Exception {
+        Path models = Files.createDirectories(folder.resolve("models"));
+        ModelRepositoryFolder repository = new ModelRepositoryFolder(models);
+        repository.simple("m", "", 1);
+        try (ServerProcess server = launch(models);
+                GatunClient client = GatunClient.connect(lane());
+                SharedTensors tensors = SharedTensors.sealed(client, "m").open()) {
+            assertThat(server.readyFileExists()).isTrue();
+            tensors.set("INPUT1", SimpleModel.RIGHT);
+            CompletableFuture<Void> reloads = CompletableFuture.runAsync(() -> {
+                for (int version = 2; version <= 4; version++) {
+                    addVersion(repository, version);
+                    client.models().load("m");
+                }
+            });
+            for (int i = 0; !reloads.isDone() || i < 100; i++) {
+                int[] left = SimpleModel.LEFT.clone();
+                left[0] = i;
+                tensors.set("INPUT0", left);
+                tensors.infer();
+                assertThat(tensors.ints("OUTPUT0")[0]).isEqualTo(i + SimpleModel.RIGHT[0]);
+            }
+            reloads.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void addVersion(ModelRepositoryFolder repository, int version) {
+        try {
+            repository.simple("m", "", version);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
     void shouldAnswerWhatIsUnderWayWhenTheServerStops() throws Exception {
         Path models = Files.createDirectories(folder.resolve("models"));
         new ModelRepositoryFolder(models).delay("slow", 1500);
@@ -177,13 +215,15 @@ class LaneEndIT {
         }
     }
 
-    /** A second request to the model's only instance waits, which its own deadline tells. */
+    /** A second request to the model's only instance is not answered soon, which its own deadline tells. */
     private static boolean isUnderWay(GatunClient client) {
-        try (InferResponse response = client.infer(InferRequest.to("slow")
-                .inputInRegion("IN", Datatype.INT32, Shape.of(1), "r", 128, 4)
-                .outputInRegion("OUT", "r", 192, 4)
-                .deadline(Duration.ofMillis(20))
-                .build())) {
+        try {
+            client.infer(InferRequest.to("slow")
+                            .inputInRegion("IN", Datatype.INT32, Shape.of(1), "r", 128, 4)
+                            .outputInRegion("OUT", "r", 192, 4)
+                            .deadline(Duration.ofMillis(20))
+                            .build())
+                    .close();
             return false;
         } catch (DeadlineException e) {
             return true;

@@ -3,15 +3,13 @@ package gatun.server.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.lane.LaneGeometry;
-import gatun.lane.RingEntry;
 import gatun.lane.SlotLayout;
 import gatun.lane.SlotState;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
-import gatun.server.harness.SimpleModel;
 import gatun.testing.Await;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -29,15 +27,18 @@ import org.junit.jupiter.api.io.TempDir;
 /** Requests in a lane, word by word, against the real server. */
 @Timeout(120)
 class LaneIT {
-    private static final String SIMPLE = "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"INT32\"},"
-            + "{\"name\":\"INPUT1\",\"datatype\":\"INT32\"}],"
-            + "\"outputs\":[{\"name\":\"OUTPUT0\"},{\"name\":\"OUTPUT1\"}]}";
+    private static final String REPEAT =
+            "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"INT32\"},{\"name\":\"DELAY\",\"datatype\":\"UINT32\"},"
+                    + "{\"name\":\"WAIT\",\"datatype\":\"UINT32\"}],\"outputs\":[{\"name\":\"OUT\"}]}";
+
+    private static final String STRINGS =
+            "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"BYTES\"},{\"name\":\"INPUT1\",\"datatype\":\"BYTES\"}],"
+                    + "\"outputs\":[{\"name\":\"OUTPUT0\"}]}";
 
     private static final int OK = 0;
     private static final int CANCELLED = 1;
     private static final int INVALID_ARGUMENT = 3;
     private static final int DEADLINE_EXCEEDED = 4;
-    private static final int NOT_FOUND = 5;
 
     @TempDir
     static Path folder;
@@ -73,33 +74,15 @@ class LaneIT {
         Await.until("buffers to come back", () -> http.metric("nv_pinned_memory_pool_used_bytes") == 0);
     }
 
-    private static void fillSimple(RawLane lane, int slot, int prepared, long base) {
-        lane.ints(base, SimpleModel.LEFT);
-        lane.ints(base + 64, SimpleModel.RIGHT);
-        lane.request(slot, prepared);
-        lane.tensor(slot, 0, base, 64, 1, 16);
-        lane.tensor(slot, 1, base + 64, 64, 1, 16);
-        lane.tensor(slot, 2, base + 128, 64);
-        lane.tensor(slot, 3, base + 192, 64);
-    }
-
-    private static void assertSimple(RawLane lane, int slot, long base) {
-        assertThat(lane.await(slot)).isEqualTo(SlotState.DONE);
-        assertThat(lane.code(slot)).as(lane.text(slot)).isEqualTo(OK);
-        assertThat(lane.ints(base + 128, 16)).isEqualTo(SimpleModel.SUM);
-        assertThat(lane.ints(base + 192, 16)).isEqualTo(SimpleModel.DIFFERENCE);
-        assertThat(lane.written(slot, 2)).isEqualTo(64);
-    }
-
     @Test
     void shouldInferInTheLanesOwnMemoryAsOftenAsOneLikes() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
-            int simple = lane.prepare("simple", SIMPLE);
+            int simple = lane.prepareSimple();
             for (int i = 0; i < 300; i++) {
                 int slot = i % 4;
-                fillSimple(lane, slot, simple, 256L * slot);
+                lane.fillSimple(slot, simple, 256L * slot);
                 lane.infer(slot);
-                assertSimple(lane, slot, 256L * slot);
+                lane.assertSimple(slot, 256L * slot);
                 lane.data().fill((byte) 0);
             }
             long slot = lane.memory.slotOffset(3);
@@ -113,15 +96,15 @@ class LaneIT {
     @Test
     void shouldAnswerAllSlotsThatAreUnderWay() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
-            int simple = lane.prepare("simple", SIMPLE);
+            int simple = lane.prepareSimple();
             for (int slot = 0; slot < 4; slot++) {
-                fillSimple(lane, slot, simple, 256L * slot);
+                lane.fillSimple(slot, simple, 256L * slot);
             }
             for (int slot = 0; slot < 4; slot++) {
                 lane.infer(slot);
             }
             for (int slot = 0; slot < 4; slot++) {
-                assertSimple(lane, slot, 256L * slot);
+                lane.assertSimple(slot, 256L * slot);
             }
         }
     }
@@ -130,10 +113,10 @@ class LaneIT {
     void shouldCountLanesInStatisticsMetricsAndTraces() throws Exception {
         String statistics = http.get("/v2/models/simple/stats").body();
         try (RawLane lane = RawLane.open(socket)) {
-            int simple = lane.prepare("simple", SIMPLE);
-            fillSimple(lane, 0, simple, 0);
+            int simple = lane.prepareSimple();
+            lane.fillSimple(0, simple, 0);
             lane.infer(0);
-            assertSimple(lane, 0, 0);
+            lane.assertSimple(0, 0);
         }
         assertThat(http.get("/v2/models/simple/stats").body()).isNotEqualTo(statistics);
         assertThat(http.send(HttpRequest.newBuilder(server.metrics()), HttpResponse.BodyHandlers.ofString())
@@ -157,10 +140,7 @@ class LaneIT {
     @Test
     void shouldAnswerOneSlotManyTimes() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
-            int repeat = lane.prepare(
-                    "repeat_int32",
-                    "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"INT32\"},{\"name\":\"DELAY\",\"datatype\":\"UINT32\"},"
-                            + "{\"name\":\"WAIT\",\"datatype\":\"UINT32\"}],\"outputs\":[{\"name\":\"OUT\"}]}");
+            int repeat = lane.prepare("repeat_int32", REPEAT);
             lane.ints(0, 7, 8, 9);
             lane.ints(64, 0, 0, 0);
             lane.ints(128, 0);
@@ -190,10 +170,7 @@ class LaneIT {
     @Test
     void shouldGiveUpAModelThatAnswersManyTimes() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
-            int repeat = lane.prepare(
-                    "repeat_int32",
-                    "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"INT32\"},{\"name\":\"DELAY\",\"datatype\":\"UINT32\"},"
-                            + "{\"name\":\"WAIT\",\"datatype\":\"UINT32\"}],\"outputs\":[{\"name\":\"OUT\"}]}");
+            int repeat = lane.prepare("repeat_int32", REPEAT);
             lane.ints(0, 7, 8, 9);
             lane.ints(64, 0, 0, 0);
             lane.ints(128, 0);
@@ -299,12 +276,32 @@ class LaneIT {
     }
 
     @Test
+    void shouldCarryStrings() throws Exception {
+        byte[] elements = "\2\0\0\00040".repeat(16).getBytes(StandardCharsets.ISO_8859_1);
+        try (RawLane lane = RawLane.open(socket)) {
+            int strings = lane.prepare("simple_string", STRINGS);
+            MemorySegment.copy(elements, 0, lane.data(), ValueLayout.JAVA_BYTE, 0, elements.length);
+            lane.request(0, strings);
+            lane.tensor(0, 0, 0, elements.length, 1, 16);
+            lane.tensor(0, 1, 0, elements.length, 1, 16);
+            lane.tensor(0, 2, 512, 1024);
+            lane.infer(0);
+            assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
+            assertThat(lane.code(0)).as(lane.text(0)).isEqualTo(OK);
+            byte[] sums = lane.data().asSlice(512, lane.written(0, 2)).toArray(ValueLayout.JAVA_BYTE);
+            assertThat(new String(sums, StandardCharsets.ISO_8859_1)).isEqualTo("\2\0\0\00080".repeat(16));
+            // A length beyond the end.
+            lane.ints(0, Integer.MAX_VALUE);
+            lane.infer(0);
+            assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
+            assertThat(lane.code(0)).isEqualTo(INVALID_ARGUMENT);
+        }
+    }
+
+    @Test
     void shouldEndRequestsWithTheirDeadline() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
-            int repeat = lane.prepare(
-                    "repeat_int32",
-                    "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"INT32\"},{\"name\":\"DELAY\",\"datatype\":\"UINT32\"},"
-                            + "{\"name\":\"WAIT\",\"datatype\":\"UINT32\"}],\"outputs\":[{\"name\":\"OUT\"}]}");
+            int repeat = lane.prepare("repeat_int32", REPEAT);
             lane.ints(0, 7);
             lane.ints(64, 600_000);
             lane.ints(128, 0);
@@ -317,139 +314,12 @@ class LaneIT {
             lane.infer(0);
             assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
             assertThat(lane.code(0)).isEqualTo(DEADLINE_EXCEEDED);
-            int simple = lane.prepare("simple", SIMPLE);
-            fillSimple(lane, 1, simple, 256);
+            int simple = lane.prepareSimple();
+            lane.fillSimple(1, simple, 256);
             lane.memory.setLong(lane.memory.slotOffset(1) + SlotLayout.DEADLINE, System.nanoTime() - 1);
             lane.infer(1);
             assertThat(lane.await(1)).isEqualTo(SlotState.DONE);
             assertThat(lane.code(1)).isEqualTo(DEADLINE_EXCEEDED);
-        }
-    }
-
-    @Test
-    void shouldRefuseWindowsThatAreNotTheLanes() throws Exception {
-        long[][] windows = {{4096, 64}, {4095, 64}, {-1, 64}, {0, -1}, {-64, 64}, {Long.MAX_VALUE, Long.MAX_VALUE}};
-        try (RawLane lane = RawLane.open(socket)) {
-            int simple = lane.prepare("simple", SIMPLE);
-            for (long[] window : windows) {
-                for (int tensor : new int[] {0, 2}) {
-                    fillSimple(lane, 0, simple, 0);
-                    lane.tensor(0, tensor, window[0], window[1], 1, 16);
-                    lane.infer(0);
-                    assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
-                    assertThat(lane.code(0)).isEqualTo(INVALID_ARGUMENT);
-                    assertThat(lane.text(0)).contains("expected it within the lane's 4096 bytes of data");
-                }
-            }
-            fillSimple(lane, 0, simple, 0);
-            lane.memory.setInt(lane.tensorOffset(0, 0) + SlotLayout.REGION, 1);
-            lane.infer(0);
-            lane.await(0);
-            assertThat(lane.text(0)).contains("region 1 of the prepared request");
-            fillSimple(lane, 0, simple, 0);
-            lane.memory.setInt(lane.tensorOffset(0, 0) + SlotLayout.RANK, 9);
-            lane.infer(0);
-            lane.await(0);
-            assertThat(lane.text(0)).contains("'INPUT0' has 9 dimensions: expected 8 at most");
-            fillSimple(lane, 0, simple, 0);
-            lane.memory.setInt(lane.memory.slotOffset(0) + SlotLayout.ID_BYTES, 200);
-            lane.memory.setInt(lane.memory.slotOffset(0) + SlotLayout.SEQUENCE_BYTES, 57);
-            lane.infer(0);
-            lane.await(0);
-            assertThat(lane.text(0)).contains("expected at most 256 together");
-            fillSimple(lane, 0, simple, 0);
-            lane.infer(0);
-            assertSimple(lane, 0, 0);
-        }
-    }
-
-    @Test
-    void shouldForgetDroppedRequests() throws Exception {
-        try (RawLane lane = RawLane.open(socket)) {
-            int simple = lane.prepare("simple", SIMPLE);
-            int other = lane.prepare("simple", SIMPLE);
-            lane.post("200", lane.path("/drop"), "{\"prepared\":" + simple + "}");
-            lane.post("200", lane.path("/drop"), "{\"prepared\":" + simple + "}");
-            fillSimple(lane, 0, simple, 0);
-            lane.infer(0);
-            lane.await(0);
-            assertThat(lane.code(0)).isEqualTo(NOT_FOUND);
-            fillSimple(lane, 0, other, 0);
-            lane.infer(0);
-            assertSimple(lane, 0, 0);
-            // The number of one that was dropped is never given again.
-            assertThat(lane.prepare("simple", SIMPLE)).isNotEqualTo(simple);
-        }
-    }
-
-    @Test
-    void shouldRefuseWhatTheModelDoesNotHave() throws Exception {
-        try (RawLane lane = RawLane.open(socket)) {
-            String path = lane.path("/models/simple/prepare");
-            assertThat(lane.post("400", path, SIMPLE.replace("INPUT1", "NONE")))
-                    .contains("unexpected inference input 'NONE' for model 'simple'");
-            assertThat(lane.post("400", path, SIMPLE.replace("OUTPUT1", "NONE")))
-                    .contains("unexpected inference output 'NONE' for model 'simple'");
-            assertThat(lane.post(
-                            "400",
-                            path,
-                            SIMPLE.replace("INPUT1\",\"datatype\":\"INT32", "INPUT1\",\"datatype\":\"FP32")))
-                    .contains("data-type is 'FP32', but model 'simple' expects 'INT32'");
-            assertThat(lane.post("400", path, SIMPLE.replace("INPUT1", "INPUT0")))
-                    .contains("'INPUT0' is there twice");
-            assertThat(lane.post("400", path, "{\"inputs\":7}")).contains("inputs");
-            assertThat(lane.post("404", lane.path("/models/none/prepare"), SIMPLE))
-                    .contains("none");
-            assertThat(lane.post("404", "/v2/lanes/lane-0/models/simple/prepare", SIMPLE))
-                    .contains("there is no such lane");
-        }
-    }
-
-    @Test
-    void shouldKeepToItsLimits() throws Exception {
-        try (RawLane lane = RawLane.open(socket, new LaneGeometry(1, 3, 0), "")) {
-            assertThat(lane.post("400", lane.path("/models/simple/prepare"), SIMPLE))
-                    .contains("the request has 4 inputs and outputs, and each slot of the lane has room for 3");
-            String one =
-                    "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"INT32\"}],\"outputs\":[{\"name\":\"OUTPUT0\"}]}";
-            for (int i = 0; i < 256; i++) {
-                lane.prepare("simple", one);
-            }
-            assertThat(lane.post("413", lane.path("/models/simple/prepare"), one))
-                    .contains("256 prepared requests");
-            assertThat(lane.post("400", "/v2/lanes", lane.opening())).contains("has a lane already");
-            String key = lane.opening().replaceAll(".*\"key\":\"([^\"]+)\".*", "$1");
-            for (String wrong : new String[] {
-                "\"slots\":3",
-                "\"slots\":0",
-                "\"slots\":512",
-                "\"tensors\":0",
-                "\"tensors\":65",
-                "\"data_byte_size\":-1",
-                "\"data_byte_size\":1099511627777",
-                "\"data_byte_size\":4096",
-                "\"slots\":18446744073709551615"
-            }) {
-                lane.post("400", "/v2/lanes", "{\"key\":\"" + key + "\"," + wrong + "}");
-            }
-            assertThat(lane.post("400", "/v2/lanes", "{\"key\":\"/gatun-none\"}"))
-                    .contains("memfd");
-            assertThat(lane.post("400", "/v2/lanes", "{}")).contains("no 'key' field");
-        }
-    }
-
-    @Test
-    void shouldEndALaneWhoseClientWritesNonsense() throws Exception {
-        try (RawLane lane = RawLane.open(socket);
-                RawLane right = RawLane.open(socket)) {
-            int simple = right.prepare("simple", SIMPLE);
-            lane.memory.submit(RingEntry.of(7, RingEntry.INFER, 1));
-            Await.until("the end of the lane", () -> {
-                fillSimple(right, 0, simple, 0);
-                right.infer(0);
-                assertSimple(right, 0, 0);
-                return http.post(lane.path("/drop"), "{\"prepared\":0}").statusCode() == 404;
-            });
         }
     }
 }

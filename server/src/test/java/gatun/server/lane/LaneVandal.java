@@ -15,9 +15,6 @@ import java.util.Random;
  * it is killed. Opens another lane whenever the server has ended the last one.
  */
 public final class LaneVandal {
-    private static final String SIMPLE = "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"INT32\"},"
-            + "{\"name\":\"INPUT1\",\"datatype\":\"INT32\"}],\"outputs\":[{\"name\":\"OUTPUT0\"}]}";
-
     private static final int WRITES = 200_000;
 
     private LaneVandal() {}
@@ -27,7 +24,7 @@ public final class LaneVandal {
         Random random = new Random(Long.parseLong(arguments[1]));
         for (int round = 0; ; round++) {
             try (RawLane lane = RawLane.open(Path.of(arguments[0]))) {
-                int prepared = lane.prepare("simple", SIMPLE);
+                int prepared = lane.prepareSimple();
                 if (round == 0) {
                     System.out.println("writing");
                 }
@@ -45,7 +42,7 @@ public final class LaneVandal {
                 // Right numbers among the wrong ones, so that some requests get far.
                 case 0 -> lane.memory.submit(RingEntry.of(slot, 1 + random.nextInt(3), random.nextInt(4)));
                 case 1 -> lane.request(slot, prepared);
-                case 2 -> lane.tensor(slot, random.nextInt(3), random.nextInt(8192), 64, 1, 16);
+                case 2 -> lane.tensor(slot, random.nextInt(4), random.nextInt(8192), 64, 1, 16);
                 case 3 ->
                     lane.memory.setInt(
                             lane.memory.slotOffset(slot) + SlotLayout.PREPARED, random.nextBoolean() ? prepared : i);

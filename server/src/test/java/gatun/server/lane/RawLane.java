@@ -2,6 +2,7 @@
 package gatun.server.lane;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.lane.LaneGeometry;
 import gatun.lane.LaneMemory;
@@ -10,6 +11,7 @@ import gatun.lane.SlotLayout;
 import gatun.lane.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.server.harness.RawHttp;
+import gatun.server.harness.SimpleModel;
 import gatun.testing.Await;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -21,6 +23,11 @@ import java.nio.file.Path;
 final class RawLane implements AutoCloseable {
     /** Room for a few small tensors. */
     static final LaneGeometry SMALL = new LaneGeometry(4, 8, 4096);
+
+    /** A request to the model {@code simple}, to prepare. */
+    static final String SIMPLE = "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"INT32\"},"
+            + "{\"name\":\"INPUT1\",\"datatype\":\"INT32\"}],"
+            + "\"outputs\":[{\"name\":\"OUTPUT0\"},{\"name\":\"OUTPUT1\"}]}";
 
     final LaneGeometry geometry;
     final LaneMemory memory;
@@ -81,6 +88,31 @@ final class RawLane implements AutoCloseable {
     int prepare(String model, String json) throws IOException {
         return Integer.parseInt(
                 post("200", path("/models/" + model + "/prepare"), json).replaceAll(".*\"prepared\":([0-9]+).*", "$1"));
+    }
+
+    /** Prepares a request to {@code simple}. */
+    int prepareSimple() throws IOException {
+        return prepare("simple", SIMPLE);
+    }
+
+    /** Writes a request to {@code simple} into a slot, whose tensors lie from {@code base} on. */
+    void fillSimple(int slot, int prepared, long base) {
+        ints(base, SimpleModel.LEFT);
+        ints(base + 64, SimpleModel.RIGHT);
+        request(slot, prepared);
+        tensor(slot, 0, base, 64, 1, 16);
+        tensor(slot, 1, base + 64, 64, 1, 16);
+        tensor(slot, 2, base + 128, 64);
+        tensor(slot, 3, base + 192, 64);
+    }
+
+    /** Waits for the answer to such a request, and checks it. */
+    void assertSimple(int slot, long base) {
+        assertThat(await(slot)).isEqualTo(SlotState.DONE);
+        assertThat(code(slot)).as(text(slot)).isZero();
+        assertThat(ints(base + 128, 16)).isEqualTo(SimpleModel.SUM);
+        assertThat(ints(base + 192, 16)).isEqualTo(SimpleModel.DIFFERENCE);
+        assertThat(written(slot, 2)).isEqualTo(64);
     }
 
     /** The lane's room for tensors. */

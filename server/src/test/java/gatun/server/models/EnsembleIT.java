@@ -202,9 +202,9 @@ class EnsembleIT {
         assertThat(ints(ask("remembered_ensemble").getRawOutputContents(1))).isEqualTo(twice(SimpleModel.RIGHT));
         assertThat(http.metric(hits) - hitsBefore).isEqualTo(1);
 
-        Path config = repository.resolve("simple/config.pbtxt");
+        Path model = repository.resolve("simple/1/model.onnx");
         Files.setLastModifiedTime(
-                config, FileTime.fromMillis(Files.getLastModifiedTime(config).toMillis() + 2000));
+                model, FileTime.fromMillis(Files.getLastModifiedTime(model).toMillis() + 2000));
         assertThat(http.post("/v2/repository/models/simple/load", "{}").statusCode())
                 .isEqualTo(200);
         assertThat(ints(ask("remembered_ensemble").getRawOutputContents(0))).isEqualTo(twice(SimpleModel.LEFT));

@@ -205,7 +205,9 @@ class ModelControlIT {
                     .isEqualTo("INVALID_ARGUMENT invalid model name '..', model name must not contain path traversal"
                             + " characters");
             assertThat(failure(() -> load(grpc, "absent", Map.of())))
-                    .isEqualTo("INTERNAL failed to load 'absent', failed to poll from model repository");
+                    .isEqualTo(
+                            "INTERNAL failed to load 'absent', failed to poll from model repository; there is no folder"
+                                    + " 'absent' in it, but simple");
             assertThat(failure(() -> unload(grpc, Map.of("unload_dependents", number))))
                     .isEqualTo("INVALID_ARGUMENT invalid value type for 'unload_dependents' parameter, expected"
                             + " bool_param.");
@@ -274,8 +276,8 @@ class ModelControlIT {
                 GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
             assertRefused(http.post("/v2/repository/models/simple/load", ""), 503, REFUSED);
             assertRefused(http.post("/v2/repository/models/simple/unload", ""), 503, REFUSED);
-            assertThat(failure(() -> load(grpc, "simple", Map.of()))).isEqualTo("UNAVAILABLE " + REFUSED);
-            assertThat(failure(() -> unload(grpc, Map.of()))).isEqualTo("UNAVAILABLE " + REFUSED);
+            assertThat(failure(() -> load(grpc, "simple", Map.of()))).startsWith("UNAVAILABLE " + REFUSED);
+            assertThat(failure(() -> unload(grpc, Map.of()))).startsWith("UNAVAILABLE " + REFUSED);
             assertThat(infer(http, "simple")).isEqualTo(200);
         }
     }
@@ -317,11 +319,42 @@ class ModelControlIT {
                     .contains("\"name\":\"steady\",\"version\":\"2\",\"state\":\"READY\",\"reason\":\"config.pbtxt:"));
             repository.remove("goes");
             Await.until("the model is gone", () -> !index(http).contains("goes"));
+            HttpResponse<String> departed = http.post("/v2/models/goes/infer", SimpleModel.json());
+            assertThat(departed.statusCode()).isEqualTo(404);
+            assertThat(departed.body()).contains("Request for unknown model: 'goes' has no available versions");
+            repository.simple("goes", "", 1);
+            Await.until("the model is back", () -> infer(http, "goes") == 200);
 
             int before = answered.get();
             Await.until("the client is answered", () -> answered.get() > before || client.isDone());
             end.set(true);
             client.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldLiveWithoutItsRepositoryAndServeWhenItAppears() throws Exception {
+        Path later = folder.resolve("later");
+        try (ServerProcess server = ServerProcess.launch(
+                        later,
+                        "--exit-on-error=false",
+                        "--strict-readiness=false",
+                        "--model-control-mode=poll",
+                        "--repository-poll-secs=1");
+                HttpApi http = new HttpApi(server)) {
+            server.expectErrors();
+            assertThat(http.get("/v2/health/live").statusCode()).isEqualTo(200);
+            assertThat(http.get("/v2/health/ready").statusCode()).isEqualTo(400);
+            assertThat(http.get("/v2").statusCode()).isEqualTo(200);
+            assertThat(index(http)).isEqualTo("[]");
+
+            repository.simple("late", "", 1);
+            Files.createDirectories(folder.resolve("prepared"));
+            Files.move(folder.resolve("late"), folder.resolve("prepared/late"));
+            Files.move(folder.resolve("prepared"), later);
+            Await.until(
+                    "the server is ready", () -> http.get("/v2/health/ready").statusCode() == 200);
+            Await.until("the model answers", () -> infer(http, "late") == 200);
         }
     }
 

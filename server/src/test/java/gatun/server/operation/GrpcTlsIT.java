@@ -13,6 +13,7 @@ import gatun.wire.inference.ModelInferResponse;
 import io.grpc.Grpc;
 import io.grpc.ManagedChannel;
 import io.grpc.TlsChannelCredentials;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -64,6 +65,26 @@ class GrpcTlsIT {
 
     @Test
     void shouldInferForAClientWithACertificate() throws Exception {
+        assertInfersWithACertificate(server);
+    }
+
+    @Test
+    void shouldServeAsTensorFlowServingsFileSays() throws Exception {
+        Path file = folder.resolve("ssl.txt");
+        Files.writeString(
+                file,
+                "server_key: " + quoted(identity.key()) + " server_cert: " + quoted(identity.certificate())
+                        + " custom_ca: " + quoted(client.certificate()) + " client_verify: true");
+        try (ServerProcess secured = ServerProcess.launch(ServerProcess.exampleModels(), "--ssl_config_file=" + file)) {
+            assertInfersWithACertificate(secured);
+        }
+    }
+
+    private static String quoted(Path file) throws IOException {
+        return '"' + Files.readString(file).replace("\n", "\\n") + '"';
+    }
+
+    private static void assertInfersWithACertificate(ServerProcess server) throws Exception {
         ManagedChannel channel = Grpc.newChannelBuilderForAddress(
                         "localhost",
                         server.grpcPort(),

@@ -3,6 +3,8 @@ package gatun.server.structure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.cloud.sagemaker.SageMakerProtocol;
+import gatun.cloud.sagemaker.SageMakerSettings;
 import gatun.http.routes.OpenApi;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
@@ -35,7 +37,8 @@ class OpenApiIT {
             Stream<Protocol> protocols = Stream.of(
                     new V2Protocol(server, settings),
                     new TensorFlowProtocol(server, settings, TensorFlowSettings.STANDARD),
-                    new V1Protocol(server, settings));
+                    new V1Protocol(server, settings),
+                    new SageMakerProtocol(server, settings, SageMakerSettings.STANDARD));
 
             String made = OpenApi.describe(
                     "Gatun", "2", protocols.map(Protocol::table).toList());

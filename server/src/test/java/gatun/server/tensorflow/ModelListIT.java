@@ -173,6 +173,24 @@ class ModelListIT {
     }
 
     @Test
+    void shouldWaitForTheFirstVersionOfAnEmptyFolder() throws Exception {
+        Path empty = Files.createDirectories(folder.resolve("empty"));
+        try (ServerProcess server =
+                        launch("--model_name=sums", "--model_base_path=" + empty, "--file_system_poll_wait_seconds=1");
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort());
+                HttpApi http = new HttpApi(server)) {
+            assertThat(http.get("/v2/health/ready").statusCode()).isEqualTo(400);
+            assertThat(http.get("/v1/models/sums").statusCode()).isEqualTo(404);
+
+            version("empty", 3);
+            awaitAvailable(grpc, "sums", 3L);
+            assertThat(predict(grpc, model("sums")).getModelSpec().getVersion().getValue())
+                    .isEqualTo(3);
+            assertThat(http.get("/v2/health/ready").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
     void shouldServeVersionsThatDifferAndAreNamedWithLeadingZeros() throws Exception {
         version("mixed", "00000123", "simple");
         version("mixed", "00000124", "softmax");

@@ -40,6 +40,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -370,6 +371,118 @@ class SavedModelProtocolsIT {
         assertThat(http.post("/v1/models/scalars:predict", "{\"inputs\":{\"x\":[1.0,2.0],\"by\":10.0}}")
                         .body())
                 .contains("\"sum\": 30.0");
+    }
+
+    /** Each type that only TensorFlow has: its name, the name of its signature, and three elements in two forms. */
+    static Stream<Arguments> typesOfTensorFlow() {
+        TensorProto.Builder numbers = TensorProto.newBuilder().addAllIntVal(List.of(1, 2, 7));
+        ByteString bytes = ByteString.copyFrom(new byte[] {1, 2, 7});
+        ByteString shorts = ByteString.copyFrom(new byte[] {1, 0, 2, 0, 7, 0});
+        ByteString singles = ByteString.copyFrom(bytes(1, -1, 2, -2, 7, 0.5f));
+        ByteBuffer doubles = ByteBuffer.allocate(6 * Double.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        doubles.asDoubleBuffer().put(new double[] {1, -1, 2, -2, 7, 0.5});
+        return Stream.of(
+                Arguments.of(
+                        DataType.DT_COMPLEX64,
+                        "complex64",
+                        TensorProto.newBuilder().addAllScomplexVal(List.of(1f, -1f, 2f, -2f, 7f, 0.5f)),
+                        singles),
+                Arguments.of(
+                        DataType.DT_COMPLEX128,
+                        "complex128",
+                        TensorProto.newBuilder().addAllDcomplexVal(List.of(1d, -1d, 2d, -2d, 7d, 0.5)),
+                        ByteString.copyFrom(doubles)),
+                Arguments.of(DataType.DT_QINT8, "qint8", numbers, bytes),
+                Arguments.of(DataType.DT_QUINT8, "quint8", numbers, bytes),
+                Arguments.of(DataType.DT_QINT16, "qint16", numbers, shorts),
+                Arguments.of(DataType.DT_QUINT16, "quint16", numbers, shorts),
+                Arguments.of(DataType.DT_QINT32, "qint32", numbers, ByteString.copyFrom(new byte[] {
+                    1, 0, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0
+                })),
+                Arguments.of(DataType.DT_INT4, "int4", numbers, bytes),
+                Arguments.of(DataType.DT_UINT4, "uint4", numbers, bytes),
+                Arguments.of(
+                        DataType.DT_FLOAT8_E5M2,
+                        "fp8_e5m2",
+                        TensorProto.newBuilder().setFloat8Val(bytes),
+                        bytes),
+                Arguments.of(
+                        DataType.DT_FLOAT8_E4M3FN,
+                        "fp8_e4m3fn",
+                        TensorProto.newBuilder().setFloat8Val(bytes),
+                        bytes));
+    }
+
+    @ParameterizedTest
+    @MethodSource("typesOfTensorFlow")
+    void shouldTakeAndGiveTypesThatOnlyTensorFlowHas(
+            DataType type, String signature, TensorProto.Builder values, ByteString content) {
+        TensorProto.Builder typed = values.clone().setDtype(type);
+        typed.getTensorShapeBuilder().addDimBuilder().setSize(3);
+        TensorProto.Builder raw = TensorProto.newBuilder()
+                .setDtype(type)
+                .setTensorShape(typed.getTensorShape())
+                .setTensorContent(content);
+        assertThat(echo(signature, typed.build())).isEqualTo(typed.build());
+        assertThat(echo(signature, raw.build())).isEqualTo(typed.build());
+
+        HttpResponse<String> json =
+                http.post("/v1/models/types:predict", "{\"signature_name\":\"" + signature + "\",\"inputs\":[1]}");
+        String name = type.name().substring("DT_".length()).toLowerCase(Locale.ROOT);
+        assertThat(json.statusCode()).isEqualTo(501);
+        assertThat(json.body()).contains("Conversion of JSON Value: 1 to type: " + name);
+    }
+
+    private static TensorProto echo(String signature, TensorProto tensor) {
+        return prediction()
+                .predict(PredictRequest.newBuilder()
+                        .setModelSpec(ModelSpec.newBuilder().setName("types").setSignatureName(signature))
+                        .putInputs("x", tensor)
+                        .build())
+                .getOutputsOrThrow("y");
+    }
+
+    @Test
+    void shouldRepeatTheLastValueOfTypesThatOnlyTensorFlowHas() {
+        TensorProto.Builder sparse = TensorProto.newBuilder().setDtype(DataType.DT_COMPLEX64);
+        sparse.addScomplexVal(1)
+                .addScomplexVal(2)
+                .getTensorShapeBuilder()
+                .addDimBuilder()
+                .setSize(2);
+        assertThat(echo("complex64", sparse.build()).getScomplexValList()).containsExactly(1f, 2f, 1f, 2f);
+        TensorProto.Builder half = sparse.clone().addScomplexVal(3);
+        assertThatThrownBy(() -> echo("complex64", half.build())).hasMessageContaining("tensor parsing error: x");
+        TensorProto.Builder small = sparse.clone().clearScomplexVal().setDtype(DataType.DT_FLOAT8_E5M2);
+        small.setFloat8Val(ByteString.copyFrom(new byte[] {5}));
+        assertThat(echo("fp8_e5m2", small.build()).getFloat8Val()).isEqualTo(ByteString.copyFrom(new byte[] {5, 5}));
+        small.setFloat8Val(ByteString.copyFrom(new byte[] {5, 6, 7}));
+        assertThatThrownBy(() -> echo("fp8_e5m2", small.build())).hasMessageContaining("tensor parsing error: x");
+    }
+
+    @Test
+    void shouldFillInTheDefaultsOfASignature() {
+        assertThat(http.post("/v1/models/defaults:predict", "{\"inputs\":{\"x\":[1.0,2.0]}}")
+                        .body()
+                        .replaceAll("\\s", ""))
+                .isEqualTo("{\"outputs\":{\"note\":[\"none\"],\"y\":[2.0,4.0]}}");
+        TensorProto x = TensorProto.newBuilder()
+                .setDtype(DataType.DT_FLOAT)
+                .setTensorShape(TensorShapeProto.newBuilder()
+                        .addDim(TensorShapeProto.Dim.newBuilder().setSize(1)))
+                .addFloatVal(3)
+                .build();
+        PredictRequest.Builder request = PredictRequest.newBuilder();
+        request.getModelSpecBuilder().setName("defaults");
+        assertThat(prediction()
+                        .predict(request.clone().putInputs("x", x).build())
+                        .getOutputsOrThrow("y")
+                        .getFloatValList())
+                .containsExactly(6f);
+        assertThatThrownBy(() -> prediction().predict(request.putInputs("by", x).build()))
+                .hasMessageContaining(
+                        "Signature input alias: x(feed name: x:0) not found in request and no default value"
+                                + " provided. Inputs expected to be in the request {by}, or default input alias set: by,note");
     }
 
     /** The predictions for two examples with x = 2 and x = 4. */

@@ -344,11 +344,11 @@ class V1ErrorsIT {
         for (String action : List.of("load", "unload")) {
             HttpResponse<String> response = SERVER.http().post("/api/modelcontrol/" + action + "/simple", "");
             assertThat(response.statusCode()).isEqualTo(400);
-            assertThat(V1Client.Http.status(response)).startsWith("code: UNAVAILABLE msg: \"" + refused + "\" ");
+            assertThat(V1Client.Http.status(response)).startsWith("code: UNAVAILABLE msg: \"" + refused);
         }
         V1Message answer = new V1Client.Grpc(SERVER.grpc().channel())
                 .call("ModelControl", new V1Message().text(1, "simple").number(2, 1));
-        assertThat(answer.message(1).text(2)).isEqualTo(refused);
+        assertThat(answer.message(1).text(2)).startsWith(refused);
     }
 
     private static V1Message requestOfInputs(int count) {

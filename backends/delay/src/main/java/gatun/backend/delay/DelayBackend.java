@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.delay;
 
-import gatun.memory.tensor.GatunException;
+import gatun.backend.support.TimeParameter;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Answers output n with input n, by the order of the configuration, after a time: that of the configuration's parameter
@@ -19,9 +19,6 @@ import java.util.Map;
  */
 public final class DelayBackend implements Backend {
     static final String PARAMETER = "execute_delay_ms";
-
-    /** A longer one is a slip of the pen, and would keep the server from ending. */
-    static final Duration LONGEST = Duration.ofHours(1);
 
     /** For {@link java.util.ServiceLoader}. */
     public DelayBackend() {}
@@ -53,31 +50,6 @@ public final class DelayBackend implements Backend {
             }
             inputOfOutput.put(config.getOutput(i).getName(), config.getInput(i).getName());
         }
-        return new DelayModel(inputOfOutput, configured(config));
-    }
-
-    private static Duration configured(ModelConfig config) {
-        if (!config.containsParameters(PARAMETER)) {
-            return Duration.ZERO;
-        }
-        String text = config.getParametersOrThrow(PARAMETER).getStringValue();
-        try {
-            return milliseconds(Long.parseLong(text));
-        } catch (NumberFormatException e) {
-            throw new ConfigurationException(
-                    ConfigurationPath.ofParameter(PARAMETER),
-                    "parameter '" + PARAMETER + "' is '" + text + "', expected milliseconds as a number");
-        }
-    }
-
-    /** @throws GatunException INVALID_ARGUMENT when that is less than nothing or more than {@link #LONGEST} */
-    static Duration milliseconds(long count) {
-        if (count < 0 || count > LONGEST.toMillis()) {
-            throw new ConfigurationException(
-                    ConfigurationPath.ofParameter(PARAMETER),
-                    "parameter '" + PARAMETER + "' is " + count + ", expected milliseconds from 0 to "
-                            + LONGEST.toMillis());
-        }
-        return Duration.ofMillis(count);
+        return new DelayModel(inputOfOutput, TimeParameter.of(config, PARAMETER, TimeUnit.MILLISECONDS));
     }
 }

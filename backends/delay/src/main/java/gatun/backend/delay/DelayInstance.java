@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.delay;
 
+import gatun.backend.support.TimeParameter;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.BackendInstance;
 import gatun.spi.Execution;
@@ -8,6 +9,7 @@ import gatun.spi.ExecutionRequest;
 import gatun.spi.ParameterValue;
 import gatun.spi.StopSignal;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /** Waits, then answers with the inputs. */
 final class DelayInstance implements BackendInstance {
@@ -39,7 +41,8 @@ final class DelayInstance implements BackendInstance {
             Duration own =
                     switch (wish) {
                         case null -> model.delay();
-                        case ParameterValue.Int64 millis -> DelayBackend.milliseconds(millis.value());
+                        case ParameterValue.Int64 millis ->
+                            TimeParameter.of(DelayBackend.PARAMETER, millis.value(), TimeUnit.MILLISECONDS);
                         default ->
                             throw GatunException.invalidArgument(
                                     "parameter '" + DelayBackend.PARAMETER + "' is " + wish + ", expected an integer");

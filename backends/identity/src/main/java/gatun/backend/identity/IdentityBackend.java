@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.identity;
 
+import gatun.backend.support.TimeParameter;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.ConfigurationException;
@@ -9,12 +12,17 @@ import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Answers output n with input n, by the order of the configuration. Needs no file: everything is in the configuration.
- * Takes every datatype.
+ * Takes every datatype. An optional input that a request leaves out is zeros: one where a dimension has no size.
+ *
+ * <p>Parameter {@code execute_delay_ms} of a model is how long each run takes, {@code creation_delay_sec} how long it
+ * takes to load the model; both as Triton's backend of this name has them, for the same tests.
  */
 public final class IdentityBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */
@@ -34,7 +42,9 @@ public final class IdentityBackend implements Backend {
                             + " inputs and " + config.getOutputCount()
                             + " outputs; the identity backend needs as many outputs as inputs, and at least one");
         }
-        Map<String, String> inputOfOutput = new HashMap<>();
+        Duration executing = TimeParameter.of(config, "execute_delay_ms", TimeUnit.MILLISECONDS);
+        Duration loading = TimeParameter.of(config, "creation_delay_sec", TimeUnit.SECONDS);
+        Map<String, ModelInput> inputOfOutput = new HashMap<>();
         for (int i = 0; i < config.getInputCount(); i++) {
             ModelInput input = config.getInput(i);
             ModelOutput output = config.getOutput(i);
@@ -45,8 +55,18 @@ public final class IdentityBackend implements Backend {
                                 + "' has data_type " + output.getDataType() + " but input '" + input.getName()
                                 + "', which it repeats, has " + input.getDataType());
             }
-            inputOfOutput.put(output.getName(), input.getName());
+            inputOfOutput.put(output.getName(), input);
         }
-        return new IdentityModel(inputOfOutput);
+        sleep(loading);
+        return new IdentityModel(inputOfOutput, config.getMaxBatchSize() > 0, executing);
+    }
+
+    private static void sleep(Duration time) {
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new GatunException(ErrorCode.CANCELLED, "the load was interrupted while it waited", e);
+        }
     }
 }

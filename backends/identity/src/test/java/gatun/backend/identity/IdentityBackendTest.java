@@ -24,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -102,6 +103,59 @@ class IdentityBackendTest {
             assertThat(response.outputs().get(1).tensor().bytes().toArray(ValueLayout.JAVA_BYTE))
                     .containsExactly(1);
         }
+    }
+
+    @Test
+    void shouldAnswerOptionalInputsThatAreLeftOutWithZeros() throws IOException {
+        open("""
+                max_batch_size: 4
+                input [ { name: "A" data_type: TYPE_UINT8 dims: [ 1 ] },
+                    { name: "B" data_type: TYPE_INT16 dims: [ -1, 2 ] optional: true },
+                    { name: "C" data_type: TYPE_STRING dims: [ 1 ] optional: true } ]
+                output [ { name: "X" data_type: TYPE_UINT8 dims: [ 1 ] },
+                    { name: "Y" data_type: TYPE_INT16 dims: [ -1, 2 ] },
+                    { name: "Z" data_type: TYPE_STRING dims: [ 1 ] } ]
+                """);
+        InferenceRequest request = new InferenceRequest(server.model("m", ""));
+        input(request, "A", Datatype.UINT8, new byte[] {2, 3}, 2, 1);
+        try (InferenceResponse response = server.infer(request)) {
+            assertThat(response.outputs())
+                    .extracting(output -> output.tensor().spec().shape())
+                    .containsExactly(Shape.of(2, 1), Shape.of(2, 1, 2), Shape.of(2, 1));
+            assertThat(response.outputs().get(1).tensor().bytes().toArray(ValueLayout.JAVA_BYTE))
+                    .isEqualTo(new byte[8]);
+            assertThat(response.outputs().get(2).tensor().bytes().toArray(ValueLayout.JAVA_BYTE))
+                    .as("two empty strings")
+                    .isEqualTo(new byte[8]);
+        }
+        InferenceRequest one = new InferenceRequest(server.model("m", ""));
+        input(one, "A", Datatype.UINT8, new byte[] {2, 3}, 2, 1);
+        one.addOutput(RequestedOutput.of("X"));
+        try (InferenceResponse response = server.infer(one)) {
+            assertThat(response.outputs()).hasSize(1);
+        }
+    }
+
+    @Test
+    void shouldTakeTheTimesThatAModelNames() throws IOException {
+        String model = """
+                input [ { name: "IN" data_type: TYPE_UINT8 dims: [ 1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_UINT8 dims: [ 1 ] } ]
+                parameters [ { key: "execute_delay_ms" value { string_value: "20" } },
+                    { key: "creation_delay_sec" value { string_value: "%s" } } ]
+                """;
+        open(model.formatted("1"));
+        assertThat(server.index().getFirst().loadTime()).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+        InferenceRequest request = new InferenceRequest(server.model("m", ""));
+        input(request, "IN", Datatype.UINT8, new byte[] {1}, 1);
+        long begin = System.nanoTime();
+        server.infer(request).close();
+        assertThat(System.nanoTime() - begin)
+                .isGreaterThanOrEqualTo(Duration.ofMillis(20).toNanos());
+        server.close();
+        open(model.formatted("soon"));
+        assertThat(server.index().getFirst().reason())
+                .isEqualTo("parameter 'creation_delay_sec' is 'soon', expected seconds as a number");
     }
 
     @Test

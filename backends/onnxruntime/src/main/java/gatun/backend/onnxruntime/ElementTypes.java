@@ -37,7 +37,7 @@ final class ElementTypes {
             case FP32 -> onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT();
             case FP64 -> onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE();
             case BYTES -> onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING();
-            case INVALID -> onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED();
+            default -> onnxruntime_h.ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED();
         };
     }
 }

@@ -67,6 +67,11 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
         throw GatunException.invalidArgument("the model file has no tensor '" + name + "'");
     }
 
+    /** The way out for the sequences of maps that classifiers of scikit-learn give. */
+    private static final String ZIP_MAP =
+            ". Classifiers of scikit-learn give probabilities as a sequence of maps (ZipMap)"
+                    + " unless they are converted with options={'zipmap': False}: then they are a tensor";
+
     /** Reads inputs or outputs with one scratch arena. */
     private record Reader(Engine engine, MemorySegment session, Arena scratch) {
         List<TensorDescription> all(boolean inputs) {
@@ -111,7 +116,8 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
             MemorySegment info = out.get(ValueLayout.ADDRESS, 0);
             if (info.address() == 0) {
                 throw GatunException.invalidArgument((input ? "input" : "output") + " '" + name
-                        + "' is a sequence, map or optional; only tensors can be served");
+                        + "' is a sequence, map or optional; only tensors can be served"
+                        + (input ? "" : ZIP_MAP));
             }
             engine.check(OrtApi.getTensorElementType(api, info, out));
             int elementType = out.get(ValueLayout.JAVA_INT, 0);

@@ -5,6 +5,8 @@ import gatun.bindings.NativeCode;
 import gatun.bindings.NativeException;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
@@ -51,9 +53,18 @@ final class OnnxErrors {
         String text = LOADED_FILE.matcher(text(failure)).replaceFirst("").replace(file.resolveSibling("") + "/", "");
         String name = String.valueOf(file.getFileName());
         String reason = failure.code() == NativeCode.INVALID_PROTOBUF
-                ? name + " is not a valid ONNX file: " + text
+                ? name + " is not a valid ONNX file: " + text + size(file)
                 : "cannot load " + name + ": " + text;
         return new GatunException(loadCode(failure), reason, failure);
+    }
+
+    /** What the size of a file that cannot be read tells. */
+    private static String size(Path file) {
+        try {
+            return " It has " + Files.size(file) + " bytes; if the original has more, it was cut off: copy it again.";
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     /** The failure to set an option that the model's configuration asks for. */

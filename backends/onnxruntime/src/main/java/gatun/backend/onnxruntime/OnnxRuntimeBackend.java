@@ -13,6 +13,7 @@ import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.file.Files;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,6 +34,7 @@ public final class OnnxRuntimeBackend implements Backend {
     public static final String NAME = "onnxruntime";
 
     private static final Logger LOG = LoggerFactory.getLogger(OnnxRuntimeBackend.class);
+    private static final String FILE = "libonnxruntime.so";
     private static final String LIBRARY = "library";
 
     private Optional<Engine> engine = Optional.empty();
@@ -97,8 +100,12 @@ public final class OnnxRuntimeBackend implements Backend {
         return path;
     }
 
-    /** The library of the Maven artifact, in the user's cache. */
+    /** The library of the distribution, or that of the Maven artifact, in the user's cache. */
     private static Path packaged() {
+        return LibraryCache.bundled(FILE).orElseGet(OnnxRuntimeBackend::unpacked);
+    }
+
+    private static Path unpacked() {
         String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
         String machine = System.getProperty("os.arch", "");
         String platform =
@@ -109,7 +116,7 @@ public final class OnnxRuntimeBackend implements Backend {
                 };
         URL resource = platform.isEmpty() || !system.startsWith("linux")
                 ? null
-                : ClassLoader.getSystemResource("ai/onnxruntime/native/" + platform + "/libonnxruntime.so");
+                : ClassLoader.getSystemResource("ai/onnxruntime/native/" + platform + "/" + FILE);
         if (resource == null) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
@@ -167,9 +174,24 @@ public final class OnnxRuntimeBackend implements Backend {
             throw new GatunException(
                     ErrorCode.NOT_FOUND,
                     "version " + versionDirectory.getFileName() + " of model '" + config.getName() + "' has no file "
-                            + name);
+                            + name + others(versionDirectory));
         }
         return file;
+    }
+
+    /** The models that are there under other names, and what to do with them. */
+    private static String others(Path versionDirectory) {
+        try (Stream<Path> files = Files.list(versionDirectory)) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(file -> file.endsWith(".onnx"))
+                    .sorted()
+                    .findFirst()
+                    .map(file -> "; it has " + file + ": rename it, or write default_model_filename: \"" + file
+                            + "\" in config.pbtxt")
+                    .orElse("");
+        } catch (IOException e) {
+            return ""; // That the folder cannot be read is no other name.
+        }
     }
 
     @Override

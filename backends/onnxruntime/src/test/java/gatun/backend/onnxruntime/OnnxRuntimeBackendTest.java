@@ -11,6 +11,7 @@ import gatun.memory.tensor.Shape;
 import gatun.spi.BackendInstance;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.testing.OnnxFile;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
@@ -217,6 +218,29 @@ class OnnxRuntimeBackendTest {
                         ModelConfig.newBuilder().setName("broken").build(), version))
                 .withMessageStartingWith("model.onnx is not a valid ONNX file: ")
                 .withMessageNotContaining(folder.toString());
+    }
+
+    @Test
+    void shouldSayHowAClassifierIsConvertedWithoutMaps(@TempDir Path folder) {
+        OnnxFile.writeSequence(folder.resolve("1"), new OnnxFile.Value("IN", 1, "2"), "probabilities");
+
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> backend.complete(
+                        ModelConfig.newBuilder().setName("maps").build(), folder.resolve("1")))
+                .withMessageStartingWith("output 'probabilities' is a sequence, map or optional;")
+                .withMessageContaining("options={'zipmap': False}");
+    }
+
+    @Test
+    void shouldNameTheFileThatIsThereUnderAnotherName(@TempDir Path folder) throws IOException {
+        Path version = Files.createDirectory(folder.resolve("1"));
+        Files.writeString(version.resolve("resnet.onnx"), "model");
+
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> backend.complete(
+                        ModelConfig.newBuilder().setName("renamed").build(), version))
+                .withMessage("version 1 of model 'renamed' has no file model.onnx; it has resnet.onnx: rename it, or"
+                        + " write default_model_filename: \"resnet.onnx\" in config.pbtxt");
     }
 
     @Test

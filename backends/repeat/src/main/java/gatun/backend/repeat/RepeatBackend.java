@@ -16,7 +16,7 @@ import java.util.Map;
  * Answers a request once for each element of its input {@code IN}, of INT32: with the element as {@code OUT} and its
  * index as {@code IDX}, of UINT32. Before the n-th response it waits the n-th of {@code DELAY} milliseconds, and the
  * whole run takes {@code WAIT} milliseconds at least; both are of UINT32. The same tensors as Triton's repeat example
- * has, for the same clients.
+ * has, for the same clients. A model that is not decoupled answers requests of one element, and refuses others.
  *
  * <p>A model with {@code sequence_batching { iterative_sequence: true }} answers with one element in each run, and asks
  * for another run while there are more, so that requests take turns; its last run takes {@code WAIT} milliseconds.
@@ -64,11 +64,6 @@ public final class RepeatBackend implements Backend {
                 config,
                 ConfigurationPath.of("max_batch_size"),
                 "max_batch_size is " + config.getMaxBatchSize() + ", expected 0");
-        require(
-                config.getModelTransactionPolicy().getDecoupled(),
-                config,
-                ConfigurationPath.of("model_transaction_policy"),
-                "it is not decoupled; add model_transaction_policy { decoupled: true }");
         input(config, RepeatInstance.IN, DataType.TYPE_INT32);
         input(config, RepeatInstance.DELAY, DataType.TYPE_UINT32);
         input(config, RepeatInstance.WAIT, DataType.TYPE_UINT32);

@@ -180,12 +180,15 @@ class RepeatBackendTest {
     }
 
     @Test
-    void shouldNotLoadAModelThatIsNotDecoupled() throws IOException {
+    void shouldAnswerOneElementWhereTheModelIsNotDecoupled() throws IOException {
         open(TENSORS);
-        assertThat(server.index())
-                .extracting(ModelStatus::reason)
-                .containsExactly("the repeat backend cannot run model 'm': it is not decoupled;"
-                        + " add model_transaction_policy { decoupled: true }");
+        try (InferenceResponse response = server.infer(request(new int[] {7}, new int[] {0}, 0))) {
+            assertThat(response.outputs().stream()
+                            .map(output -> output.tensor().bytes().get(ElementLayouts.INT32, 0)))
+                    .containsExactly(7, 0);
+        }
+        assertThatThrownBy(() -> server.infer(request(new int[] {7, 8}, new int[] {0, 0}, 0)))
+                .hasMessage("expected a single response, got 2");
     }
 
     @Test

@@ -104,6 +104,7 @@ public final class ConfigurationCompletion {
         ModelInput.Builder input = ModelInput.newBuilder()
                 .setName(tensor.spec().name())
                 .setDataType(Datatypes.configured(tensor.spec().datatype()))
+                .setOptional(tensor.optional())
                 .addAllDims(dims.isEmpty() ? ONE : dims);
         if (dims.isEmpty() && (batched || scalars)) {
             input.setReshape(ModelTensorReshape.getDefaultInstance());

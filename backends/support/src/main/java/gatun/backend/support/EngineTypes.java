@@ -13,12 +13,14 @@ public final class EngineTypes {
     private final Map<Datatype, Integer> numbers = new EnumMap<>(Datatype.class);
     private final Map<Integer, Datatype> datatypes = new HashMap<>();
 
-    /** @param number gives the engine's number of a datatype, also of INVALID */
+    /** @param number gives the engine's number of a datatype; for those that the engine does not have, that of INVALID */
     public EngineTypes(ToIntFunction<Datatype> number) {
+        int none = number.applyAsInt(Datatype.INVALID);
         for (Datatype datatype : Datatype.values()) {
-            numbers.put(datatype, number.applyAsInt(datatype));
-            if (datatype != Datatype.INVALID) {
-                datatypes.put(number.applyAsInt(datatype), datatype);
+            int own = number.applyAsInt(datatype);
+            numbers.put(datatype, own);
+            if (own != none) {
+                datatypes.put(own, datatype);
             }
         }
     }

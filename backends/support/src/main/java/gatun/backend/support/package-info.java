@@ -1,4 +1,4 @@
-/** Configurations beside model files, element types of engines, and strings. */
+/** Configurations beside model files, parameters, element types of engines, and strings. */
 @NullMarked
 package gatun.backend.support;
 

@@ -42,8 +42,9 @@ final class ConfigCheck {
                     input.hasReshape() ? input.getReshape().getShapeList() : input.getDimsList());
         }
         for (EntryTensor input : entryPoint.inputs()) {
-            if (config.getInputList().stream()
-                    .noneMatch(known -> known.getName().equals(input.spec().name()))) {
+            if (!input.optional()
+                    && config.getInputList().stream().noneMatch(known -> known.getName()
+                            .equals(input.spec().name()))) {
                 throw new ConfigurationException(
                         ConfigurationPath.of("input"),
                         "unable to load model '" + config.getName()

@@ -10,16 +10,20 @@ final class ElementTypes {
     /** No value of {@code TF_DataType}: the C API never gives it. */
     private static final int NONE = 0;
 
+    /** What the twin of a type for references is more. */
+    private static final int REFERENCE = 100;
+
     private static final EngineTypes TYPES = new EngineTypes(ElementTypes::number);
 
     private ElementTypes() {}
 
     /**
-     * The datatype for a value of {@code TF_DataType}, also as protobuf has it; INVALID for those that no protocol can
+     * The datatype for a value of {@code TF_DataType}, also as protobuf has it, and of its twin for references, which is
+     * a variable's output in old graphs and whose tensors are as all others; INVALID for those that no protocol can
      * carry.
      */
     static Datatype datatype(int elementType) {
-        return TYPES.datatype(elementType);
+        return TYPES.datatype(elementType > REFERENCE ? elementType - REFERENCE : elementType);
     }
 
     /** The value of {@code TF_DataType} for a datatype. */
@@ -43,6 +47,17 @@ final class ElementTypes {
             case FP32 -> tensorflow_h.TF_FLOAT();
             case FP64 -> tensorflow_h.TF_DOUBLE();
             case BYTES -> tensorflow_h.TF_STRING();
+            case COMPLEX64 -> tensorflow_h.TF_COMPLEX64();
+            case COMPLEX128 -> tensorflow_h.TF_COMPLEX128();
+            case QINT8 -> tensorflow_h.TF_QINT8();
+            case QUINT8 -> tensorflow_h.TF_QUINT8();
+            case QINT16 -> tensorflow_h.TF_QINT16();
+            case QUINT16 -> tensorflow_h.TF_QUINT16();
+            case QINT32 -> tensorflow_h.TF_QINT32();
+            case INT4 -> tensorflow_h.TF_INT4();
+            case UINT4 -> tensorflow_h.TF_UINT4();
+            case FP8_E5M2 -> tensorflow_h.TF_FLOAT8_E5M2();
+            case FP8_E4M3FN -> tensorflow_h.TF_FLOAT8_E4M3FN();
             case INVALID -> NONE;
         };
     }

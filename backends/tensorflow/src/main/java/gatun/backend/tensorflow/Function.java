@@ -5,20 +5,42 @@ import gatun.bindings.tensorflow.TF_Output;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.spi.Execution;
+import gatun.wire.tensorflow.TensorProto;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
-/** The places in the graph that a run of an entry point feeds and fetches. Immutable. */
-final class Function {
+/**
+ * The places in the graph that a run of an entry point feeds and fetches, and what is fed where a request brings
+ * nothing. Immutable; closed once, after the last run.
+ */
+final class Function implements AutoCloseable {
     private final List<EntryTensor> inputs;
     private final List<EntryTensor> outputs;
     private final MemorySegment inputPlaces;
     private final MemorySegment outputPlaces;
     private final boolean keepsInputs;
 
-    /** @param arena holds the places; open for as long as this is used */
-    Function(Session session, EntryPoint entryPoint, Operations operations, Arena arena) {
+    /** The tensor for each input that a request may leave out; NULL for the others. */
+    private final MemorySegment[] defaults;
+
+    /**
+     * The places of {@code entryPoint}.
+     *
+     * @param defaults the tensors for inputs that requests leave out, by name
+     * @param arena holds the places; open for as long as this is used
+     * @throws GatunException INVALID_ARGUMENT when the graph does not have them, or a default is no tensor
+     */
+    Function(
+            Session session,
+            EntryPoint entryPoint,
+            Map<String, TensorProto> defaults,
+            Operations operations,
+            Arena arena) {
         inputs = entryPoint.inputs();
         outputs = entryPoint.outputs();
         inputPlaces = places(session, inputs, arena);
@@ -26,6 +48,19 @@ final class Function {
         keepsInputs = operations.mayKeepInputs(outputs.stream()
                 .map(output -> TensorName.operation(output.engineName()))
                 .toList());
+        this.defaults = new MemorySegment[inputs.size()];
+        Arrays.fill(this.defaults, MemorySegment.NULL);
+        try {
+            for (int i = 0; i < this.defaults.length; i++) {
+                TensorProto value = defaults.get(inputs.get(i).spec().name());
+                if (value != null) {
+                    this.defaults[i] = Tensors.of(value, inputs.get(i).spec());
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
     }
 
     private static MemorySegment places(Session session, List<EntryTensor> tensors, Arena arena) {
@@ -57,6 +92,33 @@ final class Function {
         copy(inputPlaces, index(inputs, name, position), places, position);
     }
 
+    /**
+     * Writes the inputs with a default behind the {@code count} that a request brought, where they are not among those.
+     *
+     * @param tensors gets the defaults, which stay this function's
+     * @return how many inputs there are then
+     */
+    int feedDefaults(Execution execution, int count, MemorySegment places, MemorySegment tensors) {
+        int total = count;
+        for (int i = 0; i < defaults.length; i++) {
+            if (defaults[i].address() != 0
+                    && !brings(execution, count, inputs.get(i).spec().name())) {
+                copy(inputPlaces, i, places, total);
+                tensors.setAtIndex(ValueLayout.ADDRESS, total++, defaults[i]);
+            }
+        }
+        return total;
+    }
+
+    private static boolean brings(Execution execution, int count, String name) {
+        for (int i = 0; i < count; i++) {
+            if (execution.input(i).spec().name().equals(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Writes where the output of this name is fetched as element {@code position} of {@code places}. */
     void fetch(String name, int position, MemorySegment places) {
         copy(outputPlaces, index(outputs, name, position), places, position);
@@ -78,5 +140,15 @@ final class Function {
             }
         }
         throw GatunException.invalidArgument("the model's signature has no tensor '" + name + "'");
+    }
+
+    @Override
+    public void close() {
+        for (int i = 0; i < defaults.length; i++) {
+            if (defaults[i].address() != 0) {
+                Tensors.delete(defaults[i]);
+                defaults[i] = MemorySegment.NULL;
+            }
+        }
     }
 }

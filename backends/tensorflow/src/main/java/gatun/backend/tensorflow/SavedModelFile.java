@@ -7,6 +7,7 @@ import com.google.protobuf.WireFormat;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.wire.tensorflow.SignatureDef;
+import gatun.wire.tensorflow.TensorProto;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -46,8 +47,8 @@ record SavedModelFile(
 
     private static final String VARIABLES = "variables/variables.index";
 
-    /** A function that TensorFlow calls itself when it loads the model. */
-    private static final String INITIALISER = "__saved_model_init_op";
+    /** A signature that TensorFlow runs itself when it loads the model. */
+    static final String INITIALISER = "__saved_model_init_op";
 
     /** Where the file of a model is that lies in {@code directory}. */
     static Path in(Path directory) {
@@ -102,8 +103,13 @@ record SavedModelFile(
             }
         }
         in.popLimit(end);
-        signatures.remove(INITIALISER);
         return new SavedModelFile(tags, signatures, operations, restores);
+    }
+
+    /** The tensors for inputs of a signature that requests leave out, by name. */
+    Map<String, TensorProto> defaults(String signature) {
+        SignatureDef definition = signatures.get(signature);
+        return definition == null ? Map.of() : definition.getDefaultsMap();
     }
 
     private static boolean isFilled(CodedInputStream in) throws IOException {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
-import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
-import java.io.ByteArrayOutputStream;
+import gatun.wire.tensorflow.ConfigProto;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -23,14 +24,20 @@ import java.util.stream.Collectors;
  * @param interOpThreads how many operations may run at a time; 0 likewise
  * @param defaultMaxBatchSize for a model in Triton's layout that can batch and does not say how much
  * @param tags which of a file's graphs a model takes that does not say: the one that has exactly these
+ * @param session what sessions are opened with beside that
  */
-record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize, Set<String> tags) {
+record Settings(
+        int intraOpThreads, int interOpThreads, int defaultMaxBatchSize, Set<String> tags, ConfigProto session) {
     /** What the options are called. */
-    static final List<String> OPTIONS =
-            List.of("intra_op_parallelism_threads", "inter_op_parallelism_threads", "default-max-batch-size", "tags");
+    static final List<String> OPTIONS = List.of(
+            "intra_op_parallelism_threads",
+            "inter_op_parallelism_threads",
+            "default-max-batch-size",
+            "tags",
+            "session-config-file");
 
     /** The settings without any option. */
-    static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"));
+    static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"), ConfigProto.getDefaultInstance());
 
     /**
      * More threads than any machine has cores for, and larger batches than anybody sends; the engine makes as many as
@@ -44,22 +51,34 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
     private static final String INTER_OP_THREADS = "TF_NUM_INTER_THREADS";
     private static final String OWN_THREADS = "TF_USE_PER_SESSION_THREADS";
 
-    // Fields of ConfigProto.
-    private static final int INTRA_OP = 2;
-    private static final int INTER_OP = 5;
-    private static final int PER_SESSION = 9;
-
     /** These, but {@code key} is {@code value}; the same object when the backend knows no such option. */
     Settings with(String key, String value) {
         return switch (key) {
             case "intra_op_parallelism_threads" ->
-                new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags);
+                new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags, session);
             case "inter_op_parallelism_threads" ->
-                new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize, tags);
-            case "default-max-batch-size" -> new Settings(intraOpThreads, interOpThreads, number(key, value), tags);
-            case "tags" -> new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags(value));
+                new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize, tags, session);
+            case "default-max-batch-size" ->
+                new Settings(intraOpThreads, interOpThreads, number(key, value), tags, session);
+            case "tags" -> new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags(value), session);
+            case "session-config-file" ->
+                new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags, sessionFile(key, value));
             default -> this;
         };
+    }
+
+    private static ConfigProto sessionFile(String key, String path) {
+        ConfigProto.Builder config = ConfigProto.newBuilder();
+        try {
+            TextFormat.merge(Files.readString(Path.of(path)), config);
+            return config.build();
+        } catch (TextFormat.ParseException e) {
+            throw GatunException.invalidArgument("'" + key + "' is '" + path + "': Error parsing text-format "
+                    + ConfigProto.getDescriptor().getFullName() + ": "
+                    + String.valueOf(e.getMessage()).lines().collect(Collectors.joining(" ")));
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("'" + key + "' is '" + path + "', which cannot be read: " + e);
+        }
     }
 
     /** Which of the file's graphs a model takes: the one with exactly these tags. */
@@ -79,19 +98,14 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
 
     /** A model's session options, as a serialized ConfigProto. */
     byte[] session(ModelConfig config) {
-        int intraOp = threads(count(config, INTRA_OP_THREADS, intraOpThreads));
-        int interOp = threads(count(config, INTER_OP_THREADS, interOpThreads));
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        try {
-            CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-            out.writeInt32(INTRA_OP, intraOp);
-            out.writeInt32(INTER_OP, interOp);
-            out.writeBool(PER_SESSION, isTrue(config, OWN_THREADS));
-            out.flush();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return bytes.toByteArray();
+        int intraOp = intraOpThreads > 0 ? intraOpThreads : session.getIntraOpParallelismThreads();
+        int interOp = interOpThreads > 0 ? interOpThreads : session.getInterOpParallelismThreads();
+        return session.toBuilder()
+                .setIntraOpParallelismThreads(threads(count(config, INTRA_OP_THREADS, intraOp)))
+                .setInterOpParallelismThreads(threads(count(config, INTER_OP_THREADS, interOp)))
+                .setUsePerSessionThreads(session.getUsePerSessionThreads() || isTrue(config, OWN_THREADS))
+                .build()
+                .toByteArray();
     }
 
     /**
@@ -99,7 +113,7 @@ record Settings(int intraOpThreads, int interOpThreads, int defaultMaxBatchSize,
      * the container's.
      */
     private static int threads(int asked) {
-        return asked > 0 ? asked : Runtime.getRuntime().availableProcessors();
+        return asked != 0 ? asked : Runtime.getRuntime().availableProcessors();
     }
 
     private static String parameter(ModelConfig config, String name) {

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** The entry point that a signature of a SavedModel is. */
@@ -34,8 +35,11 @@ final class Signature {
     static List<EntryPoint> of(SavedModelFile file, String chosen, String model) {
         List<EntryPoint> all = new ArrayList<>();
         List<String> others = new ArrayList<>();
-        file.signatures()
-                .forEach((name, definition) -> of(name, definition).ifPresentOrElse(all::add, () -> others.add(name)));
+        file.signatures().forEach((name, definition) -> {
+            if (!name.equals(SavedModelFile.INITIALISER)) {
+                of(name, definition).ifPresentOrElse(all::add, () -> others.add(name));
+            }
+        });
         String wanted = chosen.isEmpty() ? DEFAULT : chosen;
         Optional<EntryPoint> first =
                 all.stream().filter(entry -> entry.name().equals(wanted)).findFirst();
@@ -53,8 +57,9 @@ final class Signature {
     }
 
     private static Optional<EntryPoint> of(String name, SignatureDef definition) {
-        List<EntryTensor> inputs = tensors(definition.getInputsMap());
-        List<EntryTensor> outputs = tensors(definition.getOutputsMap());
+        List<EntryTensor> inputs =
+                tensors(definition.getInputsMap(), definition.getDefaultsMap().keySet());
+        List<EntryTensor> outputs = tensors(definition.getOutputsMap(), Set.of());
         boolean complete = inputs.size() == definition.getInputsCount()
                 && outputs.size() == definition.getOutputsCount()
                 && !outputs.isEmpty();
@@ -63,8 +68,8 @@ final class Signature {
                 : Optional.empty();
     }
 
-    /** Those that protocols can carry, by name. */
-    private static List<EntryTensor> tensors(Map<String, TensorInfo> described) {
+    /** Those that protocols can carry, by name; requests may leave out the {@code defaulted}. */
+    private static List<EntryTensor> tensors(Map<String, TensorInfo> described, Set<String> defaulted) {
         List<EntryTensor> tensors = new ArrayList<>();
         new TreeMap<>(described).forEach((name, info) -> {
             Datatype datatype = ElementTypes.datatype(info.getDtypeValue());
@@ -72,7 +77,8 @@ final class Signature {
                 tensors.add(new EntryTensor(
                         new TensorSpec(name, datatype, shape(info.getTensorShape())),
                         info.getTensorShape().getUnknownRank(),
-                        info.getName()));
+                        info.getName(),
+                        defaulted.contains(name)));
             }
         });
         return tensors;

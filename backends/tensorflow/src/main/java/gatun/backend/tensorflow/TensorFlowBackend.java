@@ -35,6 +35,8 @@ public final class TensorFlowBackend implements Backend {
     /** The option that names the library's file. */
     static final String LIBRARY = "library";
 
+    private static final String OP_LIBRARY = "op-library";
+
     private static final Logger LOG = LoggerFactory.getLogger(TensorFlowBackend.class);
 
     private Settings settings = Settings.DEFAULT;
@@ -47,6 +49,16 @@ public final class TensorFlowBackend implements Backend {
         return Setting.backendOption(NAME, LIBRARY, path);
     }
 
+    /** The option that names libraries of operations, with a value, for texts. */
+    static String opLibrary(String path) {
+        return Setting.backendOption(NAME, OP_LIBRARY, path);
+    }
+
+    /** TensorFlow's version; its library is open. */
+    static String version() {
+        return NativeMemory.string(tensorflow_h.TF_Version());
+    }
+
     @Override
     public String name() {
         return NAME;
@@ -56,21 +68,22 @@ public final class TensorFlowBackend implements Backend {
     public void start(Map<String, String> options) {
         options.forEach((key, value) -> {
             settings = settings.with(key, value);
-            if (!key.equals(LIBRARY) && !Settings.OPTIONS.contains(key)) {
+            if (!key.equals(LIBRARY) && !key.equals(OP_LIBRARY) && !Settings.OPTIONS.contains(key)) {
                 LOG.warn(
-                        "{} has no effect here; known: {}, {}",
+                        "{} has no effect here; known: {}, {}, {}",
                         Setting.backendOption(NAME, key, value),
                         LIBRARY,
+                        OP_LIBRARY,
                         Settings.OPTIONS);
             }
         });
         NativeLibrary library =
                 TensorFlow.open(InstalledLibrary.path(options.getOrDefault(LIBRARY, ""), LibraryCache.ofUser()));
         switch (library) {
-            case NativeLibrary.Available available ->
-                LOG.info("TensorFlow {} from {}", NativeMemory.string(tensorflow_h.TF_Version()), available.path());
+            case NativeLibrary.Available available -> LOG.info("TensorFlow {} from {}", version(), available.path());
             case NativeLibrary.Missing missing -> throw new GatunException(ErrorCode.UNAVAILABLE, missing.toString());
         }
+        OpLibraries.load(options.getOrDefault(OP_LIBRARY, ""));
     }
 
     @Override
@@ -97,7 +110,7 @@ public final class TensorFlowBackend implements Backend {
         ConfigCheck.run(config, entryPoints.getFirst());
         Session session = Session.open(directory, settings.tags(config), settings.session(config), config.getName());
         try {
-            return new TensorFlowModel(session, entryPoints, file.operations());
+            return new TensorFlowModel(session, entryPoints, file);
         } catch (RuntimeException | Error e) {
             session.close();
             throw e;

@@ -80,13 +80,16 @@ final class TensorFlowInstance implements BackendInstance {
             for (int i = 0; i < outputCount; i++) {
                 function.fetch(execution.outputName(i), i, outputPlaces);
             }
+            int fedCount = function.inputCount() == inputCount
+                    ? inputCount
+                    : function.feedDefaults(execution, inputCount, inputPlaces, inputArray);
             execution.inferStarted();
             tensorflow_h.TF_SessionRun(
                     session.handle(),
                     options.timeout(execution.timeLeftNanos()),
                     inputPlaces,
                     inputArray,
-                    inputCount,
+                    fedCount,
                     outputPlaces,
                     outputArray,
                     outputCount,

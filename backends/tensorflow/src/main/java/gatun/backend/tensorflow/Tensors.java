@@ -10,6 +10,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.wire.tensorflow.TensorProto;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -65,6 +66,37 @@ final class Tensors {
         MemorySegment made = allocated(tensor.spec(), bytes.byteSize(), dims);
         MemorySegment.copy(bytes, 0, data(made, bytes.byteSize()), 0, bytes.byteSize());
         return made;
+    }
+
+    /**
+     * The tensor of a message, in the engine's memory; the caller deletes it.
+     *
+     * @throws GatunException INVALID_ARGUMENT when the message is not one of {@code spec}'s datatype
+     */
+    static MemorySegment of(TensorProto message, TensorSpec spec) {
+        byte[] serialized = message.toByteArray();
+        try (Arena scratch = Arena.ofConfined();
+                Status status = new Status()) {
+            MemorySegment bytes = scratch.allocate(Math.max(1, serialized.length));
+            MemorySegment.copy(serialized, 0, bytes, ValueLayout.JAVA_BYTE, 0, serialized.length);
+            MemorySegment buffer = scratch.allocate(3L * Long.BYTES, Long.BYTES);
+            buffer.set(ValueLayout.ADDRESS, 0, bytes);
+            buffer.set(ValueLayout.JAVA_LONG, Long.BYTES, serialized.length);
+            MemorySegment tensor =
+                    allocated(new TensorSpec(spec.name(), spec.datatype(), Shape.of(0)), 0, dims(scratch));
+            tensorflow_h.TF_TensorFromProto(buffer, tensor, status.handle());
+            try {
+                status.check("the default of input '" + spec.name() + "'");
+                if (datatype(tensor) != spec.datatype()) {
+                    throw GatunException.invalidArgument("the default of input '" + spec.name() + "' is of type "
+                            + message.getDtype() + "; expected that of the input, " + spec.datatype());
+                }
+                return tensor;
+            } catch (RuntimeException | Error e) {
+                delete(tensor);
+                throw e;
+            }
+        }
     }
 
     /** A tensor whose memory is the engine's and still to be written; the caller deletes it. */

@@ -35,7 +35,8 @@ class SavedModelFileTest {
     void shouldReadTagsAndSignatures() {
         SavedModelFile file = read("counter");
         assertThat(file.tags()).containsExactly("serve");
-        assertThat(file.signatures().keySet()).containsExactly("read", "replace", "serving_default");
+        assertThat(file.signatures().keySet())
+                .containsExactly("__saved_model_init_op", "read", "replace", "serving_default");
     }
 
     @Test

@@ -14,6 +14,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
 import gatun.spi.EntryPoint;
 import gatun.wire.tensorflow.Example;
 import gatun.wire.tensorflow.Feature;
@@ -35,6 +36,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The models of {@code examples/tensorflow}. Each test ends with nothing left open. */
 @Timeout(120)
@@ -118,6 +121,32 @@ class TensorFlowServerTest {
                 .isInstanceOfSatisfying(GatunException.class, refused -> assertThat(refused.code())
                         .isEqualTo(ErrorCode.INVALID_ARGUMENT))
                 .hasMessageContaining("Could not parse example input");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "serving_default"})
+    void shouldFillInTheDefaultsOfASignature(String entryPoint) {
+        for (int i = 0; i < 3; i++) {
+            InferenceRequest some = models.floats(models.request("defaults", entryPoint), "x", Shape.of(2), 1, 2);
+            some.addOutput(RequestedOutput.of("y"));
+            assertThat(models.answer(some)).containsExactly(2, 4);
+        }
+        InferenceRequest all = models.floats(
+                models.request("defaults", entryPoint), "by", entryPoint.isEmpty() ? Shape.of(1) : Shape.of(), 10);
+        models.floats(all, "x", Shape.of(2), 1, 2);
+        models.strings(all, "note", ServedModels.text("mine"));
+        all.addOutput(RequestedOutput.of("y"));
+        assertThat(models.answer(all)).containsExactly(10, 20);
+        InferenceRequest note = models.floats(models.request("defaults", entryPoint), "x", Shape.of(1), 1);
+        note.addOutput(RequestedOutput.of("note"));
+        assertThat(models.bytes(note)).containsExactly(4, 0, 0, 0, 'n', 'o', 'n', 'e');
+    }
+
+    @Test
+    void shouldRequireTheInputsWithoutDefaults() {
+        assertThatThrownBy(() -> models.answer(models.floats(models.request("defaults", ""), "by", Shape.of(), 10)))
+                .isInstanceOf(GatunException.class)
+                .hasMessageContaining("defaults");
     }
 
     /** Name and shape of each output of the model that multiplies by a number. */

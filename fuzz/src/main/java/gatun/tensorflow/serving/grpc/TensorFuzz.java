@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 
 /**
  * The tensors of PredictRequests, typed, packed, filled up and as content: the tensors hold the values that TensorFlow
@@ -83,7 +84,7 @@ public final class TensorFuzz {
             TensorProto tensor = input.getValue();
             Optional<Shape> shape = shape(tensor.getTensorShape());
             Datatype datatype = datatype(tensor);
-            if (shape.isEmpty() || datatype == Datatype.INVALID) {
+            if (shape.isEmpty() || datatype == Datatype.INVALID || hasHalfAValue(tensor, datatype)) {
                 return Optional.empty();
             }
             Optional<String> elements = tensor.getTensorContent().isEmpty()
@@ -128,7 +129,7 @@ public final class TensorFuzz {
                 tensor.getBoolValList().stream()
                         .map(value -> element(value ? 1 : 0, byteSize))
                         .toList();
-            case UINT8, UINT16, INT8, INT16, INT32 ->
+            case UINT8, UINT16, INT8, INT16, INT32, QINT8, QUINT8, QINT16, QUINT16, QINT32, INT4, UINT4 ->
                 tensor.getIntValList().stream()
                         .map(value -> element(value, byteSize))
                         .toList();
@@ -158,8 +159,38 @@ public final class TensorFuzz {
                         .toList();
             case BYTES ->
                 tensor.getStringValList().stream().map(TensorFuzz::string).toList();
+            case COMPLEX64 -> pairs(tensor.getScomplexValList(), Float::floatToRawIntBits, Float.BYTES);
+            case COMPLEX128 -> pairs(tensor.getDcomplexValList(), Double::doubleToRawLongBits, Double.BYTES);
+            case FP8_E5M2, FP8_E4M3FN -> {
+                List<Elements> bytes = new ArrayList<>();
+                for (int i = 0; i < tensor.getFloat8Val().size(); i++) {
+                    bytes.add(element(tensor.getFloat8Val().byteAt(i), byteSize));
+                }
+                yield bytes;
+            }
             case INVALID -> throw new AssertionError("no values of " + datatype);
         };
+    }
+
+    private static <T> List<Elements> pairs(List<T> parts, ToLongFunction<T> bits, int byteSize) {
+        List<Elements> pairs = new ArrayList<>();
+        for (int i = 0; i < parts.size() / 2; i++) {
+            Elements pair = element(bits.applyAsLong(parts.get(2 * i)), byteSize);
+            pair.add(bits.applyAsLong(parts.get(2 * i + 1)), byteSize);
+            pairs.add(pair);
+        }
+        return pairs;
+    }
+
+    /** Whether the last of typed complex numbers lacks its imaginary part. */
+    private static boolean hasHalfAValue(TensorProto tensor, Datatype datatype) {
+        int parts =
+                switch (datatype) {
+                    case COMPLEX64 -> tensor.getScomplexValCount();
+                    case COMPLEX128 -> tensor.getDcomplexValCount();
+                    default -> 0;
+                };
+        return tensor.getTensorContent().isEmpty() && parts % 2 != 0;
     }
 
     private static Elements element(long value, int byteSize) {

@@ -28,6 +28,17 @@ public final class DataTypes {
             case DT_FLOAT -> Datatype.FP32;
             case DT_DOUBLE -> Datatype.FP64;
             case DT_STRING -> Datatype.BYTES;
+            case DT_COMPLEX64 -> Datatype.COMPLEX64;
+            case DT_COMPLEX128 -> Datatype.COMPLEX128;
+            case DT_QINT8 -> Datatype.QINT8;
+            case DT_QUINT8 -> Datatype.QUINT8;
+            case DT_QINT16 -> Datatype.QINT16;
+            case DT_QUINT16 -> Datatype.QUINT16;
+            case DT_QINT32 -> Datatype.QINT32;
+            case DT_INT4 -> Datatype.INT4;
+            case DT_UINT4 -> Datatype.UINT4;
+            case DT_FLOAT8_E5M2 -> Datatype.FP8_E5M2;
+            case DT_FLOAT8_E4M3FN -> Datatype.FP8_E4M3FN;
             default -> Datatype.INVALID;
         };
     }
@@ -49,6 +60,17 @@ public final class DataTypes {
             case FP32 -> DataType.DT_FLOAT;
             case FP64 -> DataType.DT_DOUBLE;
             case BYTES -> DataType.DT_STRING;
+            case COMPLEX64 -> DataType.DT_COMPLEX64;
+            case COMPLEX128 -> DataType.DT_COMPLEX128;
+            case QINT8 -> DataType.DT_QINT8;
+            case QUINT8 -> DataType.DT_QUINT8;
+            case QINT16 -> DataType.DT_QINT16;
+            case QUINT16 -> DataType.DT_QUINT16;
+            case QINT32 -> DataType.DT_QINT32;
+            case INT4 -> DataType.DT_INT4;
+            case UINT4 -> DataType.DT_UINT4;
+            case FP8_E5M2 -> DataType.DT_FLOAT8_E5M2;
+            case FP8_E4M3FN -> DataType.DT_FLOAT8_E4M3FN;
             case INVALID -> DataType.DT_INVALID;
         };
     }

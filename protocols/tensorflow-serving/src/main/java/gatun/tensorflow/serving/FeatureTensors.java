@@ -168,7 +168,7 @@ final class FeatureTensors {
             case INT16, UINT16 -> target.set(ElementLayouts.INT16, at, (short) value);
             case INT32, UINT32 -> target.set(ElementLayouts.INT32, at, (int) value);
             case INT64, UINT64 -> target.set(ElementLayouts.INT64, at, value);
-            case FP16, BF16, BYTES, INVALID -> throw new IllegalStateException(datatype + " holds no integer");
+            default -> throw new IllegalStateException(datatype + " holds no integer");
         }
         return at + datatype.byteSize();
     }
@@ -181,7 +181,7 @@ final class FeatureTensors {
             case INT32 -> value == (int) value;
             case UINT8, UINT16, UINT32 -> value >= 0 && value >>> (Byte.SIZE * datatype.byteSize()) == 0;
             case UINT64 -> value >= 0;
-            case INT64, FP32, FP64, FP16, BF16, BYTES, INVALID -> true;
+            default -> true;
         };
     }
 }

@@ -10,19 +10,19 @@ import gatun.wire.tensorflow.TensorInfo;
 import gatun.wire.tensorflow.TensorShapeProto;
 import gatun.wire.tensorflow.serving.SignatureDefMap;
 
-/** A model's entry points as SignatureDef messages. */
+/** A model's signatures as SignatureDef messages. */
 public final class SignatureDefs {
     /** The method of a signature that only gives its outputs; that of models whose format has no methods. */
     private static final String PREDICT_METHOD = "tensorflow/serving/predict";
 
     private SignatureDefs() {}
 
-    /** Every signature of a model by its name. */
+    /** Every signature of a model by its name: as its files describe it, where their format has signatures. */
     public static SignatureDefMap of(ModelVersion model) {
         SignatureDefMap.Builder signatures = SignatureDefMap.newBuilder();
         ExampleMappings.signatures(model)
                 .forEach(signature -> signatures.putSignatureDef(signature.name(), of(signature)));
-        return signatures.build();
+        return signatures.putAllSignatureDef(model.signatures()).build();
     }
 
     /** One entry point. */

@@ -22,11 +22,6 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     }
 
     @Override
-    public boolean isOfSequence(InferMessage message) {
-        return message.header.getCorrelationId() != 0;
-    }
-
-    @Override
     public InferenceRequest request(InferMessage message) {
         return inferences.request(message, headers, Origin.V1_GRPC_STREAM);
     }

@@ -91,7 +91,7 @@ final class Contents {
             case INT8, INT16, INT32 -> FIELD_TYPES[field] == Datatype.INT32;
             case UINT8, UINT16, UINT32 -> FIELD_TYPES[field] == Datatype.UINT32;
             case BOOL, INT64, UINT64, FP32, FP64, BYTES -> FIELD_TYPES[field] == datatype;
-            case FP16, BF16, INVALID -> false;
+            default -> false;
         };
     }
 }

@@ -15,6 +15,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.server.InferenceServer;
+import gatun.runtime.tracing.TraceSettings;
 import gatun.wire.inference.CudaSharedMemoryRegisterRequest;
 import gatun.wire.inference.CudaSharedMemoryRegisterResponse;
 import gatun.wire.inference.CudaSharedMemoryStatusRequest;
@@ -288,8 +289,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void traceSetting(TraceSettingRequest request, StreamObserver<TraceSettingResponse> observer) {
         answer(observer, () -> {
             String model = request.getModelName();
-            if (!model.isEmpty()) {
-                server.model(model, "");
+            if (!model.isEmpty() && server.unreadiness(model, "").isPresent()) {
+                throw GatunException.invalidArgument(TraceSettings.UNKNOWN_MODEL + model);
             }
             if (request.getSettingsCount() > 0) {
                 Map<String, List<String>> changes = new HashMap<>();

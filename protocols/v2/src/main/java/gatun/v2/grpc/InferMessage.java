@@ -73,16 +73,6 @@ public final class InferMessage extends RawMessage {
         return modelVersion;
     }
 
-    /** Whether it names a sequence that it belongs to. */
-    boolean isOfSequence() {
-        for (int i = 0; i < parameters.size(); i++) {
-            if (parameters.get(i).name().equals("sequence_id")) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /** How many inputs it has. */
     public int inputCount() {
         return inputs.size();

@@ -30,11 +30,6 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     }
 
     @Override
-    public boolean isOfSequence(InferMessage message) {
-        return message.isOfSequence();
-    }
-
-    @Override
     public InferenceRequest request(InferMessage message) {
         return requests.request(message, headers, true);
     }

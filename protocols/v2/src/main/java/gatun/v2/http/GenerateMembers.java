@@ -17,8 +17,8 @@ import java.util.Set;
 
 /**
  * Turns the members of a generate request into inputs, where the model has one of that name, and into parameters for
- * the backend. The members of {@code parameters} are taken like those of the object itself. Of members that come twice
- * the first counts. For one request, by one thread.
+ * the backend. The members of {@code parameters} are taken like those of the object itself. An input
+ * may come once; of other members that come twice the first counts. For one request, by one thread.
  */
 final class GenerateMembers implements JsonBody.Members {
     private static final String PARAMETERS = "parameters";
@@ -54,18 +54,32 @@ final class GenerateMembers implements JsonBody.Members {
                     "Keyword 'parameters' for nested schema also given as input tensor name");
         }
         if (json.peek() != JsonKind.OBJECT) {
-            throw GatunException.invalidArgument("Expected JSON object for keyword: 'parameters'");
+            throw GatunException.invalidArgument(
+                    "Expected JSON object for keyword: 'parameters':" + " attempt to access JSON non-object as object");
         }
         json.enterObject("");
         while (json.nextMember()) {
             usage.addParameter();
+            readNested(json);
+        }
+    }
+
+    private void readNested(JsonReader json) {
+        try {
             readMember(json);
+        } catch (GatunException e) {
+            throw new GatunException(e.code(), "Converting keyword: 'parameters': " + e.getMessage(), e);
         }
     }
 
     private void readMember(JsonReader json) {
         String name = json.name();
+        Optional<TensorSpec> input = input(name);
         if (!seen.add(name)) {
+            if (input.isPresent()) {
+                throw GatunException.invalidArgument(
+                        request.logPrefix() + "input '" + name + "' already exists in request");
+            }
             json.skipValue();
             return;
         }
@@ -74,7 +88,6 @@ final class GenerateMembers implements JsonBody.Members {
             request.id(json.readString("Unable to parse 'id'"));
             json.position(from);
         }
-        Optional<TensorSpec> input = input(name);
         if (input.isPresent()) {
             readInput(json, input.get());
         } else {

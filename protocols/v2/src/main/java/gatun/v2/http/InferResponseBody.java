@@ -19,7 +19,8 @@ import java.util.Map;
 
 /** Sends the response to an inference: JSON, then the bytes of the outputs that are wanted so, from where they lie. */
 final class InferResponseBody {
-    private static final ResponseHeaders.Constant BINARY =
+    /** The head of a response with bytes behind its JSON, up to the length of that. */
+    static final ResponseHeaders.Constant BINARY =
             ResponseHeaders.constant("Content-Type: application/octet-stream", "Inference-Header-Content-Length: ");
 
     private static final MemorySegment[] NO_TENSORS = {};
@@ -30,11 +31,18 @@ final class InferResponseBody {
      * Sends {@code response}, which the caller closes afterwards. JSON of any length goes through a window; its length,
      * which must be announced before tensors, is found by writing it twice.
      *
+     * @param binary the head of a response with bytes behind its JSON, up to the length of that; for one that is not
+     *     compressed
      * @param heap bounds the compressed responses that are sent at a time
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for an output that has no form in JSON; nothing is
      *     sent then
      */
-    static void send(Exchange exchange, InferenceResponse response, OutputForms forms, HeapBudget heap) {
+    static void send(
+            Exchange exchange,
+            InferenceResponse response,
+            OutputForms forms,
+            ResponseHeaders.Constant binary,
+            HeapBudget heap) {
         MemorySegment[] tensors = tensors(response.outputs(), forms);
         long tensorBytes = 0;
         for (MemorySegment tensor : tensors) {
@@ -56,7 +64,7 @@ final class InferResponseBody {
         }
         JsonWriter json = measured(exchange, response, forms);
         long jsonByteSize = json.total();
-        ResponseHeaders headers = ResponseHeaders.with(BINARY, jsonByteSize);
+        ResponseHeaders headers = ResponseHeaders.with(binary, jsonByteSize);
         if (jsonByteSize > json.size()) {
             json = exchange.json(headers, jsonByteSize + tensorBytes);
             write(json, response, forms);

@@ -2,6 +2,7 @@
 package gatun.v2.http;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.TracedExchange;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -22,12 +23,19 @@ final class InferRoute {
     private final InferBodies bodies;
     private final HeaderForwarding forwarding;
     private final long maxInputByteSize;
+    private final ResponseHeaders.Constant binary;
 
-    InferRoute(InferenceServer server, long maxInputByteSize, HeaderForwarding forwarding) {
+    /** @param binary the head of a response with bytes behind its JSON, up to the length of that */
+    InferRoute(
+            InferenceServer server,
+            long maxInputByteSize,
+            HeaderForwarding forwarding,
+            ResponseHeaders.Constant binary) {
         this.server = server;
         this.bodies = new InferBodies(server, maxInputByteSize);
         this.forwarding = forwarding;
         this.maxInputByteSize = maxInputByteSize;
+        this.binary = binary;
     }
 
     void answer(Exchange exchange, String name, String version) {
@@ -57,7 +65,7 @@ final class InferRoute {
                 exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
-            InferResponseBody.send(exchange, response, forms, server.heap());
+            InferResponseBody.send(exchange, response, forms, binary, server.heap());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {
             throw request.afterRun(e); // there may be no memory for the response

@@ -10,18 +10,18 @@ import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
 
 /** Reads bodies that are one JSON object, in native memory. Safe for any thread. */
-final class JsonBody {
+public final class JsonBody {
     private final InferenceServer server;
     private final long maxByteSize;
 
     /** Bodies of at most {@code maxByteSize} bytes, or at most {@code server}'s limit for control requests. */
-    JsonBody(InferenceServer server, long maxByteSize) {
+    public JsonBody(InferenceServer server, long maxByteSize) {
         this.server = server;
         this.maxByteSize = maxByteSize;
     }
 
     /** Reads the members of an object that it needs. */
-    interface Members {
+    public interface Members {
         /** Reads, or skips, the value of the member that {@code json} stands at. */
         void member(JsonReader json);
 
@@ -36,7 +36,7 @@ final class JsonBody {
      * @throws GatunException RESOURCE_EXHAUSTED beyond the limits of such a request, INVALID_ARGUMENT for what is no
      *     JSON object
      */
-    void readControl(Exchange exchange, Members members) {
+    public void readControl(Exchange exchange, Members members) {
         try (RequestUsage usage = usage()) {
             readControl(exchange, usage, members);
         }

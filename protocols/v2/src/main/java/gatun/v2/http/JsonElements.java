@@ -38,7 +38,7 @@ final class JsonElements {
     /** Checks that tensors of this datatype can be given in JSON. */
     static void checkHasJsonForm(TensorSpec spec) {
         switch (spec.datatype()) {
-            case FP16, BF16 ->
+            default ->
                 throw GatunException.invalidArgument("receiving " + spec.datatype()
                         + " data via JSON is not supported. Please use the binary data format for input "
                         + spec.name());
@@ -73,8 +73,13 @@ final class JsonElements {
             return readStrings(single);
         }
         long byteSize = spec.shape().byteSize(datatype);
-        if (byteSize < 0 || byteSize > maxInputByteSize) {
-            throw tooLong(spec, byteSize < 0 ? Long.MAX_VALUE : byteSize);
+        if (byteSize < 0) {
+            throw GatunException.invalidArgument("byte size overflow for input '" + spec.name() + "': element count ("
+                    + count + ") * data type size (" + datatype.byteSize() + ") exceeds maximum allowed size ("
+                    + Long.MAX_VALUE + ")");
+        }
+        if (byteSize > maxInputByteSize) {
+            throw tooLong(spec, byteSize);
         }
         // An element takes at least a digit and a comma; so no memory is taken that the text cannot fill.
         if (count > json.remaining() / 2 + 1) {

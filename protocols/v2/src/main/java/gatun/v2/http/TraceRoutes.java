@@ -41,14 +41,20 @@ final class TraceRoutes {
 
     /** As {@link #show(Exchange)}, for one model. */
     void showModel(Exchange exchange, String model) {
-        server.model(model, "");
+        requireReady(model);
         show(exchange, model);
     }
 
     /** As {@link #change(Exchange)}, for one model. */
     void changeModel(Exchange exchange, String model) {
-        server.model(model, "");
+        requireReady(model);
         change(exchange, model);
+    }
+
+    private void requireReady(String model) {
+        if (server.unreadiness(model, "").isPresent()) {
+            throw GatunException.invalidArgument(TraceSettings.UNKNOWN_MODEL + model);
+        }
     }
 
     private void show(Exchange exchange, String model) {

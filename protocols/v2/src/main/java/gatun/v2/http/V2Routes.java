@@ -5,6 +5,7 @@ import static gatun.http.routes.Route.get;
 import static gatun.http.routes.Route.post;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
 import gatun.http.routes.Route;
 import gatun.http.routes.RouteHandler;
 import gatun.http.routes.RouteTable;
@@ -14,6 +15,7 @@ import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.server.InferenceServer;
 import gatun.v2.lane.Lanes;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -29,7 +31,7 @@ public final class V2Routes {
     private V2Routes() {}
 
     /**
-     * The routes to {@code server}.
+     * The routes to {@code server}, with those of lanes.
      *
      * @param maxInputByteSize the longest body of a request, in bytes
      * @param regions the shared memory of clients
@@ -38,8 +40,64 @@ public final class V2Routes {
      */
     public static RouteTable to(
             InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers, Lanes lanes) {
+        List<Route> rows = new ArrayList<>(rows(server, maxInputByteSize, regions, headers, InferResponseBody.BINARY));
+        rows.addAll(laneRows(
+                new LaneRoutes(server, lanes, regions, new JsonBody(server, maxInputByteSize), headers.forwarding())));
+        return table(rows, headers);
+    }
+
+    /** The same without lanes, for other paths that lead to these. */
+    public static RouteTable to(
+            InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers) {
+        return to(server, maxInputByteSize, regions, headers, InferResponseBody.BINARY);
+    }
+
+    /**
+     * The same with other headers of inference responses.
+     *
+     * @param binary the head of a response with bytes behind its JSON, up to the length of that
+     */
+    public static RouteTable to(
+            InferenceServer server,
+            long maxInputByteSize,
+            ClientRegions regions,
+            HeaderRules headers,
+            ResponseHeaders.Constant binary) {
+        return table(rows(server, maxInputByteSize, regions, headers, binary), headers);
+    }
+
+    private static RouteTable table(List<Route> rows, HeaderRules headers) {
+        return new RouteTable(ROOT, rows, headers.access(), StandardConventions.INSTANCE);
+    }
+
+    private static List<Route> laneRows(LaneRoutes lane) {
+        return List.of(
+                post(
+                        ROOT + "/lanes",
+                        ApiGroup.SHARED_MEMORY,
+                        "Opens a lane in memory of the client, for as long as the connection lasts",
+                        plain(lane::open)),
+                post(
+                        LANE + "/models/{model}[/versions/{version:number}]/prepare",
+                        ApiGroup.INFERENCE,
+                        "Prepares requests to a model in a lane",
+                        (exchange, path) ->
+                                lane.prepare(exchange, path.value("lane"), path.value("model"), path.value("version"))),
+                post(
+                        LANE + "/drop",
+                        ApiGroup.INFERENCE,
+                        "Forgets a prepared request of a lane",
+                        (exchange, path) -> lane.drop(exchange, path.value("lane"))));
+    }
+
+    private static List<Route> rows(
+            InferenceServer server,
+            long maxInputByteSize,
+            ClientRegions regions,
+            HeaderRules headers,
+            ResponseHeaders.Constant binary) {
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
-        InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding());
+        InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding(), binary);
         GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
         MetadataRoutes metadata = new MetadataRoutes(server);
         StatisticsRoutes statistics = new StatisticsRoutes(server);
@@ -48,8 +106,7 @@ public final class V2Routes {
         RepositoryRoutes repository = new RepositoryRoutes(server, jsonBody);
         SharedMemoryRoutes system = new SharedMemoryRoutes(regions, jsonBody);
         CudaMemoryRoutes cuda = new CudaMemoryRoutes(regions, jsonBody);
-        LaneRoutes lane = new LaneRoutes(server, lanes, regions, jsonBody, headers.forwarding());
-        List<Route> rows = List.of(
+        return List.of(
                 post(MODEL + "/infer", ApiGroup.INFERENCE, "Infers", ofVersion(infer::answer)),
                 post(
                         MODEL + "/generate",
@@ -122,22 +179,6 @@ public final class V2Routes {
                         ApiGroup.SHARED_MEMORY,
                         "Unregisters one region of CUDA memory, or all",
                         ofRegion(cuda::unregister)),
-                post(
-                        ROOT + "/lanes",
-                        ApiGroup.SHARED_MEMORY,
-                        "Opens a lane in memory of the client, for as long as the connection lasts",
-                        plain(lane::open)),
-                post(
-                        LANE + "/models/{model}[/versions/{version:number}]/prepare",
-                        ApiGroup.INFERENCE,
-                        "Prepares requests to a model in a lane",
-                        (exchange, path) ->
-                                lane.prepare(exchange, path.value("lane"), path.value("model"), path.value("version"))),
-                post(
-                        LANE + "/drop",
-                        ApiGroup.INFERENCE,
-                        "Forgets a prepared request of a lane",
-                        (exchange, path) -> lane.drop(exchange, path.value("lane"))),
                 get(ROOT + "/trace/setting", ApiGroup.TRACE, "The settings of traces", plain(trace::show)),
                 post(ROOT + "/trace/setting", ApiGroup.TRACE, "Changes the settings of traces", plain(trace::change)),
                 get(
@@ -152,7 +193,6 @@ public final class V2Routes {
                         ofModel(trace::changeModel)),
                 get(ROOT + "/logging", ApiGroup.LOGGING, "The settings of the log", plain(logging::show)),
                 post(ROOT + "/logging", ApiGroup.LOGGING, "Changes the settings of the log", plain(logging::change)));
-        return new RouteTable(ROOT, rows, headers.access(), StandardConventions.INSTANCE);
     }
 
     private interface PlainHandler {

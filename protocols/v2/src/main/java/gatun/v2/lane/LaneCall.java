@@ -4,28 +4,22 @@ package gatun.v2.lane;
 import gatun.lane.LaneMemory;
 import gatun.lane.SlotLayout;
 import gatun.lane.SlotState;
-import gatun.memory.regions.RegionRegistry.Access;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.RegionLease;
-import gatun.memory.tensor.Tensor;
-import gatun.memory.tensor.TensorSpec;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
-import gatun.runtime.OutputTensor;
-import gatun.runtime.RequestedOutput;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerExit;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,11 +45,12 @@ final class LaneCall implements Runnable {
     private final int slot;
     private final long slotOffset;
     private final SlotRequest slotRequest = new SlotRequest();
+    private final SlotTensors tensors;
     /** Made once, so that a request makes none. */
     private final ResponseReceiver receiver = this::accept;
 
     /** Left by the running thread only, and {@link State#AWAITING_CLIENT} by the lane's. */
-    private volatile State state = State.IDLE;
+    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
 
     /** Which of the slot's requests is under way. For the lane's thread. */
     private int turn;
@@ -68,18 +63,18 @@ final class LaneCall implements Runnable {
     private @Nullable PreparedRequest prepared;
     private @Nullable GatunException refusal;
     private long foundNanos;
-    private boolean deadlinePassed;
     private boolean finished;
 
     LaneCall(Lane lane, int slot) {
         this.lane = lane;
         this.slot = slot;
         this.slotOffset = lane.memory().slotOffset(slot);
+        this.tensors = new SlotTensors(lane, slotRequest, slotOffset);
     }
 
     /** Whether a request is under way. */
     boolean isBusy() {
-        return state != State.IDLE;
+        return state.get() != State.IDLE;
     }
 
     /**
@@ -90,11 +85,10 @@ final class LaneCall implements Runnable {
         turn = newTurn;
         foundNanos = System.nanoTime();
         cancelled = false;
-        deadlinePassed = false;
         finished = false;
         refusal = null;
         prepared = null;
-        state = State.RUNNING;
+        state.set(State.RUNNING);
         LaneMemory memory = lane.memory();
         slotRequest.readHead(memory, slotOffset);
         try {
@@ -139,14 +133,13 @@ final class LaneCall implements Runnable {
 
     /** Gives the request up if it waits for its client to read. For any thread. */
     void cancelUnread() {
-        if (state == State.AWAITING_CLIENT) {
+        if (state.get() == State.AWAITING_CLIENT) {
             cancel();
         }
     }
 
     private void wakeRunner() {
-        if (state == State.AWAITING_CLIENT) {
-            state = State.RUNNING;
+        if (state.compareAndSet(State.AWAITING_CLIENT, State.RUNNING)) {
             LockSupport.unpark(runner);
         }
     }
@@ -160,7 +153,7 @@ final class LaneCall implements Runnable {
         try {
             infer();
         } catch (GatunException e) {
-            boolean late = deadlinePassed && e.code() == ErrorCode.CANCELLED;
+            boolean late = e.code() == ErrorCode.CANCELLED && !cancelled && slotRequest.deadlineHasPassed();
             code = late ? SlotAnswer.DEADLINE_EXCEEDED : SlotAnswer.number(e.code());
             text = late ? "the request's deadline has passed" : e.getMessage();
         } catch (Throwable t) {
@@ -227,18 +220,10 @@ final class LaneCall implements Runnable {
         }
         long left = deadline - System.nanoTime();
         if (left <= 0) {
-            deadlinePassed = true;
             throw new GatunException(ErrorCode.CANCELLED, "");
         }
         made.timeLeftNanos(left);
-        return lane.timer()
-                .schedule(
-                        () -> {
-                            deadlinePassed = true;
-                            made.cancellation().cancel();
-                        },
-                        left,
-                        TimeUnit.NANOSECONDS);
+        return lane.timer().schedule(() -> made.cancellation().cancel(), left, TimeUnit.NANOSECONDS);
     }
 
     private PreparedRequest known() {
@@ -259,23 +244,7 @@ final class LaneCall implements Runnable {
                 made.id(id);
             }
             placeInSequence(made);
-            int inputs = asked.inputCount();
-            for (int i = 0; i < inputs; i++) {
-                PreparedRequest.Input input = asked.input(i);
-                TensorSpec spec = slotRequest.spec(i, input.name(), input.datatype());
-                RegionLease window = borrow(i, Access.forInput(input.datatype()));
-                made.hold(window);
-                made.addInput(Tensor.inRegion(spec, window));
-            }
-            for (int i = 0; i < asked.outputCount(); i++) {
-                RequestedOutput output = asked.output(i);
-                if (isWrittenInPlace(model, output)) {
-                    RegionLease window = borrow(inputs + i, Access.WRITE);
-                    made.hold(window);
-                    output = new RequestedOutput(output.name(), Optional.of(window), 0);
-                }
-                made.addOutput(output);
-            }
+            tensors.addTo(made, asked);
             return made;
         } catch (Throwable t) {
             made.close();
@@ -297,23 +266,10 @@ final class LaneCall implements Runnable {
         }
     }
 
-    /**
-     * Whether the engine may write an output to its room. A model that answers several times may be ahead of the client,
-     * which still reads; classes are no tensor of the engine's.
-     */
-    private static boolean isWrittenInPlace(ModelVersion model, RequestedOutput output) {
-        return output.classification() == 0 && !model.decoupled();
-    }
-
-    private RegionLease borrow(int tensor, Access access) {
-        return lane.borrow(
-                known(), slotRequest.region(tensor), slotRequest.offset(tensor), slotRequest.byteSize(tensor), access);
-    }
-
     /** Writes a response; waits for the client where more may follow. */
     private void accept(InferenceResponse response, boolean last) {
         try (response) {
-            write(response);
+            tensors.write(response, known());
         }
         if (last) {
             finished = true;
@@ -322,63 +278,14 @@ final class LaneCall implements Runnable {
         }
     }
 
-    private void write(InferenceResponse response) {
-        PreparedRequest asked = known();
-        LaneMemory memory = lane.memory();
-        SlotAnswer.writeHead(memory, slotOffset, response);
-        for (int i = 0; i < asked.outputCount(); i++) {
-            int tensor = asked.inputCount() + i;
-            long tensorOffset = slotOffset + SlotLayout.TENSORS + tensor * SlotLayout.TENSOR_BYTES;
-            OutputTensor output = find(response.outputs(), asked.output(i).name(), i);
-            if (output == null) {
-                SlotAnswer.writeAbsent(memory, tensorOffset);
-            } else {
-                if (!output.inSharedMemory()) {
-                    copy(output.tensor(), tensor);
-                }
-                SlotAnswer.writeOutput(memory, tensorOffset, output.tensor());
-            }
-        }
-    }
-
-    private static @Nullable OutputTensor find(List<OutputTensor> outputs, String name, int likely) {
-        if (likely < outputs.size()
-                && outputs.get(likely).tensor().spec().name().equals(name)) {
-            return outputs.get(likely);
-        }
-        for (int i = 0; i < outputs.size(); i++) {
-            if (outputs.get(i).tensor().spec().name().equals(name)) {
-                return outputs.get(i);
-            }
-        }
-        return null;
-    }
-
-    /** Copies an output that lies elsewhere to its room. */
-    private void copy(Tensor output, int tensor) {
-        long room = slotRequest.byteSize(tensor);
-        if (Long.compareUnsigned(output.byteSize(), room) > 0) {
-            throw GatunException.invalidArgument("output '" + output.spec().name() + "' has " + output.byteSize()
-                    + " bytes, and its room in shared memory is " + Long.toUnsignedString(room)
-                    + ": give it as much");
-        }
-        if (output.byteSize() == 0) {
-            return;
-        }
-        try (RegionLease window = borrow(tensor, Access.WRITE)) {
-            window.target(output.byteSize()).copyFrom(output.bytes());
-            window.settle();
-        }
-    }
-
     private void awaitClient() {
         writeTimes();
-        state = State.AWAITING_CLIENT;
+        state.set(State.AWAITING_CLIENT);
         lane.memory().answer(slot, SlotState.MORE);
-        while (state == State.AWAITING_CLIENT && !cancelled) {
+        while (state.get() == State.AWAITING_CLIENT && !cancelled) {
             LockSupport.park(this);
         }
-        state = State.RUNNING;
+        state.set(State.RUNNING);
         if (cancelled) {
             throw new GatunException(ErrorCode.CANCELLED, "");
         }
@@ -398,7 +305,7 @@ final class LaneCall implements Runnable {
         prepared = null;
         refusal = null;
         runner = null;
-        state = State.IDLE;
+        state.set(State.IDLE);
         // From here on the client may fill the slot again.
         lane.memory().answer(slot, SlotState.DONE);
         lane.ended();

@@ -25,6 +25,8 @@ public final class PreparedRequest implements Hold {
     /** The weight of one request in the average, as a power of two: 1/8. */
     private static final int TYPICAL_SHIFT = 3;
 
+    private static final long UNKNOWN = Long.MAX_VALUE;
+
     /**
      * An input without its shape.
      *
@@ -43,7 +45,7 @@ public final class PreparedRequest implements Hold {
     private final long byteSize;
     private final boolean decoupled;
     /** A moving average of how long requests took; written without care for one another. */
-    private volatile long typicalNanos = Long.MAX_VALUE >> TYPICAL_SHIFT;
+    private volatile long typicalNanos = UNKNOWN;
 
     private PreparedRequest(Definition definition, InferenceRequest said, Hold heap, long byteSize) {
         ModelVersion asked = said.model();
@@ -204,10 +206,10 @@ public final class PreparedRequest implements Hold {
     /** Notes how long a request took, from when it was found to its answer. */
     void took(long nanos) {
         long typical = typicalNanos;
-        typicalNanos = typical + ((nanos - typical) >> TYPICAL_SHIFT);
+        typicalNanos = typical == UNKNOWN ? nanos : typical + ((nanos - typical) >> TYPICAL_SHIFT);
     }
 
-    /** How long requests take, as far as anybody can tell. */
+    /** How long requests take, as far as anybody can tell; the longest time before the first has ended. */
     long typicalNanos() {
         return typicalNanos;
     }

@@ -112,6 +112,11 @@ final class SlotRequest {
         return word(SlotLayout.DEADLINE);
     }
 
+    /** Whether the client has stopped waiting. */
+    boolean deadlineHasPassed() {
+        return deadline() != 0 && System.nanoTime() - deadline() >= 0;
+    }
+
     /** The region of tensor {@code index}. */
     int region(int index) {
         return low(tensorWord(index, SlotLayout.REGION));

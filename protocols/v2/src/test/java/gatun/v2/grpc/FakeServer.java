@@ -16,7 +16,6 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.BatchStatistics;
-import gatun.runtime.CacheStatistics;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -245,7 +244,7 @@ final class FakeServer implements InferenceServer {
                 List.of(new BatchStatistics(1, 6, 11, 12, 13), new BatchStatistics(4, 4, 14, 15, 16)),
                 List.of(),
                 List.of(),
-                CacheStatistics.NONE));
+                Optional.empty()));
     }
 
     @Override
@@ -277,12 +276,11 @@ final class FakeServer implements InferenceServer {
             if (request.id().startsWith("hold") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {
                 throw new GatunException(ErrorCode.INTERNAL, "nobody released " + request.id());
             }
-            if (request.correlationId().isPresent()) {
+            if (!request.id().startsWith("refuse")) {
                 submitted.add(request.id());
                 request.submitted();
             }
             if (request.id().startsWith("reject")) {
-                request.submitted();
                 throw GatunException.invalidArgument("the engine rejected");
             }
             if (request.id().startsWith("wait") && !latch(request.id()).await(30, TimeUnit.SECONDS)) {

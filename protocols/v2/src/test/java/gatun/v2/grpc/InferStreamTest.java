@@ -87,14 +87,14 @@ class InferStreamTest {
     }
 
     @Test
-    void shouldSubmitTheRequestsOfSequencesInTheOrderOfTheStream() throws Exception {
+    void shouldSubmitRequestsInTheOrderOfTheStream() throws Exception {
         StreamObserver<ModelInferRequest> requests = open();
         requests.onNext(ofSequence("hold 0"));
         requests.onNext(ofSequence("x").toBuilder().setModelName("unknown").build());
         for (int i = 1; i < 10; i++) {
             requests.onNext(ofSequence("step " + i));
         }
-        requests.onNext(request("bystander"));
+        requests.onNext(request("of none"));
         server.awaitRunning(1);
         server.release("hold 0");
 
@@ -104,7 +104,7 @@ class InferStreamTest {
         assertThat(server.submitted)
                 .containsExactly(
                         "hold 0", "step 1", "step 2", "step 3", "step 4", "step 5", "step 6", "step 7", "step 8",
-                        "step 9");
+                        "step 9", "of none");
         requests.onCompleted();
         assertThat(responses.end().isOk()).isTrue();
     }

@@ -10,6 +10,7 @@ import gatun.wire.inference.InferResponseStatistics;
 import gatun.wire.inference.InferStatistics;
 import gatun.wire.inference.StatisticDuration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class StatisticsMessagesTest {
@@ -29,7 +30,7 @@ class StatisticsMessagesTest {
                 List.of(),
                 List.of(responses),
                 List.of(),
-                cache);
+                Optional.of(cache));
         return StatisticsMessages.of(List.of(model)).getModelStats(0);
     }
 

@@ -81,7 +81,7 @@ class GenerateTest {
     void shouldTakeNestedParametersAndLeaveOthersToTheBackend() {
         HttpResponse<String> response = edge.post(
                 "/v2/models/text/versions/1/generate",
-                "{\"parameters\":{\"IN1\":3,\"temperature\":0.5},\"IN0\":[\"x\"],\"stream\":false,\"IN0\":\"later\"}");
+                "{\"parameters\":{\"IN1\":3,\"temperature\":0.5},\"IN0\":[\"x\"],\"stream\":false,\"stream\":true}");
 
         assertThat(response.body())
                 .isEqualTo("{\"OUT0\":\"x\",\"OUT1\":3,\"model_name\":\"text\",\"model_version\":\"1\"}");
@@ -110,7 +110,14 @@ class GenerateTest {
                         .body())
                 .isEqualTo("{\"error\":\"Unable to parse 'data': attempt to access JSON non-string as string\"}");
         assertThat(edge.post("/v2/models/text/generate", "{\"parameters\":1}").body())
-                .isEqualTo("{\"error\":\"Expected JSON object for keyword: 'parameters'\"}");
+                .isEqualTo("{\"error\":\"Expected JSON object for keyword: 'parameters':"
+                        + " attempt to access JSON non-object as object\"}");
+        assertThat(edge.post("/v2/models/text/generate", "{\"parameters\":{\"nested\":{\"twice\":1}}}")
+                        .body())
+                .contains("Converting keyword: 'parameters': parameter 'nested' has invalid type.");
+        assertThat(edge.post("/v2/models/text/generate", "{\"IN0\":\"a\",\"IN1\":1,\"IN1\":2,\"IN0\":\"b\"}")
+                        .body())
+                .isEqualTo("{\"error\":\"[request id: <id_unknown>] input 'IN1' already exists in request\"}");
         assertThat(edge.post("/v2/models/text/generate", "{\"extra\":{}}").body())
                 .contains("parameter 'extra' has invalid type");
         assertThat(edge.post("/v2/models/text/generate", "{\"id\":7}").body())

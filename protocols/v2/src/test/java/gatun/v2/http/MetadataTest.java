@@ -118,6 +118,9 @@ class MetadataTest {
                 .isEqualTo(ready);
         assertThat(edge.post("/v2/repository/index", "{\"ready\":1}").body())
                 .isEqualTo("{\"error\":\"Invalid value for 'ready': expected a boolean\"}");
+        assertThat(edge.post("/v2/repository/index", "{\"ready\":" + "[".repeat(20_000) + "]".repeat(20_000) + "}")
+                        .body())
+                .isEqualTo("{\"error\":\"Invalid value for 'ready': expected a boolean\"}");
     }
 
     @Test

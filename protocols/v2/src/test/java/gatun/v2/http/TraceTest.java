@@ -68,7 +68,9 @@ class TraceTest {
                 .isEqualTo("{\"error\":\"attempt to access JSON non-string as string\"}");
         assertThat(edge.post("/v2/trace/setting", "{\"trace_count\":\"-2\"}").body())
                 .isEqualTo("{\"error\":\"Unable to parse 'trace_count'. Expecting value >= -1, got:-2\"}");
-        assertThat(edge.get("/v2/models/none/trace/setting").statusCode()).isEqualTo(404);
+        assertThat(edge.get("/v2/models/none/trace/setting").statusCode()).isEqualTo(400);
+        assertThat(edge.post("/v2/models/none/trace/setting", "{}").body())
+                .isEqualTo("{\"error\":\"Request for unknown model : none\"}");
         assertThat(edge.get("/v2/models/m/versions/1/trace/setting").body()).isEqualTo("{\"error\":\"Not Found\"}");
     }
 

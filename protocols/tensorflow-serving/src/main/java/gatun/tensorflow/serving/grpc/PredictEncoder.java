@@ -119,7 +119,7 @@ final class PredictEncoder {
     /** The tensor's values as they go on the wire. */
     private MemorySegment values(Tensor tensor, List<Buffer> buffers) {
         Datatype datatype = tensor.spec().datatype();
-        boolean asTheyLie = datatype == Datatype.FP32 || datatype == Datatype.FP64;
+        boolean asTheyLie = TensorTypes.liesAsElements(datatype);
         if (asTheyLie || (asContent && datatype.isFixedSize())) {
             return tensor.bytes();
         }

@@ -29,7 +29,7 @@ final class SignatureCheck {
         if (known == sent && sent == expected.size()) {
             return;
         }
-        Set<String> optional = OptionalInputs.of(model);
+        Set<String> optional = OptionalInputs.of(model, expected);
         if (sent > expected.size() || (sent < expected.size() && optional.isEmpty())) {
             throw wrongCount(message, expected);
         }

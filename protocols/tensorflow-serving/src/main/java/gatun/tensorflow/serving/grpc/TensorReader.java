@@ -52,9 +52,8 @@ final class TensorReader {
         }
         Datatype datatype = DataTypes.datatype(type);
         if (datatype == Datatype.INVALID) {
-            throw GatunException.invalidArgument(
-                    "input '" + field.name + "' is of type " + type + ", which no model here takes; expected a type of"
-                            + " numbers up to 64 bits, DT_BOOL, DT_HALF, DT_BFLOAT16 or DT_STRING");
+            throw GatunException.invalidArgument("input '" + field.name + "' is of type " + type
+                    + ", which no model here takes; expected a type of" + " numbers, DT_BOOL or DT_STRING");
         }
         Shape shape = field.shape.get();
         long count = shape.elementCount();
@@ -93,29 +92,55 @@ final class TensorReader {
      * none, zero does.
      */
     private MemorySegment typed(TensorField field, Datatype datatype, long count, InferenceRequest request) {
+        if (TensorTypes.isInOnePiece(datatype)) {
+            return piece(field, datatype, count, request);
+        }
         int number = TensorTypes.valueField(datatype);
         int wireType = TensorTypes.wireType(datatype);
+        Datatype part = TensorTypes.part(datatype);
+        int parts = datatype.isFixedSize() ? datatype.byteSize() / part.byteSize() : 1;
         TypedValues values = TypedValues.count(message, field, number, wireType);
-        if (values.count() > count) {
+        if (values.count() / parts > count || values.count() % parts != 0) {
             throw unreadable(field);
         }
-        if (values.isOnePiece() && values.count() == count && datatype.isFixedSize() && wireType != WireReader.VARINT) {
-            return raw.aligned(values.pieceStart(), values.pieceLength(), datatype, request);
+        if (values.isOnePiece()
+                && values.count() == parts * count
+                && datatype.isFixedSize()
+                && wireType != WireReader.VARINT) {
+            return raw.aligned(values.pieceStart(), values.pieceLength(), part, request);
         }
-        long missing = count - values.count();
+        long missing = count - values.count() / parts;
         long unit = datatype.isFixedSize() ? datatype.byteSize() : BytesCodec.LENGTH_BYTES + values.pieceLength();
         long present = datatype.isFixedSize()
-                ? values.count() * unit
+                ? values.count() * part.byteSize()
                 : values.stringBytes() + BytesCodec.LENGTH_BYTES * values.count();
         if (Math.multiplyHigh(missing, unit) != 0 || missing * unit < 0 || missing * unit + present < 0) {
             throw unreadable(field);
         }
         requireRoomFor(missing * unit, field);
         MemorySegment target = buffer(missing * unit + present, request);
-        new RepeatedField(message, number, wireType, datatype).write(field.start, field.end, target, 0);
+        new RepeatedField(message, number, wireType, part).write(field.start, field.end, target, 0);
         if (missing > 0) {
             repeat(target, present, values.count() == 0 ? 0 : unit);
         }
+        return target;
+    }
+
+    /** The tensor of values that are the bytes of one field; the last one counts, as of every field that is single. */
+    private MemorySegment piece(TensorField field, Datatype datatype, long count, InferenceRequest request) {
+        TypedValues values =
+                TypedValues.count(message, field, TensorTypes.valueField(datatype), TensorTypes.wireType(datatype));
+        int length = values.pieceLength();
+        if (length > count) {
+            throw unreadable(field);
+        }
+        if (length == count) {
+            return raw.aligned(values.pieceStart(), length, datatype, request);
+        }
+        requireRoomFor(count - length, field);
+        MemorySegment target = buffer(count, request);
+        MemorySegment.copy(message, values.pieceStart(), target, 0, length);
+        repeat(target, length, Math.min(1, length));
         return target;
     }
 

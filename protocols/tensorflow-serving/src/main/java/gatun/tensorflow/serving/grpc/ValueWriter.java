@@ -87,14 +87,14 @@ final class ValueWriter {
     private static long number(MemorySegment elements, long offset, Datatype datatype) {
         return switch (datatype) {
             case BOOL -> elements.get(ValueLayout.JAVA_BYTE, offset) == 0 ? 0 : 1;
-            case INT8 -> elements.get(ValueLayout.JAVA_BYTE, offset);
-            case UINT8 -> elements.get(ValueLayout.JAVA_BYTE, offset) & 0xff;
-            case INT16 -> elements.get(ElementLayouts.INT16, offset);
-            case UINT16, FP16, BF16 -> elements.get(ElementLayouts.INT16, offset) & 0xffff;
-            case INT32 -> elements.get(ElementLayouts.INT32, offset);
+            case INT8, QINT8, INT4 -> elements.get(ValueLayout.JAVA_BYTE, offset);
+            case UINT8, QUINT8, UINT4 -> elements.get(ValueLayout.JAVA_BYTE, offset) & 0xff;
+            case INT16, QINT16 -> elements.get(ElementLayouts.INT16, offset);
+            case UINT16, QUINT16, FP16, BF16 -> elements.get(ElementLayouts.INT16, offset) & 0xffff;
+            case INT32, QINT32 -> elements.get(ElementLayouts.INT32, offset);
             case UINT32 -> Integer.toUnsignedLong(elements.get(ElementLayouts.INT32, offset));
             case INT64, UINT64 -> elements.get(ElementLayouts.INT64, offset);
-            case FP32, FP64, BYTES, INVALID -> throw new IllegalArgumentException(datatype + " is no integer");
+            default -> throw new IllegalArgumentException(datatype + " is no integer");
         };
     }
 

@@ -88,7 +88,7 @@ final class ElementReader {
                 check(number.fitsUnsigned64(), position);
                 target.putLong(number.integerBits());
             }
-            case BOOL, BYTES, FP16, BF16, UINT16, INVALID -> throw misfit(position, JsonKind.NUMBER);
+            default -> throw misfit(position, JsonKind.NUMBER);
         }
     }
 
@@ -135,8 +135,8 @@ final class ElementReader {
         String type = DataTypes.shortName(datatype);
         boolean hasNoForm =
                 switch (datatype) {
-                    case FP16, BF16, UINT16, INVALID -> kind != JsonKind.OBJECT;
-                    default -> false;
+                    case BOOL, UINT8, UINT32, UINT64, INT8, INT16, INT32, INT64, FP32, FP64, BYTES -> false;
+                    default -> kind != JsonKind.OBJECT;
                 };
         if (hasNoForm) {
             return new GatunException(

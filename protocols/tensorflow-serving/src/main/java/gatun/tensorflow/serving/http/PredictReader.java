@@ -22,11 +22,13 @@ final class PredictReader implements AutoCloseable {
     private final RequestDocument document;
     private final InputTensor[] tensors;
     private final ModelVersion model;
+    private final List<EntryTensor> inputs;
 
     /** Reads {@code inputs} of {@code model} from {@code document}, into buffers of {@code pool}. */
     PredictReader(BufferPool pool, RequestDocument document, ModelVersion model, List<EntryTensor> inputs) {
         this.document = document;
         this.model = model;
+        this.inputs = inputs;
         this.tensors = new InputTensor[inputs.size()];
         try {
             for (int i = 0; i < tensors.length; i++) {
@@ -169,7 +171,7 @@ final class PredictReader implements AutoCloseable {
 
     /** Asked only of inputs that are missing. */
     private boolean isOptional(InputTensor tensor) {
-        return OptionalInputs.of(model).contains(tensor.name());
+        return OptionalInputs.of(model, inputs).contains(tensor.name());
     }
 
     private void readColumns(Member inputs, InferenceRequest request) {

@@ -435,7 +435,10 @@ class PredictTest {
     @Test
     void shouldRefuseTensorsThatTheModelDoesNotTake() {
         assertThat(tensorFailure(tensor(DataType.DT_COMPLEX64, 1, 1)))
-                .startsWith("INVALID_ARGUMENT input 'x' is of type DT_COMPLEX64");
+                .isEqualTo("INVALID_ARGUMENT Expects arg[0] to be float but complex64 is provided; arg[0] is the input"
+                        + " 'x'");
+        assertThat(tensorFailure(tensor(DataType.DT_RESOURCE, 1, 1)))
+                .startsWith("INVALID_ARGUMENT input 'x' is of type DT_RESOURCE");
         assertThat(tensorFailure(tensor(DataType.DT_INT32, 1, 1)))
                 .isEqualTo(
                         "INVALID_ARGUMENT Expects arg[0] to be float but int32 is provided; arg[0] is the input 'x'");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.runtime.repository;
+package gatun.runtime;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -11,8 +11,8 @@ public final class ModelLoadException extends GatunException {
 
     private final List<GatunException> reasons;
 
-    /** @param reasons one for each version that could not be loaded, or one for the whole model */
-    ModelLoadException(ErrorCode code, String message, List<GatunException> reasons) {
+    /** A failure with {@code reasons}: one for each version that could not be loaded, or one for the whole model. */
+    public ModelLoadException(ErrorCode code, String message, List<GatunException> reasons) {
         super(code, message);
         this.reasons = List.copyOf(reasons);
     }

@@ -1,0 +1,14 @@
+Í
+"serve*2.16.0O
+7
+xPlaceholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+
+yPlusOnex"¿*i
+serving_defaultV
+
+x
+x:0ÿÿÿÿÿÿÿÿÿ
+y
+y:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict

@@ -1,0 +1,15 @@
+Ó
+"serve*2.16.0U
+7
+xPlaceholder*
+dtype0*
+shape:ÿÿÿÿÿÿÿÿÿ
+
+yConjx*
+T0"¿*i
+serving_defaultV
+
+x
+x:0ÿÿÿÿÿÿÿÿÿ
+y
+y:0ÿÿÿÿÿÿÿÿÿtensorflow/serving/predict

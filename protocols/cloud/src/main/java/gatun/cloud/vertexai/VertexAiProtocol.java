@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.cloud.vertexai;
+
+import gatun.cloud.BinaryContentType;
+import gatun.cloud.CloudConventions;
+import gatun.cloud.InferenceHeaders;
+import gatun.grpc.GrpcService;
+import gatun.http.connection.Exchange;
+import gatun.http.connection.Routes;
+import gatun.http.routes.Route;
+import gatun.http.routes.RouteTable;
+import gatun.protocol.ClientRegions;
+import gatun.protocol.Protocol;
+import gatun.protocol.ProtocolSettings;
+import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.HeaderRules;
+import gatun.runtime.server.InferenceServer;
+import gatun.v2.http.V2Routes;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The endpoint that Vertex AI expects of a container: predictions of the default model, and health. A header redirects
+ * a prediction to a path of v2 or to the metrics. Access is restricted as on these paths.
+ */
+public final class VertexAiProtocol implements Protocol {
+    private static final BinaryContentType BINARY =
+            new BinaryContentType("application/vnd.vertex-ai-triton.binary+json;json-header-size=");
+    private static final String REDIRECT = "X-Vertex-Ai-Triton-Redirect";
+
+    private final RouteTable table;
+    private final RouteTable v2;
+    private final Routes metrics;
+    private final String inference;
+
+    /**
+     * The endpoint in front of {@code server}, whose models are loaded.
+     *
+     * @param metrics answers requests for the metrics
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there is no default model
+     */
+    public VertexAiProtocol(
+            InferenceServer server, ProtocolSettings common, VertexAiSettings settings, Routes metrics) {
+        this.metrics = metrics;
+        this.inference = "/v2/models/" + settings.chooseModel(server) + "/infer";
+        this.v2 = V2Routes.to(
+                server,
+                common.maxInputByteSize(),
+                new ClientRegions(server.regions(), common.clientSharedMemory()),
+                new HeaderRules(common.http().access(), HeaderForwarding.none()));
+        this.table = new RouteTable(
+                "/",
+                List.of(
+                        Route.get(
+                                settings.healthRoute(),
+                                ApiGroup.HEALTH,
+                                "Whether the server is ready",
+                                (exchange, path) -> pass(exchange, Method.GET, "/v2/health/ready")),
+                        Route.post(
+                                settings.predictRoute(),
+                                ApiGroup.INFERENCE,
+                                "Infers with the default model, or answers as the path that a header names",
+                                (exchange, path) -> predict(exchange))),
+                ApiAccess.open(),
+                CloudConventions.INSTANCE);
+    }
+
+    private void predict(Exchange exchange) {
+        Optional<String> redirect = exchange.header(REDIRECT);
+        if (redirect.isEmpty()) {
+            infer(exchange, inference);
+            return;
+        }
+        String path = "/" + redirect.get();
+        Method method = Redirection.method(path);
+        if (method == null) {
+            exchange.answerEmpty(Redirection.isForbidden(path) ? Status.FORBIDDEN_403 : Status.BAD_REQUEST_400);
+        } else if (path.equals(Redirection.METRICS)) {
+            exchange.rewrite(method, path, Map.of());
+            metrics.answer(exchange);
+        } else if (path.endsWith("/infer")) {
+            infer(exchange, path);
+        } else {
+            pass(exchange, method, path);
+        }
+    }
+
+    private void infer(Exchange exchange, String path) {
+        exchange.rewrite(Method.POST, path, InferenceHeaders.of(BINARY.jsonByteSize(exchange)));
+        v2.answer(exchange);
+    }
+
+    private void pass(Exchange exchange, Method method, String path) {
+        exchange.rewrite(method, path, Map.of());
+        v2.answer(exchange);
+    }
+
+    @Override
+    public RouteTable table() {
+        return table;
+    }
+
+    @Override
+    public List<GrpcService> grpc() {
+        return List.of();
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.cloud.vertexai;
+
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.server.InferenceServer;
+import java.util.List;
+
+/**
+ * The settings of the endpoint.
+ *
+ * @param predictRoute the path of predictions, as Vertex AI sets it
+ * @param healthRoute the path of health checks
+ * @param defaultModel the model of requests that name none; empty for the only one
+ */
+public record VertexAiSettings(String predictRoute, String healthRoute, String defaultModel) {
+    /**
+     * Checks the paths.
+     *
+     * @throws GatunException INVALID_ARGUMENT naming the variable that is missing, or the path that cannot be one
+     */
+    public VertexAiSettings {
+        if (predictRoute.isEmpty()) {
+            throw GatunException.invalidArgument("API_PREDICT_ROUTE is not defined for Vertex AI endpoint; set the"
+                    + " variable AIP_PREDICT_ROUTE to the path of predictions");
+        }
+        if (healthRoute.isEmpty()) {
+            throw GatunException.invalidArgument("AIP_HEALTH_ROUTE is not defined for Vertex AI endpoint; set the"
+                    + " variable AIP_HEALTH_ROUTE to the path of health checks");
+        }
+        requirePath("AIP_PREDICT_ROUTE", predictRoute);
+        requirePath("AIP_HEALTH_ROUTE", healthRoute);
+        if (predictRoute.equals(healthRoute)) {
+            throw GatunException.invalidArgument("AIP_PREDICT_ROUTE and AIP_HEALTH_ROUTE are both '" + predictRoute
+                    + "': expected two different paths");
+        }
+    }
+
+    private static void requirePath(String variable, String path) {
+        if (!path.startsWith("/") || path.chars().anyMatch(c -> "{}[]?#".indexOf(c) >= 0)) {
+            throw GatunException.invalidArgument(variable + " is '" + path
+                    + "': expected a path that begins with a slash, without ?, # and brackets");
+        }
+    }
+
+    /**
+     * The model of requests that name none.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is not ready, or none is named and not exactly one is ready
+     */
+    String chooseModel(InferenceServer server) {
+        List<String> ready = server.index().stream()
+                .filter(model -> model.state() == ModelState.READY)
+                .map(ModelStatus::name)
+                .toList();
+        if (defaultModel.isEmpty()) {
+            if (ready.size() != 1) {
+                throw GatunException.invalidArgument("Expect the model repository contains only a single model if"
+                        + " default model is not specified; ready are: " + ready);
+            }
+            return ready.getFirst();
+        }
+        if (!ready.contains(defaultModel)) {
+            throw GatunException.invalidArgument(
+                    "Expect the default model '" + defaultModel + "' is loaded; ready are: " + ready);
+        }
+        return defaultModel;
+    }
+}

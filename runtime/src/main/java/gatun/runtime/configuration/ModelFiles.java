@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.configuration;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Knows models by the names and the first bytes of their files, to say what is wrong with those that no engine finds or
+ * could read. Stateless.
+ */
+public final class ModelFiles {
+    /** The name that an engine looks for, by the end of a file's name. */
+    private static final Map<String, String> STANDARD_NAMES = Map.of(
+            "onnx", "model.onnx",
+            "savedmodel", "model.savedmodel",
+            "pb", "saved_model.pb",
+            "graphdef", "model.graphdef",
+            "plan", "model.plan",
+            "pt", "model.pt");
+
+    /** How the file begins that stands for one in Git's Large File Storage. */
+    private static final byte[] POINTER = "version https://git-lfs.github.com/spec/".getBytes(US_ASCII);
+
+    /** Pointers are never longer. */
+    private static final long POINTER_BYTE_LIMIT = 1024;
+
+    private ModelFiles() {}
+
+    /** The name that an engine finds a model by that has a file of this name; empty for a file that is no model. */
+    public static Optional<String> standardName(String fileName) {
+        return Optional.ofNullable(STANDARD_NAMES.get(fileName.substring(fileName.lastIndexOf('.') + 1)));
+    }
+
+    /** The name of the first file or folder in {@code directory} that looks like a model; empty when none does. */
+    public static Optional<String> modelIn(Path directory) {
+        return names(directory).stream()
+                .filter(name -> standardName(name).isPresent())
+                .findFirst();
+    }
+
+    /**
+     * What to do with a model in a version's folder that is not found by its name; begins with {@code "; "}, and is
+     * empty when there is none.
+     *
+     * @param expected the name that is looked for
+     */
+    public static String otherName(Path versionDirectory, String expected) {
+        return modelIn(versionDirectory)
+                .filter(name -> !name.equals(expected))
+                .map(name -> "; the version's folder holds '" + name + "': rename it to "
+                        + standardName(name).orElseThrow() + ", or write default_model_filename: \"" + name
+                        + "\" in config.pbtxt")
+                .orElse("");
+    }
+
+    /** Why no engine can read the files of a version, and what to do; empty where nothing is wrong at first sight. */
+    public static Optional<String> fault(Path versionDirectory) {
+        for (String name : names(versionDirectory)) {
+            Path file = versionDirectory.resolve(name);
+            if (Files.isDirectory(file) && standardName(name).isPresent()) {
+                Optional<String> inside = fault(file);
+                if (inside.isPresent()) {
+                    return inside;
+                }
+            } else if (Files.isRegularFile(file)) {
+                long byteSize = byteSize(file);
+                if (byteSize == 0 && standardName(name).isPresent()) {
+                    return Optional.of(name + " is empty; copy the model's file here again");
+                }
+                if (byteSize <= POINTER_BYTE_LIMIT && isPointer(file)) {
+                    return Optional.of(name + " is a Git LFS pointer of " + byteSize
+                            + " bytes and not the file itself; run 'git lfs pull' where it was cloned");
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isPointer(Path file) {
+        try (InputStream in = Files.newInputStream(file)) {
+            return Arrays.equals(in.readNBytes(POINTER.length), POINTER);
+        } catch (IOException e) {
+            return false; // The engine says why it cannot be read.
+        }
+    }
+
+    private static long byteSize(Path file) {
+        try {
+            return Files.size(file);
+        } catch (IOException e) {
+            return -1; // The engine says why it cannot be read.
+        }
+    }
+
+    /** The names in a directory, in their order; none where it cannot be read, which others report. */
+    private static List<String> names(Path directory) {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.map(entry -> entry.getFileName().toString()).sorted().toList();
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+}

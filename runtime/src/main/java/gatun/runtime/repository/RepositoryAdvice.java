@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.repository;
+
+import gatun.runtime.configuration.ConfigurationFile;
+import gatun.runtime.configuration.ModelFiles;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Says what to do with paths and files that are no model as they lie. For operators; stateless. */
+public final class RepositoryAdvice {
+    /** Programs that copy from the clouds that Triton reads, by the beginning of a path. */
+    private static final Map<String, String> CLOUDS = Map.of(
+            "s3:", "aws s3 sync",
+            "gs:", "gcloud storage rsync -r",
+            "as:", "azcopy sync");
+
+    private RepositoryAdvice() {}
+
+    /** What to name instead of a path that is no directory; begins with {@code "; "}. */
+    public static String insteadOf(Path repository) {
+        String name = repository.toString();
+        String scheme = name.substring(0, name.indexOf(':') + 1);
+        String copy = CLOUDS.get(scheme);
+        return copy == null
+                ? "; expected one with a sub-directory for each model"
+                : "; models are not read from cloud storage: copy them to a folder, for example with '" + copy + " "
+                        + name.replaceFirst(":/+", "://") + " DIR', and name that folder";
+    }
+
+    /** What looks like a model in a repository and is none as it lies, and what to do with it. */
+    public static List<String> remarks(Path repository) {
+        List<String> remarks = new ArrayList<>();
+        if (isModel(repository)) {
+            remarks.add(repository
+                    + " is the folder of one model, and not one that holds models; name the folder above it: "
+                    + repository.toAbsolutePath().normalize().getParent());
+            return remarks;
+        }
+        for (Path file : entries(repository)) {
+            String name = file.getFileName().toString();
+            Optional<String> standard = ModelFiles.standardName(name);
+            if (standard.isPresent() && Files.isRegularFile(file)) {
+                String model = name.substring(0, name.lastIndexOf('.'));
+                remarks.add(
+                        file + " is not served as it lies there: a model is a folder with a folder for each version;"
+                                + " move it to "
+                                + repository.resolve(model).resolve("1").resolve(standard.get()));
+            }
+        }
+        return remarks;
+    }
+
+    private static boolean isModel(Path directory) {
+        return Files.isRegularFile(directory.resolve(ConfigurationFile.NAME))
+                || entries(directory).stream()
+                        .filter(Files::isDirectory)
+                        .filter(entry -> entry.getFileName().toString().matches("[0-9]+"))
+                        .anyMatch(version -> ModelFiles.modelIn(version).isPresent());
+    }
+
+    /**
+     * What in a model's directory looks like a version and is none, and what to do; begins with {@code "; "}, and is
+     * empty when nothing does.
+     */
+    static String insteadOfVersions(Path model) {
+        for (Path entry : entries(model)) {
+            String name = entry.getFileName().toString();
+            Optional<String> standard = ModelFiles.standardName(name);
+            if (standard.isPresent()) {
+                return "; " + name + " lies outside of a version's folder: move it to 1/" + standard.get();
+            }
+            String digits = name.replaceFirst("^(v|V|version[-_]?)?0*", "");
+            if (Files.isDirectory(entry) && digits.matches("[0-9]+")) {
+                return "; folder '" + name + "' is no version: rename it to " + digits;
+            }
+        }
+        return "";
+    }
+
+    private static List<Path> entries(Path directory) {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.sorted().toList();
+        } catch (IOException e) {
+            return List.of(); // Others report that.
+        }
+    }
+}

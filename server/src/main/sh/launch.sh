@@ -1,0 +1,117 @@
+# Read by the launchers of the source tree and of a distribution: finds Java, installs libraries, runs the program.
+#
+#   GATUN_JAVA_OPTS   more flags for the JVM; they win over those below
+#   wrapper           Maven, or what downloads it
+#   tensorflow        the version of TensorFlow's library
+
+jdk=
+least=22 # java.lang.foreign is final from there on
+
+say() { printf 'gatun: %s\n' "$*" >&2; }
+fail() { say "$@"; exit 1; }
+
+# The feature version (22, 25, ...) of the Java installation in $1; 0 when there is none.
+feature() {
+    [ -x "$1/bin/java" ] || { echo 0; return; }
+    version=
+    [ -r "$1/release" ] && version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release")
+    [ -n "$version" ] || version=$("$1/bin/java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p' | head -n 1)
+    echo "${version:-0}"
+}
+
+# The folder of the java that the shell would run.
+java_on_path() {
+    java=$(command -v java) || return 0
+    java=$(readlink -f "$java" 2>/dev/null) || return 0
+    dirname "$(dirname "$java")"
+}
+
+# Looks at the installation in $1: takes note of it in $seen and answers whether it is new enough and has bin/$2.
+fits() {
+    version=$(feature "$1")
+    [ "$version" -gt 0 ] || return 1
+    seen="$seen
+  Java $version in $1"
+    [ "$version" -ge "$least" ] && [ -x "$1/bin/$2" ]
+}
+
+# Finds in $jdk an installation that has the program bin/$1: JAVA_HOME's, else that of PATH, else the newest in the
+# usual folders.
+find_jdk() {
+    jdk=
+    best=0
+    seen=
+    for candidate in "${JAVA_HOME:-}" "$(java_on_path)"; do
+        if [ -n "$candidate" ] && fits "$candidate" "$1"; then
+            jdk=$candidate
+            return 0
+        fi
+    done
+    for candidate in /usr/lib/jvm/* /opt/* "${HOME:-}"/.sdkman/candidates/java/* "${HOME:-}"/.jdks/*; do
+        if fits "$candidate" "$1" && [ "$version" -gt "$best" ]; then
+            jdk=$candidate
+            best=$version
+        fi
+    done
+    [ -n "$jdk" ]
+}
+
+no_jdk() {
+    say "a JDK of version $least or newer is needed ($1)."
+    if [ -n "$seen" ]; then
+        say "Found only:$seen"
+    else
+        say "Found no Java at all."
+    fi
+    fail "Install one, for example 'apt-get install openjdk-25-jdk' or from https://adoptium.net, or point JAVA_HOME to it."
+}
+
+# Downloads TensorFlow's library by Maven into the folder where the server looks for it.
+install_tensorflow() {
+    [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] \
+        || fail "there is a library of TensorFlow for Linux on x86-64 only; name your own with --backend-config=tensorflow,library=PATH"
+    [ -n "$jdk" ] || find_jdk java || no_jdk "to run Maven"
+    cache=${GATUN_CACHE:-}
+    if [ -z "$cache" ]; then
+        case ${XDG_CACHE_HOME:-} in
+            /*) cache=$XDG_CACHE_HOME/gatun ;;
+            *) cache=$HOME/.cache/gatun ;;
+        esac
+    fi
+    mkdir -p "$cache"
+    scratch=$(mktemp -d "$cache/tensorflow.XXXXXX") # for this user alone, and on the same disk
+    trap 'rm -rf "$scratch"' EXIT
+    trap 'exit 130' INT TERM
+    say "downloading TensorFlow $tensorflow, some 160 MB, which become several times that"
+    (cd "$scratch" && JAVA_HOME=$jdk "$wrapper" -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
+        -Dartifact="org.tensorflow:tensorflow-core-native:$tensorflow:jar:linux-x86_64" \
+        -Dmdep.unpack.includes='**/libtensorflow*' -DoutputDirectory="$scratch/jar") \
+        || fail "Maven could not download TensorFlow; what it said stands above"
+    mkdir "$scratch/lib"
+    find "$scratch/jar" -name 'libtensorflow*' -type f -exec mv {} "$scratch/lib/" \;
+    [ -f "$scratch/lib/libtensorflow_cc.so.2" ] || fail "the archive of TensorFlow $tensorflow has no libtensorflow_cc.so.2"
+    rm -rf "$cache/tensorflow"
+    mv "$scratch/lib" "$cache/tensorflow"
+    say "installed TensorFlow $tensorflow in $cache/tensorflow"
+}
+
+# Replaces this process by the program: run CACHE JVM-FLAGS... with the class or module to run, and its arguments, last.
+#
+# Tensors lie outside the heap, in the buffer pool, which has a limit of its own: a small heap is enough, and the JVM's
+# limit on memory outside the heap must not come first. A JVM that is out of heap ends, so that it can be started anew.
+run() {
+    cache=$1
+    shift
+    # shellcheck disable=SC2086 # flags are separated by blanks
+    set -- ${GATUN_JAVA_OPTS:-} "$@"
+    version=$(feature "$jdk")
+    if [ "$version" -ge 23 ]; then
+        set -- --sun-misc-unsafe-memory-access=allow "$@"
+    fi
+    # Made by the build, and passed over in silence by a JVM for which it was not made.
+    if [ -f "$cache" ] && [ "$version" -ge 25 ]; then
+        set -- -XX:AOTCache="$cache" -Xlog:aot=off -Xlog:cds=off "$@"
+    fi
+    exec "$jdk/bin/java" -XX:+UseParallelGC -Xms64m -Xmx512m -XX:MaxDirectMemorySize=1t -XX:+ExitOnOutOfMemoryError \
+        -XX:-UsePerfData "$@"
+}
