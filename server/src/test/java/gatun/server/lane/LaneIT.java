@@ -141,9 +141,9 @@ class LaneIT {
     void shouldAnswerOneSlotManyTimes() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
             int repeat = lane.prepare("repeat_int32", REPEAT);
-            lane.ints(0, 7, 8, 9);
-            lane.ints(64, 0, 0, 0);
-            lane.ints(128, 0);
+            lane.set(0, 7, 8, 9);
+            lane.set(64, 0, 0, 0);
+            lane.set(128, 0);
             lane.request(0, repeat);
             lane.tensor(0, 0, 0, 12, 3);
             lane.tensor(0, 1, 64, 12, 3);
@@ -171,9 +171,9 @@ class LaneIT {
     void shouldGiveUpAModelThatAnswersManyTimes() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
             int repeat = lane.prepare("repeat_int32", REPEAT);
-            lane.ints(0, 7, 8, 9);
-            lane.ints(64, 0, 0, 0);
-            lane.ints(128, 0);
+            lane.set(0, 7, 8, 9);
+            lane.set(64, 0, 0, 0);
+            lane.set(128, 0);
             lane.request(0, repeat);
             lane.tensor(0, 0, 0, 12, 3);
             lane.tensor(0, 1, 64, 12, 3);
@@ -196,7 +196,7 @@ class LaneIT {
                     "{\"inputs\":[{\"name\":\"INPUT\",\"datatype\":\"INT32\"}],\"outputs\":[{\"name\":\"OUTPUT\"}]}");
             for (boolean named : new boolean[] {false, true}) {
                 for (int step = 0; step < 3; step++) {
-                    lane.ints(0, 5);
+                    lane.set(0, 5);
                     lane.request(0, sum);
                     lane.tensor(0, 0, 0, 4, 1, 1);
                     lane.tensor(0, 1, 64, 4);
@@ -291,7 +291,7 @@ class LaneIT {
             byte[] sums = lane.data().asSlice(512, lane.written(0, 2)).toArray(ValueLayout.JAVA_BYTE);
             assertThat(new String(sums, StandardCharsets.ISO_8859_1)).isEqualTo("\2\0\0\00080".repeat(16));
             // A length beyond the end.
-            lane.ints(0, Integer.MAX_VALUE);
+            lane.set(0, Integer.MAX_VALUE);
             lane.infer(0);
             assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
             assertThat(lane.code(0)).isEqualTo(INVALID_ARGUMENT);
@@ -302,9 +302,9 @@ class LaneIT {
     void shouldEndRequestsWithTheirDeadline() throws Exception {
         try (RawLane lane = RawLane.open(socket)) {
             int repeat = lane.prepare("repeat_int32", REPEAT);
-            lane.ints(0, 7);
-            lane.ints(64, 600_000);
-            lane.ints(128, 0);
+            lane.set(0, 7);
+            lane.set(64, 600_000);
+            lane.set(128, 0);
             lane.request(0, repeat);
             lane.tensor(0, 0, 0, 4, 1);
             lane.tensor(0, 1, 64, 4, 1);

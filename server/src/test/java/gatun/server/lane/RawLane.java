@@ -97,8 +97,8 @@ final class RawLane implements AutoCloseable {
 
     /** Writes a request to {@code simple} into a slot, whose tensors lie from {@code base} on. */
     void fillSimple(int slot, int prepared, long base) {
-        ints(base, SimpleModel.LEFT);
-        ints(base + 64, SimpleModel.RIGHT);
+        set(base, SimpleModel.LEFT);
+        set(base + 64, SimpleModel.RIGHT);
         request(slot, prepared);
         tensor(slot, 0, base, 64, 1, 16);
         tensor(slot, 1, base + 64, 64, 1, 16);
@@ -126,7 +126,7 @@ final class RawLane implements AutoCloseable {
     }
 
     /** Writes integers into the data. */
-    void ints(long offset, int... values) {
+    void set(long offset, int... values) {
         MemorySegment.copy(values, 0, data(), ValueLayout.JAVA_INT, offset, values.length);
     }
 
