@@ -98,9 +98,13 @@ enum { GATUN_FREE, GATUN_FILLED, GATUN_DONE, GATUN_MORE };
 enum { GATUN_INFER = 1, GATUN_CONTINUE, GATUN_CANCEL };
 enum { GATUN_SEQUENCE_START = 1, GATUN_SEQUENCE_END = 2, GATUN_SEQUENCE_TEXT = 4 };
 
+/* How many requests may be under way at a time: 4, or another power of two up to 256, said before this is included. */
+#ifndef GATUN_SLOTS
+#define GATUN_SLOTS 4
+#endif
+
 enum {
     GATUN_PAGE = 4096,
-    GATUN_SLOTS = 4,
     GATUN_TENSORS = 16,
     GATUN_SERVER_BELL = 1024,
     GATUN_SERVER_ASLEEP = 1152,
@@ -109,6 +113,8 @@ enum {
     GATUN_DATA_AT = (GATUN_SLOTS_AT + GATUN_SLOTS * GATUN_SLOT_BYTES + GATUN_PAGE - 1) / GATUN_PAGE * GATUN_PAGE
 };
 
+_Static_assert(GATUN_SLOTS >= 4 && GATUN_SLOTS <= 256 && (GATUN_SLOTS & (GATUN_SLOTS - 1)) == 0, "slots of a lane");
+
 struct gatun_lane {
     int socket;
     uint8_t *memory;
@@ -116,7 +122,7 @@ struct gatun_lane {
     uint8_t *data; /* room for tensors, which the caller divides; keep each at a multiple of 64 bytes */
     size_t data_bytes;
     uint32_t position;
-    uint32_t turn;
+    uint32_t turns[GATUN_SLOTS];
     char name[64];
     char error[1024];
 };
@@ -245,14 +251,14 @@ static inline long gatun_futex(uint32_t *word, int operation, uint32_t value, co
 /* Gives a filled slot to the server; wakes it only where it sleeps. */
 static inline void gatun_lane_submit(struct gatun_lane *lane, int slot, int command) {
     if (command == GATUN_INFER) {
-        lane->turn++;
+        lane->turns[slot]++;
         gatun_slot(lane, slot)->client_asleep = 0;
     }
     if (command != GATUN_CANCEL) {
         __atomic_store_n(&gatun_slot(lane, slot)->state, GATUN_FILLED, __ATOMIC_SEQ_CST);
     }
     uint32_t *ring = (uint32_t *) (lane->memory + GATUN_PAGE);
-    uint32_t entry = lane->turn << 12 | (uint32_t) command << 10 | (uint32_t) slot;
+    uint32_t entry = lane->turns[slot] << 12 | (uint32_t) command << 10 | (uint32_t) slot;
     __atomic_store_n(&ring[lane->position++ % (4 * GATUN_SLOTS)], entry, __ATOMIC_SEQ_CST);
     uint32_t *asleep = (uint32_t *) (lane->memory + GATUN_SERVER_ASLEEP);
     if (__atomic_load_n(asleep, __ATOMIC_SEQ_CST) != 0 && __atomic_exchange_n(asleep, 0, __ATOMIC_SEQ_CST) != 0) {

@@ -42,6 +42,14 @@ def bare_run(seconds):
     return ask(LOOP, LIBRARY, model, "1", "1", "1", "16", "0.3", str(seconds), "1")[1:3]
 
 
+def flight(server, socket, count):
+    """16 requests at a time by one thread: p50, p99, rate, and the server's CPU for each in microseconds."""
+    ticks = lambda: sum(map(int, open(f"/proc/{server}/stat").read().rsplit(")", 1)[1].split()[11:13]))
+    before = ticks()
+    figures = ask(PROGRAM, "lane", "0", str(20 * count), str(socket), "16")
+    return (*figures, (ticks() - before) / os.sysconf("SC_CLK_TCK") * 1e6 / (20 * count))
+
+
 def bench(url, transport, seconds, callers):
     """p50, p99 and rate of `gatun bench`."""
     with tempfile.NamedTemporaryFile(suffix=".csv") as table:
@@ -88,16 +96,18 @@ def main():
                 server_words = f", server spins {spin} us" if spin else ""
                 note("lane from C, sleeping" + server_words, ask(PROGRAM, "lane", "0", str(flags.count), str(http)))
                 note("lane from C, spinning" + server_words, ask(PROGRAM, "lane", "1", str(flags.count), str(http)))
+                note("lane from C, 16 in flight" + server_words, flight(server.pid, http, flags.count))
                 note("lane, gatun bench" + server_words, bench(f"lane:{http}", "lane", flags.seconds, 1))
                 note("lane, 16 callers" + server_words, bench(f"lane:{http}", "lane", flags.seconds, 16))
         finally:
             server.terminate()
             server.wait()
-    print("| one caller of `simple` | p50 us | p99 us | requests/s |\n|---|---|---|---|")
+    print("| `simple` | p50 us | p99 us | requests/s | server CPU, us |\n|---|---|---|---|---|")
     for name, turns in rows.items():
         middle = [sorted(figures)[len(figures) // 2] for figures in zip(*turns)]
         rate = f"{middle[2]:,.0f}" if len(middle) > 2 else ""
-        print(f"| {name} | {middle[0]:.1f} | {middle[1]:.1f} | {rate} |")
+        cpu = f"{middle[3]:.1f}" if len(middle) > 3 else ""
+        print(f"| {name} | {middle[0]:.1f} | {middle[1]:.1f} | {rate} | {cpu} |")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The baseline and the client of `jmh/run lane`. Prints the median and the 99th percentile of round trips in
- * microseconds.
+ * microseconds, and for requests in flight how many are answered in a second.
  *
  *   lane_pingpong bare SPIN COUNT [CORE]   two processes and two futex words, and nothing else
- *   lane_pingpong lane SPIN COUNT SOCKET   inferences of `simple` in a lane, by gatun_lane.h
+ *   lane_pingpong lane SPIN COUNT SOCKET [FLIGHT]   inferences of `simple` in a lane, by gatun_lane.h, so many at a time
  *
  * SPIN is 1 to look for the other without sleeping, or 0 to sleep at once; CORE pins both processes to one core.
  */
@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#define GATUN_SLOTS 16
 #include "gatun_lane.h"
 
 enum { WARM_UP = 2000, FOREVER = 1000000000 };
@@ -32,9 +33,13 @@ static int ascending(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-static void report(double *samples, int count) {
+static void report(double *samples, int count, double seconds) {
     qsort(samples, (size_t) count, sizeof *samples, ascending);
-    printf("%.2f %.2f\n", samples[count / 2], samples[(int) (count * 0.99)]);
+    printf("%.2f %.2f", samples[count / 2], samples[(int) (count * 0.99)]);
+    if (seconds > 0) {
+        printf(" %.0f", count / seconds);
+    }
+    printf("\n");
 }
 
 static void await(uint32_t *word, uint32_t expected, int spin) {
@@ -75,7 +80,16 @@ static void bare(int spin, int count, double *samples) {
     waitpid(other, NULL, 0);
 }
 
-static int in_lane(int spin, int count, double *samples, const char *socket) {
+static void fill(struct gatun_lane *lane, int slot, uint32_t simple) {
+    struct gatun_slot *request = gatun_slot(lane, slot);
+    request->prepared = simple;
+    for (int i = 0; i < 4; i++) {
+        request->tensors[i] = (struct gatun_tensor) {
+                .rank = 2, .dims = {1, 16}, .offset = 256u * (unsigned) slot + 64u * (unsigned) i, .byte_size = 64};
+    }
+}
+
+static int in_lane(int spin, int count, double *samples, const char *socket, int flight, double *seconds) {
     struct gatun_lane lane;
     uint32_t simple;
     int refused = gatun_lane_open(&lane, socket, 4096);
@@ -87,19 +101,24 @@ static int in_lane(int spin, int count, double *samples, const char *socket) {
                 "\"outputs\":[{\"name\":\"OUTPUT0\"},{\"name\":\"OUTPUT1\"}]}",
                 &simple);
     }
-    for (int i = -WARM_UP; refused == 0 && i < count; i++) {
-        double begin = micros();
-        struct gatun_slot *slot = gatun_slot(&lane, 0);
-        slot->prepared = simple;
-        for (int j = 0; j < 4; j++) {
-            slot->tensors[j] = (struct gatun_tensor) {.rank = 2, .dims = {1, 16}, .offset = 64u * (unsigned) j, .byte_size = 64};
+    double begins[GATUN_SLOTS];
+    double begin = 0;
+    for (int i = -WARM_UP; refused == 0 && i < count + flight; i++) {
+        int slot = (i + WARM_UP) % flight;
+        if (i >= flight - WARM_UP) {
+            refused = gatun_lane_wait(&lane, slot, spin ? FOREVER : 0) < 0 ? -1 : gatun_lane_failed(&lane, slot);
+            if (i >= flight) {
+                samples[i - flight] = micros() - begins[slot];
+            }
         }
-        gatun_lane_submit(&lane, 0, GATUN_INFER);
-        refused = gatun_lane_wait(&lane, 0, spin ? FOREVER : 0) < 0 ? -1 : gatun_lane_failed(&lane, 0);
-        if (i >= 0) {
-            samples[i] = micros() - begin;
+        if (i < count) {
+            begins[slot] = micros();
+            begin = i == 0 ? begins[slot] : begin;
+            fill(&lane, slot, simple);
+            gatun_lane_submit(&lane, slot, GATUN_INFER);
         }
     }
+    *seconds = (micros() - begin) * 1e-6;
     if (refused != 0) {
         fprintf(stderr, "%s\n", lane.error);
     }
@@ -109,14 +128,17 @@ static int in_lane(int spin, int count, double *samples, const char *socket) {
 
 int main(int words_count, char **arguments) {
     if (words_count < 4) {
-        fprintf(stderr, "usage: lane_pingpong bare SPIN COUNT [CORE] | lane SPIN COUNT SOCKET\n");
+        fprintf(stderr, "usage: lane_pingpong bare SPIN COUNT [CORE] | lane SPIN COUNT SOCKET [FLIGHT]\n");
         return 2;
     }
     int spin = atoi(arguments[2]);
     int count = atoi(arguments[3]);
     double *samples = calloc((size_t) count, sizeof *samples);
+    double seconds = 0;
     if (strcmp(arguments[1], "lane") == 0) {
-        if (words_count < 5 || in_lane(spin, count, samples, arguments[4]) != 0) {
+        int flight = words_count > 5 ? atoi(arguments[5]) : 1;
+        if (words_count < 5 || flight < 1 || flight > GATUN_SLOTS
+                || in_lane(spin, count, samples, arguments[4], flight, &seconds) != 0) {
             return 1;
         }
     } else {
@@ -128,7 +150,7 @@ int main(int words_count, char **arguments) {
         }
         bare(spin, count, samples);
     }
-    report(samples, count);
+    report(samples, count, seconds);
     free(samples);
     return 0;
 }

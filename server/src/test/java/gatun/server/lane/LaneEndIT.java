@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 class LaneEndIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final int LIMIT_SECONDS = 60;
-    /** A minute of nonsense takes some 500,000. */
+    /** A minute of nonsense takes about a million. */
     private static final int RIGHT_ANSWERS = Integer.getInteger("gatun.lane.answers", 3000);
 
     @TempDir

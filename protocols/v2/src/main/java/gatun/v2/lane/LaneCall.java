@@ -62,7 +62,9 @@ final class LaneCall implements Runnable {
     // Of the present request, for the running thread.
     private @Nullable PreparedRequest prepared;
     private @Nullable GatunException refusal;
+    private boolean whereFound;
     private long foundNanos;
+    private long engineNanos;
     private boolean finished;
 
     LaneCall(Lane lane, int slot) {
@@ -86,6 +88,8 @@ final class LaneCall implements Runnable {
         foundNanos = System.nanoTime();
         cancelled = false;
         finished = false;
+        whereFound = false;
+        engineNanos = 0;
         refusal = null;
         prepared = null;
         state.set(State.RUNNING);
@@ -142,6 +146,12 @@ final class LaneCall implements Runnable {
         if (state.compareAndSet(State.AWAITING_CLIENT, State.RUNNING)) {
             LockSupport.unpark(runner);
         }
+    }
+
+    /** Answers the request on the lane's thread. */
+    void runWhereFound() {
+        whereFound = true;
+        run();
     }
 
     /** Answers the request. */
@@ -208,7 +218,8 @@ final class LaneCall implements Runnable {
             if (timer != null) {
                 timer.cancel(false);
             }
-            lane.memory().setLong(slotOffset + SlotLayout.ENGINE_NANOS, times.inferNanos());
+            engineNanos = times.inferNanos();
+            lane.memory().setLong(slotOffset + SlotLayout.ENGINE_NANOS, engineNanos);
             lane.memory().setLong(slotOffset + SlotLayout.VERSION, model.version());
         }
     }
@@ -299,8 +310,11 @@ final class LaneCall implements Runnable {
             SlotAnswer.writeEnd(lane.memory(), slotOffset);
         }
         long took = writeTimes();
-        if (asked != null) {
-            asked.took(took);
+        if (asked != null && code == 0) {
+            asked.runLength().notedEngine(engineNanos);
+        }
+        if (asked != null && whereFound) {
+            asked.runLength().notedWhole(took);
         }
         prepared = null;
         refusal = null;

@@ -19,11 +19,6 @@ import org.slf4j.LoggerFactory;
 final class LaneThread {
     private static final Logger LOG = LoggerFactory.getLogger(LaneThread.class);
 
-    /** A request that takes less is done where it was found, even if others wait. */
-    private static final long SHORT_NANOS = 20_000;
-    /** A request that takes less is done where it was found unless others wait. */
-    private static final long ALONE_NANOS = 1_000_000;
-
     /** A lane's share of one round, so that a busy one does not keep the others waiting. */
     private static final int ROUND_ENTRIES = 16;
 
@@ -227,7 +222,7 @@ final class LaneThread {
             long before = turn.get();
             turn.set(before + 1);
             watch.wakeUp();
-            call.run();
+            call.runWhereFound();
             return turn.compareAndSet(before + 1, before + 2);
         }
 
@@ -235,8 +230,7 @@ final class LaneThread {
             if (request == null) {
                 return true;
             }
-            long typical = request.typicalNanos();
-            return !request.isDecoupled() && (typical < SHORT_NANOS || (typical < ALONE_NANOS && !lane.hasEntry()));
+            return !request.isDecoupled() && request.runLength().isShort(!lane.hasEntry());
         }
 
         /**

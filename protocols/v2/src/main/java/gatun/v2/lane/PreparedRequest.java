@@ -22,11 +22,6 @@ import java.util.Set;
  * the client drops it or its lane ends.
  */
 public final class PreparedRequest implements Hold {
-    /** The weight of one request in the average, as a power of two: 1/8. */
-    private static final int TYPICAL_SHIFT = 3;
-
-    private static final long UNKNOWN = Long.MAX_VALUE;
-
     /**
      * An input without its shape.
      *
@@ -44,8 +39,7 @@ public final class PreparedRequest implements Hold {
     private final Hold heap;
     private final long byteSize;
     private final boolean decoupled;
-    /** A moving average of how long requests took; written without care for one another. */
-    private volatile long typicalNanos = UNKNOWN;
+    private final RunLength runLength = new RunLength();
 
     private PreparedRequest(Definition definition, InferenceRequest said, Hold heap, long byteSize) {
         ModelVersion asked = said.model();
@@ -203,15 +197,9 @@ public final class PreparedRequest implements Hold {
         return request;
     }
 
-    /** Notes how long a request took, from when it was found to its answer. */
-    void took(long nanos) {
-        long typical = typicalNanos;
-        typicalNanos = typical == UNKNOWN ? nanos : typical + ((nanos - typical) >> TYPICAL_SHIFT);
-    }
-
-    /** How long requests take, as far as anybody can tell; the longest time before the first has ended. */
-    long typicalNanos() {
-        return typicalNanos;
+    /** How long its requests take. */
+    RunLength runLength() {
+        return runLength;
     }
 
     @Override
