@@ -42,11 +42,11 @@ def bare_run(seconds):
     return ask(LOOP, LIBRARY, model, "1", "1", "1", "16", "0.3", str(seconds), "1")[1:3]
 
 
-def flight(server, socket, count):
+def flight(server, socket, spin, count):
     """16 requests at a time by one thread: p50, p99, rate, and the server's CPU for each in microseconds."""
     ticks = lambda: sum(map(int, open(f"/proc/{server}/stat").read().rsplit(")", 1)[1].split()[11:13]))
     before = ticks()
-    figures = ask(PROGRAM, "lane", "0", str(20 * count), str(socket), "16")
+    figures = ask(PROGRAM, "lane", spin, str(20 * count), str(socket), "16")
     return (*figures, (ticks() - before) / os.sysconf("SC_CLK_TCK") * 1e6 / (20 * count))
 
 
@@ -96,7 +96,8 @@ def main():
                 server_words = f", server spins {spin} us" if spin else ""
                 note("lane from C, sleeping" + server_words, ask(PROGRAM, "lane", "0", str(flags.count), str(http)))
                 note("lane from C, spinning" + server_words, ask(PROGRAM, "lane", "1", str(flags.count), str(http)))
-                note("lane from C, 16 in flight" + server_words, flight(server.pid, http, flags.count))
+                note("lane from C, 16 in flight, sleeping" + server_words, flight(server.pid, http, "0", flags.count))
+                note("lane from C, 16 in flight, spinning" + server_words, flight(server.pid, http, "1", flags.count))
                 note("lane, gatun bench" + server_words, bench(f"lane:{http}", "lane", flags.seconds, 1))
                 note("lane, 16 callers" + server_words, bench(f"lane:{http}", "lane", flags.seconds, 16))
         finally:

@@ -315,6 +315,8 @@ final class LaneCall implements Runnable {
         }
         if (asked != null && whereFound) {
             asked.runLength().notedWhole(took);
+        } else if (asked != null) {
+            asked.runLength().endElsewhere();
         }
         prepared = null;
         refusal = null;

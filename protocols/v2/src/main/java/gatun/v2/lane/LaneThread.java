@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -215,7 +214,9 @@ final class LaneThread {
         }
 
         private boolean run(Lane lane, LaneCall call) {
-            if (!isShort(lane, call.taken())) {
+            PreparedRequest request = call.taken();
+            if (request != null && !isShort(lane, request)) {
+                request.runLength().beginElsewhere();
                 others.execute(call);
                 return true;
             }
@@ -226,10 +227,7 @@ final class LaneThread {
             return turn.compareAndSet(before + 1, before + 2);
         }
 
-        private boolean isShort(Lane lane, @Nullable PreparedRequest request) {
-            if (request == null) {
-                return true;
-            }
+        private static boolean isShort(Lane lane, PreparedRequest request) {
             return !request.isDecoupled() && request.runLength().isShort(!lane.hasEntry());
         }
 

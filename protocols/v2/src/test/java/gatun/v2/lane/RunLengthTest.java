@@ -37,19 +37,28 @@ class RunLengthTest {
 
     /** A batch that waits for others takes long though the engine does not. */
     @Test
-    void shouldTryAgainNowAndThenWhatTookLongForOtherReasons() {
+    void shouldForgetAfterAWhileWhatTookLongForOtherReasons() {
         length.notedEngine(1000);
+        assertThat(length.isShort(true)).isTrue();
         length.notedWhole(5_000_000);
-        int tried = 0;
-        for (int i = 0; i < 1024; i++) {
-            if (length.isShort(true)) {
-                tried++;
-            }
-        }
-        assertThat(tried).isEqualTo(4);
-        for (int i = 0; i < MANY; i++) {
-            length.notedWhole(3000);
+        for (int i = 0; i < 64; i++) {
+            assertThat(length.isShort(true)).isFalse();
+            length.beginElsewhere();
+            length.endElsewhere();
         }
         assertThat(length.isShort(false)).isTrue();
+    }
+
+    /** It may have waited for these. */
+    @Test
+    void shouldNotHoldTimeAgainstARunThatBeganAmongOthers() {
+        length.notedEngine(1000);
+        length.beginElsewhere();
+        assertThat(length.isShort(false)).isTrue();
+        length.notedWhole(5_000_000);
+        length.endElsewhere();
+        assertThat(length.isShort(false)).isTrue();
+        length.notedWhole(5_000_000);
+        assertThat(length.isShort(false)).isFalse();
     }
 }
