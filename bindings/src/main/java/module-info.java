@@ -3,6 +3,7 @@ module gatun.bindings {
     requires static org.jspecify;
 
     exports gatun.bindings to
+            gatun.lane,
             gatun.memory,
             gatun.server,
             gatun.backend.onnxruntime,

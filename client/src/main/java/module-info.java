@@ -1,6 +1,7 @@
 /** The Java client of Gatun, and of every other server of the Open Inference Protocol. */
 module gatun.client {
     requires static org.jspecify;
+    requires gatun.lane;
     requires transitive gatun.memory;
     requires transitive gatun.wire;
     requires com.fasterxml.jackson.core;
@@ -10,7 +11,8 @@ module gatun.client {
 
     provides gatun.client.ClientProvider with
             gatun.client.grpc.GrpcClientProvider,
-            gatun.client.http.HttpClientProvider;
+            gatun.client.http.HttpClientProvider,
+            gatun.client.lane.LaneClientProvider;
 
     exports gatun.client;
     // A client of a server in the same process makes its calls in the same way.

@@ -3,6 +3,7 @@
 module gatun.v2 {
     requires static org.jspecify;
     requires transitive gatun.protocol;
+    requires gatun.lane;
     requires gatun.wire;
     requires com.google.protobuf;
     requires com.google.protobuf.util;
@@ -12,6 +13,9 @@ module gatun.v2 {
     // Requests of v2 in other clothes.
     exports gatun.v2.http to
             gatun.cloud;
+    // The settings of lanes, for the command line.
+    exports gatun.v2.lane to
+            gatun.server;
     // Counters of models as messages, for callers in the server's own process.
     exports gatun.v2.grpc to
             gatun.server;

@@ -55,9 +55,9 @@ final class ConnectionFlags {
             paramLabel = "NAME",
             split = ",",
             description = {
-                "How tensors travel: binary, json (HTTP only), stream (gRPC only), and posix, sealed or cuda for shared"
-                        + " memory; put together by +, such as stream+posix. Several by comma: each is measured."
-                        + " (binary)"
+                "How tensors travel: binary, json (HTTP only), stream (gRPC only), lane (to lane:/PATH only), and posix,"
+                        + " sealed or cuda for shared memory; put together by +, such as stream+posix. Several by comma:"
+                        + " each is measured. (binary; lane to lane:/PATH)"
             })
     List<String> transports = new ArrayList<>();
 

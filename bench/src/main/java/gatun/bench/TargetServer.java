@@ -40,7 +40,8 @@ record TargetServer(String url, LoadTransport transport) {
         for (String name : flags.transports) {
             if (!urls.isEmpty() && !used.contains(name)) {
                 throw new IllegalArgumentException("--transport=" + name + ": " + String.join(", ", urls)
-                        + " cannot do it: json wants an address of HTTP, stream one of gRPC");
+                        + " cannot do it: json wants an address of HTTP, stream one of gRPC,"
+                        + " lane one like lane:/PATH");
             }
         }
         if (flags.embedded.isPresent()) {
@@ -53,6 +54,9 @@ record TargetServer(String url, LoadTransport transport) {
     private static List<String> names(ConnectionFlags flags, ServerAddress address) {
         if (!flags.transports.isEmpty()) {
             return flags.transports;
+        }
+        if (address.protocol() == ServerAddress.Protocol.LANE) {
+            return List.of("lane");
         }
         // TensorFlow Serving has nothing else over HTTP.
         boolean json = flags.protocol == ConnectionFlags.Protocol.TENSORFLOW

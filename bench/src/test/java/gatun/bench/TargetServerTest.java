@@ -45,7 +45,8 @@ class TargetServerTest {
         flags.transports = List.of("json");
         assertThatThrownBy(() -> TargetServer.of(flags))
                 .hasMessage(
-                        "--transport=json: grpc://a:2 cannot do it: json wants an address of HTTP, stream one of gRPC");
+                        "--transport=json: grpc://a:2 cannot do it: json wants an address of HTTP, stream one of gRPC,"
+                                + " lane one like lane:/PATH");
         flags.transports = List.of("fast");
         assertThatThrownBy(() -> TargetServer.of(flags))
                 .hasMessageContaining("'fast' is no transport: expected binary");

@@ -2,8 +2,8 @@
 package gatun.client;
 
 /**
- * Makes clients of one protocol; {@link GatunClient#connect} finds it as a service. The two that Gatun's client has are
- * in it. Thread-safe.
+ * Makes clients of one protocol; {@link GatunClient#connect} finds it as a service. Those that Gatun's client has are in
+ * it. Thread-safe.
  */
 public interface ClientProvider {
     /** The protocol that its clients speak. */

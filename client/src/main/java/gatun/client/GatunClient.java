@@ -2,6 +2,7 @@
 package gatun.client;
 
 import gatun.memory.tensor.Tensor;
+import java.time.Duration;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
 
@@ -59,6 +60,18 @@ public interface GatunClient extends AutoCloseable {
      * @throws UnsupportedOperationException over HTTP, which has none
      */
     InferStream stream(StreamReceiver receiver);
+
+    /**
+     * Has calls look for their response for that long before they sleep, which takes a core meanwhile and saves the time
+     * to be woken. Zero, the standard, sleeps at once.
+     *
+     * @return this client
+     * @throws UnsupportedOperationException over anything but a lane
+     */
+    default GatunClient spinning(Duration time) {
+        throw new UnsupportedOperationException("calls to " + address()
+                + " wait for a socket: make a client of the server's lanes, such as lane:/PATH, to spin for " + time);
+    }
 
     /** Begins a sequence of requests to {@code model} under a new number. */
     default InferSequence sequence(String model) {

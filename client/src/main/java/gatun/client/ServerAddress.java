@@ -13,7 +13,7 @@ import java.util.Locale;
  * The address of a server, and the protocol spoken there.
  *
  * @param url as the user wrote it, for error texts
- * @param protocol HTTP or gRPC
+ * @param protocol HTTP, gRPC or lanes
  * @param host the host, as certificates and the Host header name it; {@code localhost} for a Unix socket
  * @param port the port; 0 for a Unix socket
  * @param unixSocket the socket's path; empty where it is TCP
@@ -32,19 +32,24 @@ public record ServerAddress(
         /** HTTP/1.1. */
         HTTP,
         /** gRPC. */
-        GRPC
+        GRPC,
+        /** Inference in shared memory, and HTTP/1.1 over a Unix socket for everything else. */
+        LANE
     }
 
     /**
      * Understands {@code http://HOST[:PORT][/PATH]} and {@code https://…} for HTTP, {@code grpc://HOST[:PORT]} and
      * {@code grpcs://…} for gRPC, {@code unix:/PATH} for HTTP and {@code grpc+unix:/PATH} for gRPC over a Unix socket,
-     * and {@code HOST:PORT} for HTTP. Without a port it is 8000 for HTTP, 443 for HTTPS and 8001 for gRPC.
+     * {@code lane:/PATH} for inference in shared memory beside a Unix socket for HTTP, and {@code HOST:PORT} for HTTP. Without a port it is 8000 for HTTP, 443 for HTTPS and 8001 for gRPC.
      *
      * @throws IllegalArgumentException for anything else
      */
     public static ServerAddress parse(String url) {
         if (url.startsWith("unix:")) {
             return unix(url, Protocol.HTTP, url.substring("unix:".length()));
+        }
+        if (url.startsWith("lane:")) {
+            return unix(url, Protocol.LANE, url.substring("lane:".length()));
         }
         if (url.startsWith("grpc+unix:")) {
             return unix(url, Protocol.GRPC, url.substring("grpc+unix:".length()));
@@ -113,6 +118,6 @@ public record ServerAddress(
     private static IllegalArgumentException malformed(String url) {
         return new IllegalArgumentException(
                 "'" + url + "' is no address of a server: expected http://HOST:PORT, https://HOST:PORT,"
-                        + " grpc://HOST:PORT, grpcs://HOST:PORT, unix:/PATH or grpc+unix:/PATH");
+                        + " grpc://HOST:PORT, grpcs://HOST:PORT, unix:/PATH, grpc+unix:/PATH or lane:/PATH");
     }
 }

@@ -11,6 +11,8 @@ public enum Origin {
     V2_GRPC("v2", "grpc"),
     /** The Open Inference Protocol over a gRPC stream. */
     V2_GRPC_STREAM("v2", "grpc_stream"),
+    /** The Open Inference Protocol over a lane: memory that the client and the server share, and no socket. */
+    V2_LANE("v2", "lane"),
     /** TensorFlow Serving's API over gRPC. */
     TENSORFLOW_GRPC("tensorflow", "grpc"),
     /** TensorFlow Serving's API over HTTP. */

@@ -192,7 +192,8 @@ final class ProtocolListeners {
         Protocol tensorFlow = new TensorFlowProtocol(
                 inference, common, monitoring.map(serving::withMonitoring).orElse(serving));
         List<Protocol> protocols = new ArrayList<>();
-        protocols.add(new V2Protocol(inference, common, listening.grpc().compression()));
+        V2Protocol v2 = new V2Protocol(inference, common, listening.grpc().compression(), listening.lanes());
+        protocols.add(v2);
         protocols.add(tensorFlow);
         ServiceLoader.load(ProtocolProvider.class).forEach(found -> protocols.add(found.create(inference, common)));
         List<Routes> routes = protocols.stream().map(Protocol::http).toList();
@@ -239,6 +240,9 @@ final class ProtocolListeners {
                     settings.lifecycle().exitTimeout(),
                     protocol));
         }
+        // Before the listeners: requests of lanes are answered before the connections that the lanes last as long as
+        // end.
+        opened.add(v2);
         return listeners.endpoints();
     }
 

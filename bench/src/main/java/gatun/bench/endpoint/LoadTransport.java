@@ -21,6 +21,8 @@ public record LoadTransport(Wire wire, Placement placement) {
         GRPC,
         /** gRPC, each worker's requests on a stream. */
         GRPC_STREAM,
+        /** A lane: requests lie in shared memory, too. */
+        LANE,
         /** None: the server is in this process. */
         EMBEDDED
     }
@@ -44,12 +46,19 @@ public record LoadTransport(Wire wire, Placement placement) {
      * @throws IllegalArgumentException when it is no transport at all
      */
     public static Optional<LoadTransport> parse(String text, ServerAddress.Protocol protocol) {
-        Wire wire = protocol == ServerAddress.Protocol.HTTP ? Wire.HTTP_BINARY : Wire.GRPC;
-        Placement placement = Placement.SENT;
+        boolean lane = protocol == ServerAddress.Protocol.LANE;
+        Wire wire =
+                switch (protocol) {
+                    case HTTP -> Wire.HTTP_BINARY;
+                    case GRPC -> Wire.GRPC;
+                    case LANE -> Wire.LANE;
+                };
+        Placement placement = lane ? Placement.SEALED : Placement.SENT;
         boolean possible = true;
         for (String part : text.split("\\+", -1)) {
             switch (part) {
-                case "binary" -> {}
+                case "binary" -> possible &= !lane;
+                case "lane" -> possible &= lane;
                 case "json" -> {
                     possible &= protocol == ServerAddress.Protocol.HTTP;
                     wire = Wire.HTTP_JSON;
@@ -63,7 +72,7 @@ public record LoadTransport(Wire wire, Placement placement) {
                 case "cuda" -> placement = Placement.CUDA;
                 default ->
                     throw new IllegalArgumentException("'" + part
-                            + "' is no transport: expected binary, json or stream, and posix, sealed or cuda for"
+                            + "' is no transport: expected binary, json, stream or lane, and posix, sealed or cuda for"
                             + " shared memory,"
                             + " such as binary,json,sealed or stream+posix");
             }
@@ -80,6 +89,7 @@ public record LoadTransport(Wire wire, Placement placement) {
                     case HTTP_JSON -> scheme + " json";
                     case GRPC -> grpc(address);
                     case GRPC_STREAM -> grpc(address) + " stream";
+                    case LANE -> "lane";
                     case EMBEDDED -> "embedded";
                 };
         return switch (placement) {

@@ -85,10 +85,12 @@ final class ControlCalls {
     }
 
     /**
+     * Makes something of a response that has come.
+     *
      * @throws ServerException for a status of an error
      * @throws ClientException when the body cannot be read
      */
-    private static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
+    static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
         if (!connection.head().isSuccess()) {
             throw ErrorResponses.read(connection);
         }

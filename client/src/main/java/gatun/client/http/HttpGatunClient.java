@@ -24,6 +24,7 @@ public final class HttpGatunClient implements GatunClient {
     private final ServerControl server;
     private final ModelControl models;
     private final RegionControl regions;
+    private final LaneControl lanes;
 
     /** A client with these options, whose address is one of HTTP. Connects with the first call. */
     public HttpGatunClient(ClientOptions options) {
@@ -34,6 +35,7 @@ public final class HttpGatunClient implements GatunClient {
         this.server = new HttpServerControl(calls);
         this.models = new HttpModelControl(calls);
         this.regions = new HttpRegionControl(calls);
+        this.lanes = new LaneControl(options, exchanges.heads(), calls);
     }
 
     @Override
@@ -83,6 +85,11 @@ public final class HttpGatunClient implements GatunClient {
     @Override
     public RegionControl regions() {
         return regions;
+    }
+
+    /** Lanes, for requests without a socket. */
+    public LaneControl lanes() {
+        return lanes;
     }
 
     @Override

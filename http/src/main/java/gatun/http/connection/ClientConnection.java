@@ -6,6 +6,7 @@ import gatun.listener.ClientErrorException;
 import gatun.listener.SocketTransport;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
@@ -62,6 +63,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** Made when the first body is waited for. */
     private @Nullable Sender sender;
+
+    /** Closed when the connection ends; null for nothing. Set by the connection's thread, once. */
+    private volatile @Nullable Hold attached;
 
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
@@ -172,6 +176,15 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
+    /** Has {@code hold} closed when the connection ends; false when there is one already. */
+    boolean attach(Hold hold) {
+        if (attached != null) {
+            return false;
+        }
+        attached = hold;
+        return true;
+    }
+
     /** Sends the response to the current request. */
     ResponseSender response() {
         return response;
@@ -277,15 +290,22 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         } finally {
             watch.remove(this);
             clientWait.startWaiting();
+            Hold ended = attached;
+            if (ended != null) {
+                ended.close();
+            }
             socket.end();
             direct.release();
         }
     }
 
-    /** How long the client has been waited for. A request that is being answered does not make the connection idle. */
+    /**
+     * How long the client has been waited for. A request that is being answered does not make the connection idle, and
+     * neither does anything that lasts as long as the connection.
+     */
     @Override
     public Duration idleTime() {
-        return clientWait.waiting();
+        return attached != null ? Duration.ZERO : clientWait.waiting();
     }
 
     @Override

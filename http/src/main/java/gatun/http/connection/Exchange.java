@@ -4,6 +4,7 @@ package gatun.http.connection;
 import gatun.http.json.JsonWriter;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
@@ -159,6 +160,14 @@ public final class Exchange {
     /** An empty writer for a response in pieces that {@link #beginPieces} has begun; a full window is sent at once. */
     public JsonWriter piece() {
         return json().overflowTo(connection.response()::sendPiece);
+    }
+
+    /**
+     * Has {@code hold} closed, by the connection's thread, as soon as the connection ends; until then the connection
+     * does not count as idle. False when it has such a hold already.
+     */
+    public boolean holdWithConnection(Hold hold) {
+        return connection.attach(hold);
     }
 
     /**

@@ -2,6 +2,7 @@
 package gatun.memory.regions;
 
 import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import java.util.List;
@@ -33,6 +34,17 @@ public interface RegionRegistry extends AutoCloseable {
      * @throws GatunException with the protocol's codes and texts; nothing is changed then
      */
     void register(String name, String key, long offset, long byteSize);
+
+    /**
+     * Maps all {@code byteSize} bytes of the sealed object that {@code key} names for one owner, who closes it: nobody
+     * else can name or unregister it.
+     *
+     * @param name the region's name in errors
+     * @throws GatunException with the protocol's codes and texts; nothing is changed then
+     */
+    default PrivateRegion openPrivate(String name, String key, long byteSize) {
+        throw new GatunException(ErrorCode.UNSUPPORTED, "this server maps no memory of clients");
+    }
 
     /** Whether this machine has a GPU whose memory can be registered. */
     boolean supportsCuda();

@@ -79,6 +79,17 @@ public final class SharedRegions implements RegionRegistry {
     }
 
     @Override
+    public PrivateRegion openPrivate(String name, String key, long byteSize) {
+        SystemRegionStatus status = new SystemRegionStatus(name, key, 0, byteSize);
+        if (!(RegionKey.parse(name, key) instanceof RegionKey.ForeignDescriptor parsed)) {
+            throw RegionErrors.notSealed(status);
+        }
+        Region region = opened(
+                name, () -> new SystemRegion(status, RegionMapping.open(status, parsed, guards), releaser::release));
+        return new PrivateRegion(region, pool);
+    }
+
+    @Override
     public boolean supportsCuda() {
         return CudaDevices.find().count() > 0;
     }
@@ -109,20 +120,23 @@ public final class SharedRegions implements RegionRegistry {
         if (regions.containsKey(name)) {
             throw RegionErrors.nameTaken(name);
         }
+        add(opened(name, open));
+    }
+
+    /** Opens a region and counts it, unless the registry is closed. */
+    private Region opened(String name, Supplier<Region> open) {
         if (closed) {
             throw RegionErrors.closed(name);
         }
         if (!releaser.tryCount(MAX_REGIONS)) {
             throw RegionErrors.tooMany(name, MAX_REGIONS);
         }
-        Region region;
         try {
-            region = open.get();
+            return open.get();
         } catch (Throwable t) {
             releaser.uncount();
             throw t;
         }
-        add(region);
     }
 
     private void add(Region region) {

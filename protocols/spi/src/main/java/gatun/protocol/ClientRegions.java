@@ -31,13 +31,22 @@ public final class ClientRegions {
      * @throws GatunException UNSUPPORTED where clients may not
      */
     public RegionRegistry open() {
+        requireAllowed();
+        return regions;
+    }
+
+    /**
+     * Checks that clients may share memory with this server.
+     *
+     * @throws GatunException UNSUPPORTED where they may not
+     */
+    public void requireAllowed() {
         if (!enabled) {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED,
                     "Client shared memory is disabled. Start the server with '" + Setting.ALLOW_CLIENT_SHM.with(true)
                             + "' to enable.");
         }
-        return regions;
     }
 
     /**

@@ -28,6 +28,7 @@ final class ServeCommand implements Callable<Integer> {
     private final GrpcFlags grpc;
     private final GrpcTlsFlags grpcTls;
     private final GrpcKeepaliveFlags grpcKeepalive;
+    private final LaneFlags lanes;
     private final MetricsFlags metrics;
     private final CloudFlags cloud;
     private final MemoryFlags memory;
@@ -51,6 +52,7 @@ final class ServeCommand implements Callable<Integer> {
         grpcTls = group("gRPC over TLS", new GrpcTlsFlags());
         grpcKeepalive = group(
                 "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));
+        lanes = group("Lanes", new LaneFlags(listeners.lanes()));
         metrics = group("Metrics", new MetricsFlags(listeners.metrics()));
         cloud = group("Vertex AI and SageMaker", new CloudFlags(listeners.cloud()));
         memory = group("Memory", new MemoryFlags(standard.memory()));
@@ -108,6 +110,7 @@ final class ServeCommand implements Callable<Integer> {
                         http.settings(httpTls.files(spec)),
                         grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
                         tensorFlowServing(),
+                        lanes.settings(),
                         metrics.settings(),
                         cloud.settings()),
                 new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),

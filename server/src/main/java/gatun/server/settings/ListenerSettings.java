@@ -7,6 +7,7 @@ import gatun.http.HttpTimeouts;
 import gatun.http.metrics.ShownMetrics;
 import gatun.listener.TlsFiles;
 import gatun.tensorflow.serving.TensorFlowSettings;
+import gatun.v2.lane.LaneSettings;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
@@ -17,6 +18,7 @@ import java.util.Set;
  * @param http the listener for HTTP requests
  * @param grpc the listener for gRPC requests
  * @param tensorFlow the settings of TensorFlow Serving's protocol
+ * @param lanes the threads for requests without a socket
  * @param metrics the listener for metrics
  * @param cloud the endpoints that clouds expect
  */
@@ -24,6 +26,7 @@ public record ListenerSettings(
         HttpSettings http,
         GrpcSettings grpc,
         TensorFlowServingSettings tensorFlow,
+        LaneSettings lanes,
         MetricsSettings metrics,
         CloudSettings cloud) {
     private static final String EVERY_ADDRESS = "0.0.0.0";
@@ -33,6 +36,7 @@ public record ListenerSettings(
             HttpSettings.STANDARD,
             GrpcSettings.STANDARD,
             TensorFlowServingSettings.STANDARD,
+            LaneSettings.STANDARD,
             MetricsSettings.STANDARD,
             CloudSettings.STANDARD);
 
@@ -42,6 +46,7 @@ public record ListenerSettings(
                 new HttpSettings(http.bind.disabled(), http.maxInputSize, http.timeouts, http.allowedOrigins),
                 new GrpcSettings(grpc.bind.disabled(), grpc.keepalive, grpc.compression),
                 tensorFlow,
+                lanes,
                 new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus),
                 cloud.disabled());
     }

@@ -21,6 +21,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -79,7 +80,9 @@ class SharedTensorsIT {
         SEALED_GRPC_UNIX,
         SEALED_HTTP,
         POSIX_HTTP,
-        SEALED_HTTP_UNIX;
+        SEALED_HTTP_UNIX,
+        SEALED_LANE,
+        POSIX_LANE;
 
         GatunClient connect() {
             return GatunClient.connect(
@@ -88,6 +91,7 @@ class SharedTensorsIT {
                         case SEALED_HTTP, POSIX_HTTP -> "http://127.0.0.1:" + server.httpPort();
                         case SEALED_HTTP_UNIX -> "unix:" + folder.resolve("http");
                         case SEALED_GRPC_UNIX -> "grpc+unix:" + folder.resolve("grpc");
+                        case SEALED_LANE, POSIX_LANE -> "lane:" + folder.resolve("http");
                     });
         }
 
@@ -250,6 +254,39 @@ class SharedTensorsIT {
             }
             assertThat((threads.getCurrentThreadAllocatedBytes() - before) / CALLS)
                     .isLessThan(2048);
+        }
+    }
+
+    /** A response object, and what the retries of a call need; no lists, specs or texts. */
+    @Test
+    void shouldMakeHardlyAnyGarbageInALane() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        try (GatunClient client = Way.SEALED_LANE.connect();
+                SharedTensors tensors = SharedTensors.sealed(client, "simple").open()) {
+            for (int i = 0; i < WARM_UP; i++) {
+                tensors.infer();
+            }
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < CALLS; i++) {
+                tensors.infer();
+            }
+            assertThat((threads.getCurrentThreadAllocatedBytes() - before) / CALLS)
+                    .isLessThan(256);
+        }
+    }
+
+    @Test
+    void shouldSpinInALaneAndNowhereElse() {
+        try (GatunClient client = Way.SEALED_LANE.connect().spinning(Duration.ofMillis(1));
+                SharedTensors tensors = SharedTensors.sealed(client, "simple").open()) {
+            tensors.set("INPUT0", SimpleModel.LEFT);
+            tensors.infer();
+            assertThat(tensors.ints("OUTPUT0")).isEqualTo(SimpleModel.LEFT);
+        }
+        try (GatunClient client = Way.SEALED_HTTP_UNIX.connect()) {
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                    .isThrownBy(() -> client.spinning(Duration.ofMillis(1)))
+                    .withMessageContaining("lane:/PATH");
         }
     }
 

@@ -60,8 +60,8 @@ class BenchIT {
         ServerProcess bench = bench(
                 "--model=simple",
                 "--url=" + http() + "," + grpc() + ",unix:" + folder.resolve("http.sock") + ",grpc+unix:"
-                        + folder.resolve("grpc.sock"),
-                "--transport=binary,json,stream,posix,sealed",
+                        + folder.resolve("grpc.sock") + ",lane:" + folder.resolve("http.sock"),
+                "--transport=binary,json,stream,posix,sealed,lane",
                 "--concurrency=2",
                 "--data=" + simpleData(7),
                 "--csv=" + csv,
@@ -86,7 +86,10 @@ class BenchIT {
                         "grpc+unix",
                         "grpc+unix stream",
                         "grpc+unix posix",
-                        "grpc+unix sealed");
+                        "grpc+unix sealed",
+                        "lane posix",
+                        "lane sealed",
+                        "lane sealed");
         assertThat(lines.stream().skip(1)).allSatisfy(line -> {
             assertThat(Long.parseLong(cell(line, 7))).isPositive();
             // The server's own times are there.

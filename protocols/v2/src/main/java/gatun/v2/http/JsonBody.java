@@ -37,10 +37,14 @@ public final class JsonBody {
      *     JSON object
      */
     public void readControl(Exchange exchange, Members members) {
-        long byteLimit = Math.min(maxByteSize, server.limits().controlByteSize());
         try (RequestUsage usage = usage()) {
-            read(exchange, byteLimit, usage, members);
+            readControl(exchange, usage, members);
         }
+    }
+
+    /** The same, counted by a usage that the caller owns. */
+    void readControl(Exchange exchange, RequestUsage usage, Members members) {
+        read(exchange, Math.min(maxByteSize, server.limits().controlByteSize()), usage, members);
     }
 
     /**

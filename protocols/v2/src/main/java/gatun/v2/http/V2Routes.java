@@ -14,6 +14,8 @@ import gatun.protocol.ClientRegions;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.server.InferenceServer;
+import gatun.v2.lane.Lanes;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -23,17 +25,28 @@ import java.util.List;
 public final class V2Routes {
     private static final String ROOT = "/v2";
     private static final String MODEL = "/v2/models/{model}[/versions/{version:number}]";
+    private static final String LANE = "/v2/lanes/{lane}";
     private static final String REPOSITORY = "/v2/repository[/{repository}]";
 
     private V2Routes() {}
 
     /**
-     * The routes to {@code server}.
+     * The routes to {@code server}, with those of lanes.
      *
      * @param maxInputByteSize the longest body of a request, in bytes
      * @param regions the shared memory of clients
      * @param headers the headers that requests need, and those that are passed to models
+     * @param lanes the lanes of clients
      */
+    public static RouteTable to(
+            InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers, Lanes lanes) {
+        List<Route> rows = new ArrayList<>(rows(server, maxInputByteSize, regions, headers, InferResponseBody.BINARY));
+        rows.addAll(laneRows(
+                new LaneRoutes(server, lanes, regions, new JsonBody(server, maxInputByteSize), headers.forwarding())));
+        return table(rows, headers);
+    }
+
+    /** The same without lanes, for other paths that lead to these. */
     public static RouteTable to(
             InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers) {
         return to(server, maxInputByteSize, regions, headers, InferResponseBody.BINARY);
@@ -50,6 +63,39 @@ public final class V2Routes {
             ClientRegions regions,
             HeaderRules headers,
             ResponseHeaders.Constant binary) {
+        return table(rows(server, maxInputByteSize, regions, headers, binary), headers);
+    }
+
+    private static RouteTable table(List<Route> rows, HeaderRules headers) {
+        return new RouteTable(ROOT, rows, headers.access(), StandardConventions.INSTANCE);
+    }
+
+    private static List<Route> laneRows(LaneRoutes lane) {
+        return List.of(
+                post(
+                        ROOT + "/lanes",
+                        ApiGroup.SHARED_MEMORY,
+                        "Opens a lane in memory of the client, for as long as the connection lasts",
+                        plain(lane::open)),
+                post(
+                        LANE + "/models/{model}[/versions/{version:number}]/prepare",
+                        ApiGroup.INFERENCE,
+                        "Prepares requests to a model in a lane",
+                        (exchange, path) ->
+                                lane.prepare(exchange, path.value("lane"), path.value("model"), path.value("version"))),
+                post(
+                        LANE + "/drop",
+                        ApiGroup.INFERENCE,
+                        "Forgets a prepared request of a lane",
+                        (exchange, path) -> lane.drop(exchange, path.value("lane"))));
+    }
+
+    private static List<Route> rows(
+            InferenceServer server,
+            long maxInputByteSize,
+            ClientRegions regions,
+            HeaderRules headers,
+            ResponseHeaders.Constant binary) {
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
         InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding(), binary);
         GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
@@ -60,7 +106,7 @@ public final class V2Routes {
         RepositoryRoutes repository = new RepositoryRoutes(server, jsonBody);
         SharedMemoryRoutes system = new SharedMemoryRoutes(regions, jsonBody);
         CudaMemoryRoutes cuda = new CudaMemoryRoutes(regions, jsonBody);
-        List<Route> rows = List.of(
+        return List.of(
                 post(MODEL + "/infer", ApiGroup.INFERENCE, "Infers", ofVersion(infer::answer)),
                 post(
                         MODEL + "/generate",
@@ -147,7 +193,6 @@ public final class V2Routes {
                         ofModel(trace::changeModel)),
                 get(ROOT + "/logging", ApiGroup.LOGGING, "The settings of the log", plain(logging::show)),
                 post(ROOT + "/logging", ApiGroup.LOGGING, "Changes the settings of the log", plain(logging::change)));
-        return new RouteTable(ROOT, rows, headers.access(), StandardConventions.INSTANCE);
     }
 
     private interface PlainHandler {

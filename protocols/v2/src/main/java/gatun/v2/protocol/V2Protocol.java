@@ -10,26 +10,38 @@ import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
 import gatun.v2.grpc.V2Services;
 import gatun.v2.http.V2Routes;
+import gatun.v2.lane.LaneSettings;
+import gatun.v2.lane.Lanes;
 import java.util.List;
 
-/** Triton's protocol, version 2, with all of its extensions; also called the Open Inference Protocol. */
-public final class V2Protocol implements Protocol {
+/**
+ * Triton's protocol, version 2, with all of its extensions; also called the Open Inference Protocol. Its owner closes it
+ * before the listeners.
+ */
+public final class V2Protocol implements Protocol, AutoCloseable {
+    private final Lanes lanes;
     private final RouteTable table;
     private final List<GrpcService> services;
 
     /** The protocol in front of {@code server}, without compression of responses. */
     public V2Protocol(InferenceServer server, ProtocolSettings settings) {
-        this(server, settings, ResponseCompression.NONE);
+        this(server, settings, ResponseCompression.NONE, LaneSettings.STANDARD);
     }
 
     /**
      * The protocol in front of {@code server}.
      *
      * @param compression how much the responses of inferences are compressed over gRPC
+     * @param laneSettings how lanes are served
      */
-    public V2Protocol(InferenceServer server, ProtocolSettings settings, ResponseCompression compression) {
+    public V2Protocol(
+            InferenceServer server,
+            ProtocolSettings settings,
+            ResponseCompression compression,
+            LaneSettings laneSettings) {
+        this.lanes = new Lanes(server, laneSettings);
         ClientRegions regions = new ClientRegions(server.regions(), settings.clientSharedMemory());
-        this.table = V2Routes.to(server, settings.maxInputByteSize(), regions, settings.http());
+        this.table = V2Routes.to(server, settings.maxInputByteSize(), regions, settings.http(), lanes);
         this.services = List.of(V2Services.of(server, regions, settings.grpc().forwarding(), compression));
     }
 
@@ -41,5 +53,11 @@ public final class V2Protocol implements Protocol {
     @Override
     public List<GrpcService> grpc() {
         return services;
+    }
+
+    /** Waits for the requests of lanes, and ends the threads that serve them; everything else the listeners end. */
+    @Override
+    public void close() {
+        lanes.close();
     }
 }

@@ -14,6 +14,7 @@ import com.google.protobuf.ByteString;
 import gatun.grpc.ResponseCompression;
 import gatun.testing.listeners.TestServer;
 import gatun.testing.listeners.TestServerSettings;
+import gatun.v2.lane.LaneSettings;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.InferTensorContents;
@@ -78,7 +79,7 @@ class InferServiceTest {
         try (TestServer edge = new TestServer(
                 service.server(),
                 TestServerSettings.usual(),
-                (server, settings) -> new V2Protocol(server, settings, level))) {
+                (server, settings) -> new V2Protocol(server, settings, level, LaneSettings.STANDARD))) {
             AtomicReference<Metadata> headers = new AtomicReference<>();
             ModelInferRequest request = request()
                     .addInputs(input("A", "INT32", 5000))

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.http;
+
+import gatun.client.ClientOptions;
+import gatun.client.UnreachableException;
+import gatun.client.calls.Deadline;
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+
+/**
+ * A connection that is kept for what the server ties to it, and used for nothing else. Any thread may close it.
+ */
+public final class HeldConnection implements AutoCloseable {
+    private final SocketChannel channel;
+
+    private HeldConnection(SocketChannel channel) {
+        this.channel = channel;
+    }
+
+    /** What a first request on a connection came to. */
+    record Opened<T>(HeldConnection connection, T result) {}
+
+    /**
+     * Connects, and makes one request.
+     *
+     * @throws gatun.client.ClientException when that fails; nothing stays open then
+     */
+    static <T> Opened<T> open(ClientOptions options, OutgoingRequest request, ResponseReader<T> reader) {
+        String address = options.server().url();
+        Deadline deadline = Deadline.of(options.deadline());
+        Connector connector = new Connector(options);
+        try {
+            SocketAddress target = connector.addresses().getFirst();
+            WatchedChannel channel = new WatchedChannel(connector.channel());
+            boolean opened = false;
+            try {
+                channel.begin(deadline);
+                HttpConnection connection = connector.connect(channel, target);
+                connection.exchange(request);
+                T result = reader.read(connection);
+                opened = true;
+                return new Opened<>(new HeldConnection(channel.channel()), result);
+            } finally {
+                channel.end();
+                if (!opened) {
+                    channel.close();
+                }
+            }
+        } catch (IOException e) {
+            throw new UnreachableException(
+                    "cannot connect to " + address + ": " + e.getMessage() + "; is the server running there?",
+                    e,
+                    false);
+        }
+    }
+
+    /** Waits until the server ends the connection, or this is closed. */
+    public void awaitEnd() {
+        ByteBuffer unasked = ByteBuffer.allocate(1);
+        try {
+            while (channel.read(unasked.clear()) >= 0) {
+                // A server says nothing that was not asked for.
+            }
+        } catch (IOException e) {
+            // Ended as well.
+            return;
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            // The connection is given up either way.
+            return;
+        }
+    }
+}

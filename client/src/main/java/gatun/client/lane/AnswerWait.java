@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.lane;
+
+import gatun.client.InferRequest;
+import gatun.client.UnreachableException;
+import gatun.client.calls.Deadline;
+import gatun.lane.LaneMemory;
+import gatun.lane.SlotState;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Waits for answers in slots: spins where that is wanted, and sleeps on the slot's own word. A virtual thread would hold
+ * its carrier in that sleep, so a platform thread sleeps for it. Safe for any thread, one for each slot at a time.
+ */
+final class AnswerWait {
+    /** An interrupt does not end a sleep, so that each is at most this long. */
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final long TIMESPEC_BYTES = 16;
+
+    /** Lasts as long as the process; its threads end when they have had nothing to do for a minute. */
+    private static final ExecutorService SLEEPERS = Executors.newCachedThreadPool(
+            Thread.ofPlatform().daemon().name("gatun-lane-wait-", 0).factory());
+
+    private final LaneMemory memory;
+    private final String address;
+    private final MemorySegment timespecs;
+
+    AnswerWait(LaneMemory memory, int slots, String address) {
+        this.memory = memory;
+        this.address = address;
+        this.timespecs = Arena.ofAuto().allocate(slots * TIMESPEC_BYTES, Long.BYTES);
+    }
+
+    /**
+     * Returns when a slot has been answered.
+     *
+     * @param spinNanos how long to look before sleeping
+     * @throws gatun.client.ClientException when the server has ended, the deadline passes, or the thread is interrupted
+     */
+    void await(int slot, Deadline deadline, long spinNanos, InferRequest request) {
+        if (spinNanos > 0) {
+            long end = System.nanoTime() + spinNanos;
+            while (isWaiting(slot) && System.nanoTime() - end < 0) {
+                Thread.onSpinWait();
+            }
+        }
+        if (isWaiting(slot)) {
+            if (Thread.currentThread().isVirtual()) {
+                sleepElsewhere(slot, deadline, request);
+            } else {
+                sleep(slot, deadline, request);
+            }
+        }
+        if (memory.state(slot) == SlotState.LOST) {
+            throw new UnreachableException(address + " ended the lane before " + what(request)
+                    + " was answered: the server has stopped, or it" + " was closed");
+        }
+    }
+
+    private boolean isWaiting(int slot) {
+        return memory.state(slot) == SlotState.FILLED;
+    }
+
+    private void sleep(int slot, Deadline deadline, InferRequest request) {
+        MemorySegment timespec = timespecs.asSlice(slot * TIMESPEC_BYTES, TIMESPEC_BYTES);
+        while (isWaiting(slot)) {
+            if (Thread.currentThread().isInterrupted()) {
+                throw interrupted(request, new InterruptedException());
+            }
+            long left = Math.min(deadline.remainingNanos(), SLEEP_NANOS);
+            if (left <= 0) {
+                throw deadline.exceeded(what(request), address);
+            }
+            memory.awaitAnswer(slot, left, timespec);
+        }
+    }
+
+    private void sleepElsewhere(int slot, Deadline deadline, InferRequest request) {
+        Future<?> asleep = SLEEPERS.submit(() -> sleep(slot, deadline, request));
+        try {
+            asleep.get();
+        } catch (InterruptedException e) {
+            asleep.cancel(true);
+            Thread.currentThread().interrupt();
+            throw interrupted(request, e);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException failure) {
+                throw failure;
+            }
+            throw new IllegalStateException("waiting for an answer failed", e);
+        }
+    }
+
+    private UnreachableException interrupted(InferRequest request, InterruptedException cause) {
+        return new UnreachableException(
+                "the thread was interrupted before " + address + " answered " + what(request), cause, true);
+    }
+
+    private static String what(InferRequest request) {
+        return "an inference of model '" + request.model() + "'";
+    }
+}

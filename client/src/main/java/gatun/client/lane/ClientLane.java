@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.lane;
+
+import gatun.client.InferInput;
+import gatun.client.InferOutput;
+import gatun.client.InferRequest;
+import gatun.client.InferResponse;
+import gatun.client.UnreachableException;
+import gatun.client.calls.Deadline;
+import gatun.client.http.HeldConnection;
+import gatun.client.http.LaneControl;
+import gatun.lane.LaneGeometry;
+import gatun.lane.LaneMemory;
+import gatun.lane.RingEntry;
+import gatun.lane.SlotLayout;
+import gatun.lane.SlotState;
+import gatun.memory.regions.SharedMemoryObject;
+import gatun.memory.tensor.GatunException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * A lane to one server, from its opening to the end of the connection that it lasts as long as. Safe for any thread: as
+ * many calls as there are slots run at a time, others wait.
+ */
+final class ClientLane implements AutoCloseable {
+    /** Room for the tensors of each request. */
+    static final int TENSORS = 16;
+
+    private static final int SLOTS = 16;
+    private static final LaneGeometry GEOMETRY = new LaneGeometry(SLOTS, TENSORS, 0);
+    /** Below the server's own limit, so that another is always dropped before there is no room. */
+    private static final int PREPARED = 200;
+
+    private final LaneControl control;
+    private final String address;
+    private final SharedMemoryObject object;
+    private final LaneMemory memory;
+    private final LaneControl.OpenLane opened;
+    private final SlotPool slots;
+    private final AnswerWait waits;
+    private final int[] turns = new int[SLOTS];
+    /** Who uses the memory: this, until it is closed, and calls. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean lost;
+
+    /** Made once, so that a call makes none. */
+    private final Predicate<LaneRequest> isMine = this::isMine;
+
+    private final Function<InferRequest, LaneRequest> prepare = this::prepare;
+
+    /** What was prepared, the least recently used first. */
+    private final Map<Object, PreparedNumber> prepared = new LinkedHashMap<>(16, 0.75f, true); // guarded by itself
+
+    private ClientLane(LaneControl control, String address, SharedMemoryObject object, LaneControl.OpenLane opened) {
+        this.control = control;
+        this.address = address;
+        this.object = object;
+        this.opened = opened;
+        this.memory = new LaneMemory(object.segment(), GEOMETRY);
+        this.slots = new SlotPool(memory, SLOTS);
+        this.waits = new AnswerWait(memory, SLOTS, address);
+    }
+
+    /**
+     * Opens a lane.
+     *
+     * @throws gatun.client.ClientException when the server refuses, or cannot be reached
+     * @throws IllegalStateException when there is no memory for it
+     */
+    static ClientLane open(LaneControl control, String address) {
+        SharedMemoryObject object;
+        try {
+            object = SharedMemoryObject.sealed(GEOMETRY.byteSize());
+        } catch (GatunException e) {
+            throw new IllegalStateException("there is no memory for a lane: " + e.getMessage(), e);
+        }
+        try {
+            new LaneMemory(object.segment(), GEOMETRY).writeHead(GEOMETRY);
+            LaneControl.OpenLane opened = control.open(object.key(), GEOMETRY);
+            ClientLane lane = new ClientLane(control, address, object, opened);
+            Thread.ofVirtual().name("gatun-lane-end").start(() -> lane.watch(opened.connection()));
+            return lane;
+        } catch (Throwable t) {
+            object.close();
+            throw t;
+        }
+    }
+
+    /** Whether the server has ended it. */
+    boolean isLost() {
+        return lost;
+    }
+
+    /**
+     * The request as it goes into slots; the server is told of it once.
+     *
+     * @throws gatun.client.ClientException when the server refuses it
+     */
+    LaneRequest prepared(InferRequest request) {
+        return request.encoded(LaneRequest.class, isMine, prepare);
+    }
+
+    /** Others' have other numbers. */
+    @SuppressWarnings("ReferenceEquality") // one lane's is no other's
+    private boolean isMine(LaneRequest request) {
+        return request.lane() == this && !request.prepared().isDropped();
+    }
+
+    private LaneRequest prepare(InferRequest request) {
+        List<String> regions = LaneRequest.regions(request);
+        Object key = key(request, regions);
+        PreparedNumber number;
+        synchronized (prepared) {
+            number = prepared.get(key);
+        }
+        if (number == null) {
+            number = new PreparedNumber(control.prepare(opened.name(), request, regions));
+            PreparedNumber oldest = null;
+            synchronized (prepared) {
+                prepared.put(key, number);
+                if (prepared.size() > PREPARED) {
+                    oldest = prepared.remove(prepared.keySet().iterator().next());
+                }
+            }
+            if (oldest != null) {
+                oldest.drop();
+                control.drop(opened.name(), oldest.number());
+            }
+        }
+        return new LaneRequest(this, number, request, regions);
+    }
+
+    /** What makes two requests the same to prepare: all but windows, shapes and the place in a sequence. */
+    private static Object key(InferRequest request, List<String> regions) {
+        List<Object> key = new ArrayList<>();
+        key.add(request.model());
+        key.add(request.version());
+        key.add(regions);
+        for (InferInput input : request.inputs()) {
+            key.add(input.spec().name());
+            key.add(input.spec().datatype());
+        }
+        for (InferOutput output : request.outputs()) {
+            key.add(output.name());
+        }
+        Map<String, Object> parameters = new LinkedHashMap<>(request.parameters());
+        parameters.keySet().removeAll(LaneControl.OF_EACH_REQUEST);
+        key.add(parameters);
+        return key;
+    }
+
+    /**
+     * Makes one inference.
+     *
+     * @param spinNanos how long to look for the answer before sleeping
+     * @throws gatun.client.ClientException when it fails
+     */
+    InferResponse infer(InferRequest request, LaneRequest prepared, Deadline deadline, long spinNanos) {
+        use();
+        try {
+            int slot = slots.acquire(deadline, address);
+            boolean answered = false;
+            try {
+                submit(slot, prepared, deadline);
+                waits.await(slot, deadline, spinNanos, request);
+                answered = true;
+                return prepared.answers().read(memory, memory.slotOffset(slot));
+            } finally {
+                if (answered) {
+                    slots.release(slot);
+                } else {
+                    giveUp(slot);
+                }
+            }
+        } finally {
+            release();
+        }
+    }
+
+    private void submit(int slot, LaneRequest prepared, Deadline deadline) {
+        long offset = memory.slotOffset(slot);
+        prepared.write(memory, offset, deadline.isSet() ? deadline.at() | 1 : 0);
+        memory.setInt(offset + SlotLayout.CLIENT_ASLEEP, 0);
+        turns[slot] = (turns[slot] + 1) & RingEntry.TURNS - 1;
+        memory.state(slot, SlotState.FILLED);
+        memory.submit(RingEntry.of(slot, RingEntry.INFER, turns[slot]));
+        if (lost) {
+            // Who noticed the end may have looked at this slot before it was filled.
+            memory.lose(slot);
+        }
+    }
+
+    private void giveUp(int slot) {
+        if (memory.state(slot) == SlotState.FILLED) {
+            memory.submit(RingEntry.of(slot, RingEntry.CANCEL, turns[slot]));
+        }
+        slots.abandon(slot);
+    }
+
+    private void watch(HeldConnection connection) {
+        connection.awaitEnd();
+        lost = true;
+        if (tryUse()) {
+            try {
+                for (int slot = 0; slot < SLOTS; slot++) {
+                    memory.lose(slot);
+                }
+            } finally {
+                release();
+            }
+        }
+        close();
+    }
+
+    private void use() {
+        if (!tryUse()) {
+            throw new UnreachableException(
+                    "the lane to " + address + " has ended", new IllegalStateException("it was closed"), false);
+        }
+    }
+
+    private boolean tryUse() {
+        for (int seen = users.get(); seen > 0; seen = users.get()) {
+            if (users.compareAndSet(seen, seen + 1)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void release() {
+        if (users.decrementAndGet() == 0) {
+            object.close();
+        }
+    }
+
+    /** Ends the lane; calls that are under way fail. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            opened.connection().close();
+            release();
+        }
+    }
+}

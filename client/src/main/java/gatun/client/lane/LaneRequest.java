@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.lane;
+
+import gatun.client.InferInput;
+import gatun.client.InferOutput;
+import gatun.client.InferRequest;
+import gatun.lane.LaneMemory;
+import gatun.lane.SlotLayout;
+import gatun.memory.tensor.Shape;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A request as it goes into slots of one lane: its words are put together once and copied by each call. Immutable, but
+ * for what the last answer was like.
+ */
+final class LaneRequest {
+    private static final int TENSOR_WORDS = (int) (SlotLayout.TENSOR_BYTES / Long.BYTES);
+    private static final int DIMS_WORD = (int) (SlotLayout.DIMS / Long.BYTES);
+    private static final int OFFSET_WORD = (int) (SlotLayout.OFFSET / Long.BYTES);
+    private static final int SIZE_WORD = (int) (SlotLayout.BYTE_SIZE / Long.BYTES);
+
+    private final ClientLane lane;
+    private final PreparedNumber prepared;
+    private final int flags;
+    private final long sequence;
+    private final byte[] texts;
+    private final int idBytes;
+    private final long[] tensors;
+    private final int inputCount;
+    private final AnswerReader answers;
+
+    /** {@code request}, which was prepared for {@code lane} and {@link #fits}. */
+    LaneRequest(ClientLane lane, PreparedNumber prepared, InferRequest request, List<String> regions) {
+        this.lane = lane;
+        this.prepared = prepared;
+        Object named = request.parameters().get("sequence_id");
+        int said = 0;
+        if (Boolean.TRUE.equals(request.parameters().get("sequence_start"))) {
+            said |= SlotLayout.SEQUENCE_START;
+        }
+        if (Boolean.TRUE.equals(request.parameters().get("sequence_end"))) {
+            said |= SlotLayout.SEQUENCE_END;
+        }
+        String sequenceName = named instanceof String text ? text : "";
+        if (!sequenceName.isEmpty()) {
+            said |= SlotLayout.SEQUENCE_TEXT;
+        }
+        this.flags = said;
+        this.sequence = named instanceof Long number ? number : 0;
+        this.texts = (request.id() + sequenceName).getBytes(StandardCharsets.UTF_8);
+        this.idBytes = request.id().getBytes(StandardCharsets.UTF_8).length;
+        this.inputCount = request.inputs().size();
+        this.tensors = tensors(request, regions);
+        this.answers = new AnswerReader(request, inputCount);
+    }
+
+    /** Whether a request can go through a lane: all its tensors lie in regions, and a slot has room for it. */
+    static boolean fits(InferRequest request) {
+        List<InferInput> inputs = request.inputs();
+        List<InferOutput> outputs = request.outputs();
+        if (outputs.isEmpty() || inputs.size() + outputs.size() > ClientLane.TENSORS) {
+            return false;
+        }
+        for (int i = 0; i < inputs.size(); i++) {
+            if (!(inputs.get(i) instanceof InferInput.InRegion input)
+                    || input.spec().shape().rank() > SlotLayout.MAX_RANK) {
+                return false;
+            }
+        }
+        for (int i = 0; i < outputs.size(); i++) {
+            if (!(outputs.get(i) instanceof InferOutput.InRegion)) {
+                return false;
+            }
+        }
+        // Both texts together have room for 256 bytes; each character takes four at most.
+        Object sequence =
+                request.parameters().isEmpty() ? null : request.parameters().get("sequence_id");
+        int letters = request.id().length() + (sequence instanceof String text ? text.length() : 0);
+        return letters <= SlotLayout.REQUEST_TEXT_BYTES / 4;
+    }
+
+    /** The regions that a request's tensors lie in, each once. */
+    static List<String> regions(InferRequest request) {
+        List<String> regions = new ArrayList<>();
+        for (InferInput input : request.inputs()) {
+            if (input instanceof InferInput.InRegion window && !regions.contains(window.region())) {
+                regions.add(window.region());
+            }
+        }
+        for (InferOutput output : request.outputs()) {
+            if (output instanceof InferOutput.InRegion window && !regions.contains(window.region())) {
+                regions.add(window.region());
+            }
+        }
+        return regions;
+    }
+
+    /** The lane that it was prepared for. */
+    ClientLane lane() {
+        return lane;
+    }
+
+    /** What the server was told once. */
+    PreparedNumber prepared() {
+        return prepared;
+    }
+
+    /** Reads the answers to it. */
+    AnswerReader answers() {
+        return answers;
+    }
+
+    /**
+     * Writes all of it into a slot.
+     *
+     * @param deadline a reading of {@link System#nanoTime}; 0 for none
+     */
+    void write(LaneMemory memory, long slotOffset, long deadline) {
+        memory.setInt(slotOffset + SlotLayout.PREPARED, prepared.number());
+        memory.setInt(slotOffset + SlotLayout.FLAGS, flags);
+        memory.setLong(slotOffset + SlotLayout.SEQUENCE, sequence);
+        memory.setLong(slotOffset + SlotLayout.DEADLINE, deadline);
+        memory.setInt(slotOffset + SlotLayout.ID_BYTES, idBytes);
+        memory.setInt(slotOffset + SlotLayout.SEQUENCE_BYTES, texts.length - idBytes);
+        if (texts.length > 0) {
+            memory.setBytes(slotOffset + SlotLayout.REQUEST_TEXT, texts, texts.length);
+        }
+        memory.setLongs(slotOffset + SlotLayout.TENSORS, tensors, tensors.length);
+    }
+
+    private static long[] tensors(InferRequest request, List<String> regions) {
+        long[] words = new long[(request.inputs().size() + request.outputs().size()) * TENSOR_WORDS];
+        int at = 0;
+        for (InferInput input : request.inputs()) {
+            if (input instanceof InferInput.InRegion window) {
+                Shape shape = window.spec().shape();
+                put(words, at, regions.indexOf(window.region()), window.offset(), window.byteSize());
+                words[at] |= (long) shape.rank() << Integer.SIZE;
+                for (int i = 0; i < shape.rank(); i++) {
+                    words[at + DIMS_WORD + i] = shape.dim(i);
+                }
+            }
+            at += TENSOR_WORDS;
+        }
+        for (InferOutput output : request.outputs()) {
+            if (output instanceof InferOutput.InRegion window) {
+                put(words, at, regions.indexOf(window.region()), window.offset(), window.byteSize());
+            }
+            at += TENSOR_WORDS;
+        }
+        return words;
+    }
+
+    private static void put(long[] words, int at, int region, long offset, long byteSize) {
+        // The lane's own data is region 0; those of the prepared request follow.
+        words[at] = region + 1L;
+        words[at + OFFSET_WORD] = offset;
+        words[at + SIZE_WORD] = byteSize;
+    }
+}

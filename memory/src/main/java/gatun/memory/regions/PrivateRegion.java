@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.memory.regions;
+
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.RegionLease;
+
+/** A client's object that is mapped for one owner and has no name for others. Closed by its owner. Safe for any thread. */
+public final class PrivateRegion implements AutoCloseable {
+    private final Region region;
+    private final BufferPool pool;
+
+    PrivateRegion(Region region, BufferPool pool) {
+        this.region = region;
+        this.pool = pool;
+    }
+
+    /**
+     * Borrows a window. Offset and size are unsigned 64-bit numbers.
+     *
+     * @throws GatunException NOT_FOUND or INVALID_ARGUMENT with the protocol's texts
+     */
+    public RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access) {
+        return region.borrow(offset, byteSize, access, pool);
+    }
+
+    /** Lets nobody borrow it any more; it is unmapped after its last lease. A second call does nothing. */
+    @Override
+    public void close() {
+        region.retire();
+    }
+}

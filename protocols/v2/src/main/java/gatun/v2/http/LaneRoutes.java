@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.http;
+
+import gatun.http.connection.Exchange;
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonWriter;
+import gatun.lane.LaneGeometry;
+import gatun.memory.tensor.GatunException;
+import gatun.protocol.ClientRegions;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.ServerExit;
+import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.server.InferenceServer;
+import gatun.v2.lane.Lane;
+import gatun.v2.lane.Lanes;
+import gatun.v2.lane.PreparedRequest;
+import java.util.Optional;
+
+/** Opening lanes, which last as long as the connection, and preparing requests for them. Safe for any thread. */
+final class LaneRoutes {
+    private static final int DEFAULT_SLOTS = 16;
+    private static final int DEFAULT_TENSORS = 16;
+
+    private final InferenceServer server;
+    private final Lanes lanes;
+    private final ClientRegions regions;
+    private final JsonBody jsonBody;
+    private final HeaderForwarding forwarding;
+
+    LaneRoutes(
+            InferenceServer server,
+            Lanes lanes,
+            ClientRegions regions,
+            JsonBody jsonBody,
+            HeaderForwarding forwarding) {
+        this.server = server;
+        this.lanes = lanes;
+        this.regions = regions;
+        this.jsonBody = jsonBody;
+        this.forwarding = forwarding;
+    }
+
+    /** Opens a lane in the memory that the body names. */
+    void open(Exchange exchange) {
+        if (server.exiting()) {
+            throw ServerExit.refusal();
+        }
+        regions.requireAllowed();
+        Opening opening = new Opening();
+        jsonBody.readControl(exchange, opening);
+        String key = opening.key.orElseThrow(() -> lacks("key"));
+        LaneGeometry geometry = new LaneGeometry(opening.slots, opening.tensors, opening.dataByteSize);
+        Lane lane = lanes.open(key, geometry);
+        if (!exchange.holdWithConnection(lane)) {
+            lane.close();
+            throw GatunException.invalidArgument(
+                    "this connection has a lane already: open one more on a connection of its own");
+        }
+        JsonWriter json = exchange.json(JsonResponse.HEADERS).raw("{\"lane\":").string(lane.name());
+        json.raw(",\"prepared_limit\":").unsigned(lane.preparedLimit()).raw('}');
+        JsonResponse.send(exchange, json);
+    }
+
+    /** Prepares the request that the body describes: one for inference without data. */
+    void prepare(Exchange exchange, String laneName, String modelName, String version) {
+        if (server.exiting()) {
+            throw ServerExit.refusal();
+        }
+        Lane lane = lanes.lane(laneName);
+        ModelVersion model = server.model(modelName, version);
+        InferenceRequest said = new InferenceRequest(model);
+        said.anyVersion(version.isEmpty());
+        RequestUsage usage = jsonBody.usage();
+        PreparedRequest prepared;
+        try {
+            PreparedReader reader = new PreparedReader(said, usage);
+            jsonBody.readControl(exchange, usage, reader);
+            if (!forwarding.isNone()) {
+                exchange.eachHeader((header, value) -> forwarding.forward(header, value, said));
+            }
+            prepared = PreparedRequest.of(reader.definition(), said, usage, reader.byteSize());
+        } catch (Throwable t) {
+            usage.close();
+            throw t;
+        }
+        int number = lane.prepare(prepared);
+        JsonWriter json =
+                exchange.json(JsonResponse.HEADERS).raw("{\"prepared\":").unsigned(number);
+        String separator = ",\"outputs\":[";
+        for (String output : prepared.outputNames()) {
+            json.raw(separator).string(output);
+            separator = ",";
+        }
+        JsonResponse.send(exchange, json.raw(prepared.outputNames().isEmpty() ? ",\"outputs\":[]}" : "]}"));
+    }
+
+    /** Forgets the prepared request whose number the body says. */
+    void drop(Exchange exchange, String laneName) {
+        Lane lane = lanes.lane(laneName);
+        Dropping dropping = new Dropping();
+        jsonBody.readControl(exchange, dropping);
+        lane.drop(dropping.prepared.orElseThrow(() -> lacks("prepared")));
+        JsonResponse.sendEmpty(exchange);
+    }
+
+    private static GatunException lacks(String field) {
+        return GatunException.invalidArgument("Lane request has no '" + field + "' field");
+    }
+
+    /** The members of a request for a lane; of one that comes twice, the last counts. */
+    private static final class Opening implements JsonBody.Members {
+        private Optional<String> key = Optional.empty();
+        private int slots = DEFAULT_SLOTS;
+        private int tensors = DEFAULT_TENSORS;
+        private long dataByteSize;
+
+        @Override
+        public void member(JsonReader json) {
+            if (json.nameIs("key")) {
+                key = Optional.of(json.readString("Unable to parse 'key'"));
+            } else if (json.nameIs("slots")) {
+                slots = count(json.readUnsigned("Unable to parse 'slots'"));
+            } else if (json.nameIs("tensors")) {
+                tensors = count(json.readUnsigned("Unable to parse 'tensors'"));
+            } else if (json.nameIs("data_byte_size")) {
+                dataByteSize = json.readUnsigned("Unable to parse 'data_byte_size'");
+            } else {
+                json.skipValue();
+            }
+        }
+
+        private static int count(long number) {
+            return number < 0 || number > Integer.MAX_VALUE ? Integer.MAX_VALUE : (int) number;
+        }
+    }
+
+    /** The number of a prepared request. */
+    private static final class Dropping implements JsonBody.Members {
+        private Optional<Long> prepared = Optional.empty();
+
+        @Override
+        public void member(JsonReader json) {
+            if (json.nameIs("prepared")) {
+                prepared = Optional.of(json.readUnsigned("Unable to parse 'prepared'"));
+            } else {
+                json.skipValue();
+            }
+        }
+    }
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.lane;
+
+import gatun.lane.LaneMemory;
+import gatun.lane.SlotLayout;
+import gatun.lane.SlotState;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.FailureLog;
+import gatun.runtime.ComputeTimes;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.ResponseReceiver;
+import gatun.runtime.ServerExit;
+import gatun.runtime.server.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
+import java.util.Optional;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One slot at the server: the request that is in it, and its answers. The lane's thread begins, continues and cancels;
+ * one thread at a time, that one or another, runs.
+ */
+final class LaneCall implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(LaneCall.class);
+
+    private enum State {
+        /** Nothing is under way. */
+        IDLE,
+        /** A request is answered. */
+        RUNNING,
+        /** An answer was given, and the client has not said yet that it has read it. */
+        AWAITING_CLIENT
+    }
+
+    private final Lane lane;
+    private final int slot;
+    private final long slotOffset;
+    private final SlotRequest slotRequest = new SlotRequest();
+    private final SlotTensors tensors;
+    /** Made once, so that a request makes none. */
+    private final ResponseReceiver receiver = this::accept;
+
+    /** Left by the running thread only, and {@link State#AWAITING_CLIENT} by the lane's. */
+    private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
+
+    /** Which of the slot's requests is under way. For the lane's thread. */
+    private int turn;
+
+    private volatile boolean cancelled;
+    private volatile @Nullable InferenceRequest request;
+    private volatile @Nullable Thread runner;
+
+    // Of the present request, for the running thread.
+    private @Nullable PreparedRequest prepared;
+    private @Nullable GatunException refusal;
+    private boolean whereFound;
+    private long foundNanos;
+    private long engineNanos;
+    private boolean finished;
+
+    LaneCall(Lane lane, int slot) {
+        this.lane = lane;
+        this.slot = slot;
+        this.slotOffset = lane.memory().slotOffset(slot);
+        this.tensors = new SlotTensors(lane, slotRequest, slotOffset);
+    }
+
+    /** Whether a request is under way. */
+    boolean isBusy() {
+        return state.get() != State.IDLE;
+    }
+
+    /**
+     * Takes the slot's request, all words of which are read now. For the lane's thread, while no request is under way.
+     * What is wrong with it {@link #run} answers.
+     */
+    void begin(int newTurn) {
+        turn = newTurn;
+        foundNanos = System.nanoTime();
+        cancelled = false;
+        finished = false;
+        whereFound = false;
+        engineNanos = 0;
+        refusal = null;
+        prepared = null;
+        state.set(State.RUNNING);
+        LaneMemory memory = lane.memory();
+        slotRequest.readHead(memory, slotOffset);
+        try {
+            PreparedRequest found = lane.prepared(slotRequest.prepared());
+            slotRequest.readTensors(memory, slotOffset, found.inputCount() + found.outputCount());
+            slotRequest.readTexts(memory, slotOffset);
+            prepared = found;
+        } catch (GatunException e) {
+            refusal = e;
+        }
+    }
+
+    /** What was prepared for the request that was taken; null when it is refused. For the lane's thread, before it runs. */
+    @Nullable
+    PreparedRequest taken() {
+        return prepared;
+    }
+
+    /** Goes on after an answer. For the lane's thread. */
+    void proceed(int entryTurn) {
+        if (entryTurn == turn) {
+            wakeRunner();
+        }
+    }
+
+    /** Gives the request up, if it is still under way. For the lane's thread. */
+    void cancel(int entryTurn) {
+        if (entryTurn == turn) {
+            cancel();
+        }
+    }
+
+    /** Gives the request up. For any thread. */
+    void cancel() {
+        cancelled = true;
+        InferenceRequest present = request;
+        if (present != null) {
+            present.cancellation().cancel();
+        }
+        wakeRunner();
+    }
+
+    /** Gives the request up if it waits for its client to read. For any thread. */
+    void cancelUnread() {
+        if (state.get() == State.AWAITING_CLIENT) {
+            cancel();
+        }
+    }
+
+    private void wakeRunner() {
+        if (state.compareAndSet(State.AWAITING_CLIENT, State.RUNNING)) {
+            LockSupport.unpark(runner);
+        }
+    }
+
+    /** Answers the request on the lane's thread. */
+    void runWhereFound() {
+        whereFound = true;
+        run();
+    }
+
+    /** Answers the request. */
+    @Override
+    public void run() {
+        runner = Thread.currentThread();
+        int code = 0;
+        String text = "";
+        try {
+            infer();
+        } catch (GatunException e) {
+            boolean late = e.code() == ErrorCode.CANCELLED && !cancelled && slotRequest.deadlineHasPassed();
+            code = late ? SlotAnswer.DEADLINE_EXCEEDED : SlotAnswer.number(e.code());
+            text = late ? "the request's deadline has passed" : e.getMessage();
+        } catch (Throwable t) {
+            FailureLog.write(t, failure -> LOG.error("A request of a lane failed", failure));
+            code = SlotAnswer.number(ErrorCode.INTERNAL);
+            text = "the server failed: its log tells why";
+        }
+        finish(code, text);
+    }
+
+    private void infer() {
+        if (refusal != null) {
+            throw refusal;
+        }
+        InferenceServer server = lane.server();
+        if (server.exiting()) {
+            throw ServerExit.refusal();
+        }
+        PreparedRequest asked = known();
+        ModelVersion model = server.model(asked.model(), asked.version());
+        Optional<RequestTrace> trace =
+                server.tracing().begin(model.name(), model.version(), asked, nothing -> Optional.empty());
+        try {
+            infer(server, model, trace);
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private void infer(InferenceServer server, ModelVersion model, Optional<RequestTrace> trace) {
+        InferenceRequest made = build(model);
+        ScheduledFuture<?> timer = null;
+        try {
+            trace.ifPresent(made::trace);
+            request = made;
+            timer = limitTime(made);
+            if (cancelled) {
+                made.cancellation().cancel();
+            }
+        } catch (Throwable t) {
+            made.close();
+            throw t;
+        }
+        ComputeTimes times = new ComputeTimes();
+        made.computeTimes(times);
+        try {
+            server.infer(made, receiver);
+        } catch (GatunException e) {
+            throw made.afterRun(e);
+        } finally {
+            request = null;
+            if (timer != null) {
+                timer.cancel(false);
+            }
+            engineNanos = times.inferNanos();
+            lane.memory().setLong(slotOffset + SlotLayout.ENGINE_NANOS, engineNanos);
+            lane.memory().setLong(slotOffset + SlotLayout.VERSION, model.version());
+        }
+    }
+
+    private @Nullable ScheduledFuture<?> limitTime(InferenceRequest made) {
+        long deadline = slotRequest.deadline();
+        if (deadline == 0) {
+            return null;
+        }
+        long left = deadline - System.nanoTime();
+        if (left <= 0) {
+            throw new GatunException(ErrorCode.CANCELLED, "");
+        }
+        made.timeLeftNanos(left);
+        return lane.timer().schedule(() -> made.cancellation().cancel(), left, TimeUnit.NANOSECONDS);
+    }
+
+    private PreparedRequest known() {
+        PreparedRequest asked = prepared;
+        if (asked == null) {
+            throw new IllegalStateException("no request was taken");
+        }
+        return asked;
+    }
+
+    private InferenceRequest build(ModelVersion model) {
+        PreparedRequest asked = known();
+        InferenceRequest made = asked.begin(model);
+        try {
+            made.origin(Origin.V2_LANE);
+            String id = slotRequest.id();
+            if (!id.isEmpty()) {
+                made.id(id);
+            }
+            placeInSequence(made);
+            tensors.addTo(made, asked);
+            return made;
+        } catch (Throwable t) {
+            made.close();
+            throw t;
+        }
+    }
+
+    private void placeInSequence(InferenceRequest made) {
+        if (slotRequest.namesSequence()) {
+            made.correlationId(slotRequest.sequenceName());
+        } else if (slotRequest.sequence() != 0) {
+            made.correlationId(slotRequest.sequence());
+        }
+        if (slotRequest.startsSequence()) {
+            made.sequenceStart(true);
+        }
+        if (slotRequest.endsSequence()) {
+            made.sequenceEnd(true);
+        }
+    }
+
+    /** Writes a response; waits for the client where more may follow. */
+    private void accept(InferenceResponse response, boolean last) {
+        try (response) {
+            tensors.write(response, known());
+        }
+        if (last) {
+            finished = true;
+        } else {
+            awaitClient();
+        }
+    }
+
+    private void awaitClient() {
+        writeTimes();
+        state.set(State.AWAITING_CLIENT);
+        lane.memory().answer(slot, SlotState.MORE);
+        while (state.get() == State.AWAITING_CLIENT && !cancelled) {
+            LockSupport.park(this);
+        }
+        state.set(State.RUNNING);
+        if (cancelled) {
+            throw new GatunException(ErrorCode.CANCELLED, "");
+        }
+    }
+
+    private void finish(int code, String text) {
+        PreparedRequest asked = prepared;
+        if (code != 0) {
+            SlotAnswer.writeFailure(lane.memory(), slotOffset, code, text);
+        } else if (!finished) {
+            SlotAnswer.writeEnd(lane.memory(), slotOffset);
+        }
+        long took = writeTimes();
+        if (asked != null && code == 0) {
+            asked.runLength().notedEngine(engineNanos);
+        }
+        if (asked != null && whereFound) {
+            asked.runLength().notedWhole(took);
+        } else if (asked != null) {
+            asked.runLength().endElsewhere();
+        }
+        prepared = null;
+        refusal = null;
+        runner = null;
+        state.set(State.IDLE);
+        // From here on the client may fill the slot again.
+        lane.memory().answer(slot, SlotState.DONE);
+        lane.ended();
+    }
+
+    private long writeTimes() {
+        long took = System.nanoTime() - foundNanos;
+        lane.memory().setLong(slotOffset + SlotLayout.SERVER_NANOS, took);
+        return took;
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.lane;
+
+/**
+ * How lanes are served.
+ *
+ * @param threads how many threads look for requests; each serves up to 127 lanes, and exists from the first on
+ * @param spinMicros how long a thread may look for the next request before it sleeps, in microseconds, where requests
+ *     come faster than that; 0 for never
+ */
+public record LaneSettings(int threads, int spinMicros) {
+    /** The most threads. */
+    public static final int MAX_THREADS = 64;
+    /** The longest look, in microseconds. */
+    public static final int MAX_SPIN_MICROS = 1000;
+
+    /** One thread, which sleeps at once. */
+    public static final LaneSettings STANDARD = new LaneSettings(1, 0);
+
+    /** Checks the numbers. */
+    public LaneSettings {
+        if (threads < 1 || threads > MAX_THREADS) {
+            throw new IllegalArgumentException(threads + " threads for lanes: expected 1 to " + MAX_THREADS);
+        }
+        if (spinMicros < 0 || spinMicros > MAX_SPIN_MICROS) {
+            throw new IllegalArgumentException(
+                    "threads of lanes spin for " + spinMicros + " us: expected 0 to " + MAX_SPIN_MICROS);
+        }
+    }
+}

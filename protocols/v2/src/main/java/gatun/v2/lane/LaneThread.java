@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.lane;
+
+import gatun.lane.ServerSleep;
+import gatun.memory.threads.SupervisedThread;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks for requests in some lanes, and sleeps while there are none. Runs that have proved to be short are done by the
+ * thread that found them, all others by virtual threads. Where a run that was to be short is not, another thread takes
+ * the lanes over, so that no other request waits for it. Safe for any thread.
+ */
+final class LaneThread {
+    private static final Logger LOG = LoggerFactory.getLogger(LaneThread.class);
+
+    /** A lane's share of one round, so that a busy one does not keep the others waiting. */
+    private static final int ROUND_ENTRIES = 16;
+
+    /** Gaps between requests are averaged with this weight, as a power of two, and count no more than this. */
+    private static final int GAP_SHIFT = 3;
+
+    private static final long LONGEST_GAP_NANOS = 10_000_000;
+
+    private final String name;
+    private final long spinNanos;
+    private final Executor others;
+    private final RunWatch watch;
+    private final ServerSleep sleep = new ServerSleep();
+    private final List<Lane> added = new ArrayList<>(); // guarded by this
+    private volatile boolean changed;
+    private volatile boolean closed;
+    private volatile Worker worker;
+
+    // Handed from one worker to the next.
+    private Lane[] lanes = {};
+    private long workEndedNanos;
+    private long gapNanos = LONGEST_GAP_NANOS;
+
+    /**
+     * A thread without lanes, which starts at once.
+     *
+     * @param spinNanos how long it may look for the next request before it sleeps
+     * @param others runs requests that are not short
+     */
+    LaneThread(int number, long spinNanos, Executor others, RunWatch watch) {
+        this.name = "lane-" + number;
+        this.spinNanos = Runtime.getRuntime().availableProcessors() > 1 ? spinNanos : 0;
+        this.others = others;
+        this.watch = watch;
+        this.worker = new Worker();
+        watch.add(this);
+        worker.start();
+    }
+
+    /** How many lanes it serves. */
+    synchronized int laneCount() {
+        return added.size();
+    }
+
+    /** Serves a lane from now on, until that ends; false when it has as many as it can. */
+    synchronized boolean add(Lane lane) {
+        if (added.size() == ServerSleep.MAX_LANES) {
+            return false;
+        }
+        added.add(lane);
+        lookAgain();
+        return true;
+    }
+
+    /** Looks at which lanes have ended, and what there is to do. */
+    void lookAgain() {
+        changed = true;
+        sleep.interrupt();
+    }
+
+    /** Ends the thread, and lets go of all lanes. */
+    void close() {
+        closed = true;
+        watch.remove(this);
+        lookAgain();
+    }
+
+    /** As {@link Worker#checkRun}, of the present worker. */
+    boolean checkRun() {
+        return worker.checkRun();
+    }
+
+    private synchronized void takeChanges() {
+        changed = false;
+        added.removeIf(lane -> {
+            if (lane.isEnded()) {
+                lane.release();
+                return true;
+            }
+            return false;
+        });
+        lanes = added.toArray(Lane[]::new);
+    }
+
+    private synchronized void letGo() {
+        added.forEach(Lane::release);
+        added.clear();
+    }
+
+    private void sleep() {
+        sleep.begin();
+        for (Lane lane : lanes) {
+            sleep.add(lane.memory());
+        }
+        if (!changed && !hasEntry()) {
+            sleep.sleep();
+        }
+    }
+
+    private boolean hasEntry() {
+        for (Lane lane : lanes) {
+            if (lane.hasEntry()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Looks for an entry for a while, where one is likely to come; false when none came. */
+    private boolean spin() {
+        if (gapNanos > spinNanos) {
+            return false;
+        }
+        long end = System.nanoTime() + spinNanos;
+        while (System.nanoTime() - end < 0) {
+            if (changed || hasEntry()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        return false;
+    }
+
+    private void noteGap() {
+        long gap = Math.min(System.nanoTime() - workEndedNanos, LONGEST_GAP_NANOS);
+        gapNanos += (gap - gapNanos) >> GAP_SHIFT;
+    }
+
+    /** One platform thread that looks; another takes its place where it is held up. */
+    private final class Worker {
+        private static final long REPLACED = -1;
+
+        /** Even while it looks, odd while it runs a request, {@link #REPLACED} when another looks. */
+        private final AtomicLong turn = new AtomicLong();
+
+        private long seenTurn;
+
+        void start() {
+            Thread thread = SupervisedThread.unstarted(name, this::serve);
+            thread.start();
+        }
+
+        private void serve() {
+            while (worker == this) {
+                if (changed) {
+                    takeChanges();
+                }
+                if (closed) {
+                    letGo();
+                    return;
+                }
+                boolean idle = spinNanos > 0;
+                boolean worked = false;
+                for (Lane lane : lanes) {
+                    if (lane.hasEntry()) {
+                        if (idle) {
+                            noteGap();
+                            idle = false;
+                        }
+                        worked = true;
+                        if (!serve(lane)) {
+                            return;
+                        }
+                    }
+                }
+                if (worked) {
+                    workEndedNanos = spinNanos > 0 ? System.nanoTime() : 0;
+                } else if (spinNanos == 0 || !spin()) {
+                    sleep();
+                }
+            }
+        }
+
+        /** Takes some entries of a lane; false when another thread looks from now on. */
+        private boolean serve(Lane lane) {
+            for (int i = 0; i < ROUND_ENTRIES && !lane.isEnded(); i++) {
+                LaneCall call;
+                try {
+                    if (!lane.hasEntry()) {
+                        return true;
+                    }
+                    call = lane.take();
+                } catch (RuntimeException e) {
+                    // A client can bring this about as often as it likes.
+                    LOG.debug("A lane is closed: {}", e.getMessage());
+                    lane.close();
+                    return true;
+                }
+                if (call != null && !run(lane, call)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private boolean run(Lane lane, LaneCall call) {
+            PreparedRequest request = call.taken();
+            if (request != null && !isShort(lane, request)) {
+                request.runLength().beginElsewhere();
+                others.execute(call);
+                return true;
+            }
+            long before = turn.get();
+            turn.set(before + 1);
+            watch.wakeUp();
+            call.runWhereFound();
+            return turn.compareAndSet(before + 1, before + 2);
+        }
+
+        private static boolean isShort(Lane lane, PreparedRequest request) {
+            return !request.isDecoupled() && request.runLength().isShort(!lane.hasEntry());
+        }
+
+        /**
+         * Has another thread look at the lanes where this one has been in the same run since the last call. For one
+         * thread.
+         *
+         * @return whether anything was run since the last call
+         */
+        boolean checkRun() {
+            long now = turn.get();
+            boolean same = now == seenTurn;
+            seenTurn = now;
+            if (same && (now & 1) != 0 && now != REPLACED && turn.compareAndSet(now, REPLACED)) {
+                Worker next = new Worker();
+                worker = next;
+                next.start();
+            }
+            return !same || (now & 1) != 0;
+        }
+    }
+}

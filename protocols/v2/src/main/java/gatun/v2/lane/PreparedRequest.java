@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.lane;
+
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.RequestedOutput;
+import gatun.spi.CorrelationId;
+import gatun.spi.ParameterValue;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * All of an inference but its tensors and its place in a sequence, checked once. Stays valid when its model is loaded
+ * anew: each request asks the version that is ready then, and is checked against it. Safe for any thread; closed when
+ * the client drops it or its lane ends.
+ */
+public final class PreparedRequest implements Hold {
+    /**
+     * An input without its shape.
+     *
+     * @param name its name
+     * @param datatype its datatype
+     */
+    public record Input(String name, Datatype datatype) {}
+
+    private final String model;
+    private final String version;
+    private final Input[] inputs;
+    private final RequestedOutput[] outputs;
+    private final String[] regions;
+    private final InferenceRequest said;
+    private final Hold heap;
+    private final long byteSize;
+    private final boolean decoupled;
+    private final RunLength runLength = new RunLength();
+
+    private PreparedRequest(Definition definition, InferenceRequest said, Hold heap, long byteSize) {
+        ModelVersion asked = said.model();
+        this.model = asked.name();
+        this.version = said.anyVersion() ? "" : asked.versionText();
+        this.inputs = definition.inputs.toArray(Input[]::new);
+        this.outputs = definition.outputs.toArray(RequestedOutput[]::new);
+        this.regions = definition.regions.toArray(String[]::new);
+        this.said = said;
+        this.heap = heap;
+        this.byteSize = byteSize;
+        this.decoupled = asked.decoupled();
+    }
+
+    /**
+     * The tensors of a request.
+     *
+     * @param inputs in the order of the slot
+     * @param outputs in the order of the slot; empty for all outputs of the model
+     * @param regions the names of registered regions that windows may lie in
+     */
+    public record Definition(List<Input> inputs, List<RequestedOutput> outputs, List<String> regions) {
+        /** Keeps copies. */
+        public Definition {
+            inputs = List.copyOf(inputs);
+            outputs = List.copyOf(outputs);
+            regions = List.copyOf(regions);
+        }
+    }
+
+    /**
+     * Checks a request and prepares it.
+     *
+     * @param said a request to the model that holds its parameters; has no tensors, and is not sent itself
+     * @param heap the heap that was reserved for it; closed with this
+     * @param byteSize how long it was as the client sent it
+     * @throws GatunException INVALID_ARGUMENT when its model has no such tensors
+     */
+    public static PreparedRequest of(Definition definition, InferenceRequest said, Hold heap, long byteSize) {
+        ModelVersion asked = said.model();
+        Set<String> names = new HashSet<>();
+        for (Input input : definition.inputs) {
+            TensorSpec spec = find(asked.inputs(), input.name)
+                    .orElseThrow(() -> GatunException.invalidArgument(
+                            "unexpected inference input '" + input.name + "' for model '" + asked.name() + "'"));
+            if (!names.add(input.name)) {
+                throw GatunException.invalidArgument("input '" + input.name + "' is there twice: expected once");
+            }
+            if (spec.datatype() != input.datatype) {
+                throw GatunException.invalidArgument("inference input '" + input.name + "' data-type is '"
+                        + input.datatype.wireName() + "', but model '" + asked.name() + "' expects '"
+                        + spec.datatype().wireName() + "'");
+            }
+        }
+        names.clear();
+        for (RequestedOutput output : definition.outputs) {
+            if (find(asked.outputs(), output.name()).isEmpty()) {
+                throw GatunException.invalidArgument(
+                        "unexpected inference output '" + output.name() + "' for model '" + asked.name() + "'");
+            }
+            if (!names.add(output.name())) {
+                throw GatunException.invalidArgument("output '" + output.name() + "' is there twice: expected once");
+            }
+        }
+        Definition whole = definition;
+        if (definition.outputs.isEmpty()) {
+            List<RequestedOutput> all = asked.outputs().stream()
+                    .map(spec -> RequestedOutput.of(spec.name()))
+                    .toList();
+            whole = new Definition(definition.inputs, all, definition.regions);
+        }
+        return new PreparedRequest(whole, said, heap, byteSize);
+    }
+
+    private static Optional<TensorSpec> find(List<TensorSpec> specs, String name) {
+        return specs.stream().filter(spec -> spec.name().equals(name)).findFirst();
+    }
+
+    /** The names of the outputs, in the order of the slot. */
+    public List<String> outputNames() {
+        return List.of(outputs).stream().map(RequestedOutput::name).toList();
+    }
+
+    /** How many inputs there are. */
+    int inputCount() {
+        return inputs.length;
+    }
+
+    /** How many outputs there are. */
+    int outputCount() {
+        return outputs.length;
+    }
+
+    /** Input {@code index} in the order of the slot. */
+    Input input(int index) {
+        return inputs[index];
+    }
+
+    /** Output {@code index} in the order of the slot, without a destination. */
+    RequestedOutput output(int index) {
+        return outputs[index];
+    }
+
+    /** The model's name. */
+    String model() {
+        return model;
+    }
+
+    /** The version in decimal; empty for any. */
+    String version() {
+        return version;
+    }
+
+    /** How long it was as the client sent it, in bytes. */
+    long byteSize() {
+        return byteSize;
+    }
+
+    /** Whether its model answered any number of times when it was prepared. */
+    boolean isDecoupled() {
+        return decoupled;
+    }
+
+    /**
+     * The name of region {@code number}, counted from 1.
+     *
+     * @throws GatunException INVALID_ARGUMENT when there is none
+     */
+    String region(int number) {
+        if (number < 1 || number > regions.length) {
+            throw GatunException.invalidArgument("a tensor lies in region " + Integer.toUnsignedString(number)
+                    + " of the prepared request: expected 0 for the lane, or 1 to " + regions.length);
+        }
+        return regions[number - 1];
+    }
+
+    /** A request to {@code asked} with all that was said once. */
+    InferenceRequest begin(ModelVersion asked) {
+        InferenceRequest request = new InferenceRequest(asked);
+        request.anyVersion(version.isEmpty());
+        request.priority(said.priority());
+        request.timeoutMicros(said.timeoutMicros());
+        Map<String, ParameterValue> parameters = said.parameters();
+        if (!parameters.isEmpty()) {
+            parameters.forEach(request::parameter);
+        }
+        switch (said.correlationId().orElse(null)) {
+            case CorrelationId.Uint64 number -> request.correlationId(number.value());
+            case CorrelationId.Text text -> request.correlationId(text.value());
+            case null -> {}
+        }
+        request.sequenceStart(said.sequenceStart());
+        request.sequenceEnd(said.sequenceEnd());
+        request.id(said.id());
+        return request;
+    }
+
+    /** How long its requests take. */
+    RunLength runLength() {
+        return runLength;
+    }
+
+    @Override
+    public void close() {
+        heap.close();
+    }
+}

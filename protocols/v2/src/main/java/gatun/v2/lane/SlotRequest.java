@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.lane;
+
+import gatun.lane.LaneMemory;
+import gatun.lane.SlotLayout;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server's own copy of what a slot asks for. Each word of the slot is read once, into this, and checked here: what
+ * the client writes afterwards changes nothing. Used for one request after another, by one thread at a time.
+ */
+final class SlotRequest {
+    private static final int HEAD_WORDS = (int) ((SlotLayout.ANSWER - SlotLayout.REQUEST) / Long.BYTES);
+    private static final int TENSOR_WORDS = (int) (SlotLayout.TENSOR_BYTES / Long.BYTES);
+    private static final int DIMS_WORD = (int) (SlotLayout.DIMS / Long.BYTES);
+    /** A window and a shape; the rest of a tensor's words are the server's. */
+    private static final int ASKED_WORDS = DIMS_WORD + SlotLayout.MAX_RANK;
+
+    private final long[] head = new long[HEAD_WORDS];
+    private final byte[] text = new byte[SlotLayout.REQUEST_TEXT_BYTES];
+    private final long[] tensor = new long[ASKED_WORDS];
+    private long[] tensors = {};
+    /** The spec of each input as it was last, since most requests have the shapes of the one before. */
+    private @Nullable TensorSpec[] specs = {};
+
+    /** Bytes of heap for a slot of so many tensors, roughly. */
+    static long heapByteSize(int tensors) {
+        return 1024 + (long) tensors * (SlotLayout.TENSOR_BYTES + 64);
+    }
+
+    /** Reads the numbers of a slot; its tensors are read when it is known how many there are. */
+    void readHead(LaneMemory lane, long slotOffset) {
+        lane.getLongs(slotOffset + SlotLayout.REQUEST, head, HEAD_WORDS);
+    }
+
+    /** Reads the tensors of a slot. */
+    void readTensors(LaneMemory lane, long slotOffset, int count) {
+        if (tensors.length < count * TENSOR_WORDS) {
+            tensors = new long[count * TENSOR_WORDS];
+            specs = new TensorSpec[count];
+        }
+        for (int i = 0; i < count; i++) {
+            lane.getLongs(slotOffset + SlotLayout.TENSORS + i * SlotLayout.TENSOR_BYTES, tensor, ASKED_WORDS);
+            System.arraycopy(tensor, 0, tensors, i * TENSOR_WORDS, ASKED_WORDS);
+        }
+    }
+
+    /**
+     * Reads the texts of a slot, where it has any.
+     *
+     * @throws GatunException INVALID_ARGUMENT when they are longer than there is room
+     */
+    void readTexts(LaneMemory lane, long slotOffset) {
+        int idBytes = idBytes();
+        int sequenceBytes = sequenceBytes();
+        if (idBytes < 0
+                || sequenceBytes < 0
+                || idBytes > SlotLayout.REQUEST_TEXT_BYTES
+                || sequenceBytes > SlotLayout.REQUEST_TEXT_BYTES - idBytes) {
+            throw GatunException.invalidArgument(
+                    "the texts of a slot have " + Integer.toUnsignedString(idBytes) + " and "
+                            + Integer.toUnsignedString(sequenceBytes) + " bytes: expected at most "
+                            + SlotLayout.REQUEST_TEXT_BYTES + " together");
+        }
+        if (idBytes + sequenceBytes > 0) {
+            lane.getBytes(slotOffset + SlotLayout.REQUEST_TEXT, text, idBytes + sequenceBytes);
+        }
+    }
+
+    /** The number of the prepared request. */
+    int prepared() {
+        return low(word(SlotLayout.PREPARED));
+    }
+
+    /** Whether this is the first request of its sequence. */
+    boolean startsSequence() {
+        return (flags() & SlotLayout.SEQUENCE_START) != 0;
+    }
+
+    /** Whether this is the last request of its sequence. */
+    boolean endsSequence() {
+        return (flags() & SlotLayout.SEQUENCE_END) != 0;
+    }
+
+    /** Whether the sequence has a name instead of a number. */
+    boolean namesSequence() {
+        return (flags() & SlotLayout.SEQUENCE_TEXT) != 0;
+    }
+
+    /** The number of the sequence; 0 for none. */
+    long sequence() {
+        return word(SlotLayout.SEQUENCE);
+    }
+
+    /** The name of the sequence; empty for none. */
+    String sequenceName() {
+        return new String(text, idBytes(), sequenceBytes(), StandardCharsets.UTF_8);
+    }
+
+    /** The request's id; empty for none. */
+    String id() {
+        return idBytes() == 0 ? "" : new String(text, 0, idBytes(), StandardCharsets.UTF_8);
+    }
+
+    /** When the client stops waiting, as a reading of {@link System#nanoTime}; 0 for never. */
+    long deadline() {
+        return word(SlotLayout.DEADLINE);
+    }
+
+    /** Whether the client has stopped waiting. */
+    boolean deadlineHasPassed() {
+        return deadline() != 0 && System.nanoTime() - deadline() >= 0;
+    }
+
+    /** The region of tensor {@code index}. */
+    int region(int index) {
+        return low(tensorWord(index, SlotLayout.REGION));
+    }
+
+    /** Where tensor {@code index} begins in its region, unsigned. */
+    long offset(int index) {
+        return tensorWord(index, SlotLayout.OFFSET);
+    }
+
+    /** The size of tensor {@code index}, or its room, unsigned. */
+    long byteSize(int index) {
+        return tensorWord(index, SlotLayout.BYTE_SIZE);
+    }
+
+    /**
+     * Name, datatype and shape of an input.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it has more dimensions than a slot has room for
+     */
+    TensorSpec spec(int index, String name, Datatype datatype) {
+        int rank = high(tensorWord(index, SlotLayout.RANK));
+        if (rank < 0 || rank > SlotLayout.MAX_RANK) {
+            throw GatunException.invalidArgument("input '" + name + "' has " + Integer.toUnsignedString(rank)
+                    + " dimensions: expected " + SlotLayout.MAX_RANK + " at most in a lane");
+        }
+        TensorSpec last = specs[index];
+        if (last != null
+                && last.datatype() == datatype
+                && last.name().equals(name)
+                && hasShape(last.shape(), index, rank)) {
+            return last;
+        }
+        long[] dims = new long[rank];
+        System.arraycopy(tensors, index * TENSOR_WORDS + DIMS_WORD, dims, 0, rank);
+        TensorSpec spec = new TensorSpec(name, datatype, Shape.of(dims));
+        specs[index] = spec;
+        return spec;
+    }
+
+    private boolean hasShape(Shape shape, int index, int rank) {
+        if (shape.rank() != rank) {
+            return false;
+        }
+        for (int i = 0; i < rank; i++) {
+            if (shape.dim(i) != tensors[index * TENSOR_WORDS + DIMS_WORD + i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int flags() {
+        return high(word(SlotLayout.PREPARED));
+    }
+
+    private int idBytes() {
+        return low(word(SlotLayout.ID_BYTES));
+    }
+
+    private int sequenceBytes() {
+        return high(word(SlotLayout.ID_BYTES));
+    }
+
+    /** The 64-bit word of the head that holds the field at {@code offset} of the slot. */
+    private long word(long offset) {
+        return head[(int) ((offset - SlotLayout.REQUEST) / Long.BYTES)];
+    }
+
+    private long tensorWord(int index, long offset) {
+        return tensors[index * TENSOR_WORDS + (int) (offset / Long.BYTES)];
+    }
+
+    private static int low(long word) {
+        return (int) word;
+    }
+
+    private static int high(long word) {
+        return (int) (word >>> Integer.SIZE);
+    }
+}
