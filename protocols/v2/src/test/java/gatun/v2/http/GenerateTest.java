@@ -234,8 +234,8 @@ class GenerateTest {
         assertThat(response.headers().firstValue("Content-Type")).hasValue("text/event-stream; charset=utf-8");
         assertThat(response.body())
                 .isEqualTo(
-                        "data: {\"error\":\"input 'DELAY' has shape [1] but input 'IN' has [2]; expected one delay for"
-                                + " each element\"}\n\n");
+                        "data: {\"error\":\"expected IN and DELAY shape to match, got [2] and [1]; give one delay for each"
+                                + " element\"}\n\n");
     }
 
     @Test
