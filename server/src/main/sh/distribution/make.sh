@@ -1,0 +1,59 @@
+#!/bin/sh
+# Makes the distribution: make.sh PROJECT LIB VERSION FOLDER, of the jars in LIB, as FOLDER/gatun-VERSION-linux-ARCHITECTURE and a
+# .tar.gz beside it. It runs where there is no Java, compiler, Maven or git: a Java runtime comes along where this JDK can make one,
+# native libraries lie there unpacked, and an AOT cache is made by a short run of the distribution itself.
+set -eu
+project=$1
+jars=$2
+version=$3
+folder=$4
+name=gatun-$version-linux-$(uname -m)
+java=$("$project/gatun" --print-java)
+jdk=$(dirname "$(dirname "$java")")
+made=$folder/$name
+case $(uname -m) in
+    x86_64) platform=linux-x64 ;;
+    aarch64) platform=linux-aarch64 ;;
+    *)
+        echo "no engine has a library for $(uname -m)" >&2
+        exit 1
+        ;;
+esac
+
+rm -rf "$made" "$made.tar.gz"
+mkdir -p "$made/bin" "$made/lib" "$made/native" "$made/models"
+cp "$jars"/*.jar "$made/lib"
+cp "$project/server/src/main/sh/distribution/gatun" "$made/bin"
+cp "$project/server/src/main/sh/launch.sh" "$project/mvnw" "$made/lib"
+sed -n 's:.*<tensorflow.version>\(.*\)</tensorflow.version>.*:\1:p' "$project/pom.xml" >"$made/lib/tensorflow.version"
+cp "$project/LICENSE" "$project/CHANGELOG.md" "$made"
+cp -R "$project/examples/models/." "$made/models"
+
+# The engine's jar has libraries for four systems, and classes that nobody calls.
+scratch=$(mktemp -d "$folder/unpacked.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+for jar in "$made"/lib/onnxruntime-*.jar; do
+    (cd "$scratch" && "$jdk/bin/jar" xf "$jar" "ai/onnxruntime/native/$platform/libonnxruntime.so" ThirdPartyNotices.txt)
+    rm "$jar"
+done
+mv "$scratch/ai/onnxruntime/native/$platform/libonnxruntime.so" "$made/native"
+mv "$scratch/ThirdPartyNotices.txt" "$made/native/onnxruntime-notices.txt"
+for jar in "$made"/lib/gatun-bindings-*.jar; do
+    (cd "$scratch" && "$jdk/bin/jar" xf "$jar" gatun/bindings/native)
+done
+find "$scratch/gatun" -name '*.so' -exec mv {} "$made/native/" \;
+
+# What the jars use of Java, and what they find by name: elliptic curves for TLS, and certificates of this system.
+modules=$("$jdk/bin/jdeps" --ignore-missing-deps --multi-release "$("$jdk/bin/java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')" \
+    --print-module-deps --class-path "$made/lib/*" "$made"/lib/gatun-*.jar "$made"/lib/helidon-*.jar "$made"/lib/grpc-*.jar \
+    "$made"/lib/opentelemetry-*.jar "$made"/lib/guava-*.jar "$made"/lib/protobuf-*.jar)
+if ! "$jdk/bin/jlink" --add-modules "$modules,jdk.crypto.ec,jdk.management" --strip-debug --no-man-pages --no-header-files --compress=zip-6 \
+    --output "$made/runtime" 2>"$scratch/jlink"; then
+    echo "no Java runtime comes along, since this JDK cannot make one; the launcher will look for one: $(cat "$scratch/jlink")" >&2
+fi
+
+# The cache is for files of these times, which an archive keeps.
+find "$made" -exec touch -h -d @1767225600 {} +
+sh "$project/server/src/main/sh/train-aot-cache.sh" "$made/bin/gatun" "$made/models" "$made/lib/gatun.aot"
+find "$made" -type d -exec touch -d @1767225600 {} +
+(cd "$folder" && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$name.tar.gz" "$name")
