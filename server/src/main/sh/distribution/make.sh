@@ -43,11 +43,12 @@ for jar in "$made"/lib/gatun-bindings-*.jar; do
 done
 find "$scratch/gatun" -name '*.so' -exec mv {} "$made/native/" \;
 
-# What the jars use of Java, and what they find by name: elliptic curves for TLS, and certificates of this system.
-modules=$("$jdk/bin/jdeps" --ignore-missing-deps --multi-release "$("$jdk/bin/java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')" \
-    --print-module-deps --class-path "$made/lib/*" "$made"/lib/gatun-*.jar "$made"/lib/helidon-*.jar "$made"/lib/grpc-*.jar \
-    "$made"/lib/opentelemetry-*.jar "$made"/lib/guava-*.jar "$made"/lib/protobuf-*.jar)
-if ! "$jdk/bin/jlink" --add-modules "$modules,jdk.crypto.ec,jdk.management" --strip-debug --no-man-pages --no-header-files --compress=zip-6 \
+# What the jars use of Java, and what they find by name: elliptic curves for TLS. Jackson and others do without the two that are left out.
+feature=$("$project/gatun" --print-feature)
+modules=$("$jdk/bin/jdeps" --ignore-missing-deps --multi-release "$feature" --module-path "$made/lib" --add-modules ALL-MODULE-PATH \
+    -summary "$made"/lib/*.jar | sed -n 's/.* -> \(java\.[a-z.]*\|jdk\.[a-z.]*\)$/\1/p' | sort -u | grep -v -x -e java.compiler -e java.desktop |
+    tr '\n' ',')
+if ! "$jdk/bin/jlink" --add-modules "${modules}jdk.crypto.ec,jdk.management" --strip-debug --no-man-pages --no-header-files --compress=zip-6 \
     --output "$made/runtime" 2>"$scratch/jlink"; then
     echo "no Java runtime comes along, since this JDK cannot make one; the launcher will look for one: $(cat "$scratch/jlink")" >&2
 fi
