@@ -22,7 +22,10 @@ public abstract class Ticket extends Link<Ticket> {
         REFUSED,
         /** The deadline passed before an instance took it. */
         EXPIRED,
-        /** It was given up, or the waiting thread was interrupted, before an instance took it. */
+        /**
+         * It, or another step of its sequence, was given up, or the waiting thread was interrupted, before
+         * an instance took it.
+         */
         GIVEN_UP
     }
 
@@ -195,6 +198,12 @@ public abstract class Ticket extends Link<Ticket> {
     /** Tells the waiter that no instance will run this. */
     final void refuse() {
         state = State.REFUSED;
+        LockSupport.unpark(waiter);
+    }
+
+    /** Tells the waiter that this was given up. */
+    final void withdraw() {
+        state = State.WITHDRAWN;
         LockSupport.unpark(waiter);
     }
 

@@ -315,10 +315,24 @@ final class SequenceSimulation {
         }
         if (random.nextInt(8) == 0) {
             loop.after(random.nextLong(200_000), () -> {
-                step.withdrawn = dispatcher.withdraw(step, loop.now());
+                withdraw(step);
                 follow();
             });
         }
+    }
+
+    /** A step that is given up takes all of its sequence along that wait. */
+    private void withdraw(Step step) {
+        if (step.state() != State.QUEUED) {
+            assertThat(dispatcher.withdraw(step, loop.now())).isFalse();
+            return;
+        }
+        Sequence sequence = step.step().sequence();
+        List<Step> together = steps.stream()
+                .filter(other -> other.state() == State.QUEUED && other.step().sequence() == sequence)
+                .toList();
+        assertThat(dispatcher.withdraw(step, loop.now())).isTrue();
+        together.forEach(other -> other.withdrawn = true);
     }
 
     private void expire(Step step) {
