@@ -219,7 +219,8 @@ final class SequenceSimulation {
         double utilization = random.nextInt(3) == 0 ? 0 : random.nextDouble();
         long idle = random.nextBoolean() ? 100_000 + random.nextLong(1_000_000) : 60_000_000_000L;
         int capacity = random.nextInt(4) == 0 ? 1 + random.nextInt(6) : 10_000;
-        BatchPolicy batches = new BatchPolicy(Math.max(1, maxBatchSize), preferred, delay, false, List.of(capacity), 0);
+        BatchPolicy batches =
+                new BatchPolicy(Math.max(1, maxBatchSize), preferred, delay, false, QueueCapacities.all(capacity));
         policy = new SequencePolicy(strategy, slots, batches, utilization, idle, random.nextInt(4) == 0);
         int instanceCount = 1 + random.nextInt(3);
         turns = random.nextInt(3) == 0
