@@ -17,9 +17,6 @@ import java.util.stream.Collectors;
 
 /** Checks how a configuration wants requests to be batched, queued and spread over instances. */
 final class SchedulingRules {
-    /** Each level takes memory, and is looked at for each batch; nobody needs more. */
-    private static final long MAX_PRIORITY_LEVELS = 1000;
-
     private static final ConfigurationPath BATCHING = ConfigurationPath.of("dynamic_batching");
     private static final String GROUP = "instance_group";
     private static final String KIND = "kind";
@@ -71,12 +68,6 @@ final class SchedulingRules {
     private static void checkBatching(ModelConfig config, ModelDynamicBatching batching) {
         checkPreferredSizes(config, BATCHING, "dynamic batching preferred size", batching.getPreferredBatchSizeList());
         long levels = batching.getPriorityLevels();
-        require(
-                Long.compareUnsigned(levels, MAX_PRIORITY_LEVELS) <= 0,
-                config,
-                BATCHING.then("priority_levels"),
-                "dynamic batching has " + Long.toUnsignedString(levels) + " priority levels, expected at most "
-                        + MAX_PRIORITY_LEVELS);
         if (levels != 0) {
             require(
                     inLevels(batching.getDefaultPriorityLevel(), levels),

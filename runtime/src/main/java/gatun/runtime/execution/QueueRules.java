@@ -4,13 +4,15 @@ package gatun.runtime.execution;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.scheduling.BatchPolicy;
+import gatun.runtime.scheduling.QueueCapacities;
 import gatun.runtime.scheduling.Ticket;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;
 import gatun.wire.inference.ModelQueuePolicy;
 import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +22,29 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueueRules {
     private final BatchPolicy policy;
-    private final List<Level> levels;
+    private final Levels levels;
+
+    /**
+     * The priority levels of a model; numbers without a sign, the least of which is the most urgent.
+     *
+     * @param count the greatest number that a request may name; the least is 1
+     * @param standard the level of requests that name none, or one that there is not
+     * @param usual how requests wait in a level that is not among {@code own}
+     * @param own how they wait in the levels that have queue policies of their own
+     */
+    private record Levels(long count, long standard, Level usual, Map<Long, Level> own) {
+        static Levels one(Level level) {
+            return new Levels(0, 0, level, Map.of());
+        }
+
+        long named(long wished) {
+            return wished != 0 && Long.compareUnsigned(wished, count) <= 0 ? wished : standard;
+        }
+
+        Level at(long number) {
+            return own.isEmpty() ? usual : own.getOrDefault(number, usual);
+        }
+    }
 
     /**
      * How long a request of one level may wait. Where the configuration has a queue policy, it rules: a request may
@@ -32,7 +56,7 @@ final class QueueRules {
      * @param ruled whether there is a policy
      * @param delays whether a request that waited too long is put behind others instead of being refused
      */
-    private record Level(long defaultMicros, boolean mayShorten, boolean ruled, boolean delays) {
+    record Level(long defaultMicros, boolean mayShorten, boolean ruled, boolean delays) {
         static final Level UNRULED = new Level(0, true, false, false);
         static final Level UNLIMITED = new Level(0, false, false, false);
 
@@ -47,11 +71,13 @@ final class QueueRules {
         /** When the time of a request that is submitted now is over; 0 for never. */
         long deadlineNanos(long requestedMicros) {
             long micros = defaultMicros;
-            if (mayShorten && requestedMicros > 0 && (!ruled || requestedMicros < defaultMicros)) {
+            if (mayShorten
+                    && requestedMicros != 0
+                    && (!ruled || Long.compareUnsigned(requestedMicros, defaultMicros) < 0)) {
                 micros = requestedMicros;
             }
             if (micros <= 0) {
-                return 0;
+                return 0; // An unsigned number: one beyond 2^63 limits nothing.
             }
             long now = System.nanoTime();
             long deadline = now + TimeUnit.MICROSECONDS.toNanos(micros);
@@ -60,9 +86,9 @@ final class QueueRules {
         }
     }
 
-    private QueueRules(BatchPolicy policy, List<Level> levels) {
+    private QueueRules(BatchPolicy policy, Levels levels) {
         this.policy = policy;
-        this.levels = List.copyOf(levels);
+        this.levels = levels;
     }
 
     /**
@@ -73,27 +99,19 @@ final class QueueRules {
      */
     static QueueRules of(ModelConfig config, int queueLimit, @Nullable BatchingRule rule) {
         if (rule != null) {
-            return new QueueRules(policy(rule), List.of(Level.UNRULED));
+            return new QueueRules(policy(rule), Levels.one(Level.UNRULED));
         }
         if (!config.hasDynamicBatching()) {
             Level level = config.hasSequenceBatching() ? Level.UNRULED : Level.UNLIMITED;
-            return new QueueRules(BatchPolicy.single(queueLimit), List.of(level));
+            return new QueueRules(BatchPolicy.single(queueLimit), Levels.one(level));
         }
         ModelDynamicBatching batching = config.getDynamicBatching();
-        int count = (int) Math.max(1, batching.getPriorityLevels());
-        List<Level> levels = new ArrayList<>(count);
-        List<Integer> capacities = new ArrayList<>(count);
-        for (long level = 1; level <= count; level++) {
-            ModelQueuePolicy policy = batching.getPriorityQueuePolicyOrDefault(level, batching.getDefaultQueuePolicy());
-            levels.add(Level.of(policy));
-            // An unsigned 32-bit number: one beyond 2^31 limits nothing.
-            capacities.add(policy.getMaxQueueSize() <= 0 ? queueLimit : policy.getMaxQueueSize());
-        }
-        int defaultLevel = (int) Math.max(0, batching.getDefaultPriorityLevel() - 1);
+        Levels levels = levels(batching);
+        QueueCapacities capacities = capacities(batching, queueLimit);
         if (config.getModelTransactionPolicy().getDecoupled()) {
             // The responses of a run belong to one request.
             boolean ordered = batching.getPreserveOrdering();
-            return new QueueRules(new BatchPolicy(0, List.of(), 0, ordered, capacities, defaultLevel), levels);
+            return new QueueRules(new BatchPolicy(0, List.of(), 0, ordered, capacities), levels);
         }
         List<Integer> preferred = batching.getPreferredBatchSizeList();
         BatchPolicy policy = new BatchPolicy(
@@ -103,26 +121,60 @@ final class QueueRules {
                         : preferred.stream().sorted().toList(),
                 TimeUnit.MICROSECONDS.toNanos(batching.getMaxQueueDelayMicroseconds()),
                 batching.getPreserveOrdering(),
-                capacities,
-                defaultLevel);
+                capacities);
         return new QueueRules(policy, levels);
+    }
+
+    /** Without priority levels, the default policy is the only one. */
+    private static Levels levels(ModelDynamicBatching batching) {
+        Level usual = Level.of(batching.getDefaultQueuePolicy());
+        if (batching.getPriorityLevels() == 0) {
+            return Levels.one(usual);
+        }
+        Map<Long, Level> own = new HashMap<>();
+        batching.getPriorityQueuePolicyMap().forEach((level, policy) -> own.put(level, Level.of(policy)));
+        return new Levels(batching.getPriorityLevels(), batching.getDefaultPriorityLevel(), usual, Map.copyOf(own));
+    }
+
+    private static QueueCapacities capacities(ModelDynamicBatching batching, int queueLimit) {
+        int usual = capacity(batching.getDefaultQueuePolicy(), queueLimit);
+        if (batching.getPriorityLevels() == 0) {
+            return QueueCapacities.all(usual);
+        }
+        Map<Long, Integer> own = new HashMap<>();
+        batching.getPriorityQueuePolicyMap().forEach((level, policy) -> own.put(level, capacity(policy, queueLimit)));
+        return new QueueCapacities(usual, own);
+    }
+
+    private static int capacity(ModelQueuePolicy policy, int queueLimit) {
+        // An unsigned 32-bit number: one beyond 2^31 limits nothing.
+        return policy.getMaxQueueSize() <= 0 ? queueLimit : policy.getMaxQueueSize();
     }
 
     private static BatchPolicy policy(BatchingRule rule) {
         int capacity = (int) Math.min(Integer.MAX_VALUE, (long) rule.maxWaitingRuns() * rule.maxRunSize());
         return new BatchPolicy(
-                rule.maxRunSize(), List.of(rule.maxRunSize()), rule.maxDelayNanos(), false, List.of(capacity), 0, true);
+                rule.maxRunSize(),
+                List.of(rule.maxRunSize()),
+                rule.maxDelayNanos(),
+                false,
+                QueueCapacities.all(capacity),
+                true);
     }
 
     BatchPolicy policy() {
         return policy;
     }
 
+    /** The priority level of a request that wishes for {@code priority}; 0 is no wish. */
+    long level(long priority) {
+        return levels.named(priority);
+    }
+
     /** Tells {@code ticket}, which is submitted next, how it waits. */
     void apply(Ticket ticket, InferenceRequest request) {
-        long wished = request.priority();
-        int level = wished > 0 && wished <= levels.size() ? (int) (wished - 1) : policy.defaultLevel();
-        Level rules = levels.get(level);
+        long level = level(request.priority());
+        Level rules = levels.at(level);
         ticket.limitWait(level, rules.deadlineNanos(request.timeoutMicros()), rules.delays());
     }
 }

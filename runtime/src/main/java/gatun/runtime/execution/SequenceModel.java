@@ -7,6 +7,7 @@ import gatun.memory.tensor.Shape;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.scheduling.BatchPolicy;
+import gatun.runtime.scheduling.QueueCapacities;
 import gatun.runtime.scheduling.SequencePolicy;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.SequenceStep;
@@ -72,8 +73,7 @@ final class SequenceModel {
                         .toList(),
                 TimeUnit.MICROSECONDS.toNanos(delayMicros),
                 false,
-                List.of(queueLimit),
-                0);
+                QueueCapacities.all(queueLimit));
         return new SequencePolicy(
                 oldest ? Strategy.OLDEST : Strategy.DIRECT,
                 oldest && candidates > 0 ? candidates : Math.max(1, maxBatchSize),

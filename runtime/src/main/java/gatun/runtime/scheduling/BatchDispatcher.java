@@ -49,7 +49,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     BatchDispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
         this.policy = policy;
         this.turns = turns;
-        queue = new TicketQueue<>(policy.levels(), policy.levelsCountSizes());
+        queue = new TicketQueue<>(policy.capacities(), policy.capacitiesCountSizes());
         candidates = new BatchCandidates<>(policy, queue, this::expire);
         instances = new InstanceStates(instanceCount);
         order = policy.preserveOrdering() ? new CompletionOrder() : null;

@@ -11,34 +11,30 @@ import java.util.List;
  * @param maxQueueDelayNanos how long the oldest ticket may be kept while an instance is idle, in the hope of more
  *     tickets
  * @param preserveOrdering whether tickets end in the order they were submitted
- * @param levels how many may wait in each priority level, the most urgent first; at least one
- * @param defaultLevel the level, from 0, of tickets that name none
- * @param levelsCountSizes whether {@code levels} is about the sizes of those that wait, taken together, and not about
- *     how many they are
+ * @param capacities how many may wait in each priority level
+ * @param capacitiesCountSizes whether {@code capacities} is about the sizes of those that wait, taken together, and not
+ *     about how many they are
  */
 public record BatchPolicy(
         int maxBatchSize,
         List<Integer> preferredBatchSizes,
         long maxQueueDelayNanos,
         boolean preserveOrdering,
-        List<Integer> levels,
-        int defaultLevel,
-        boolean levelsCountSizes) {
-    /** Copies the lists. */
+        QueueCapacities capacities,
+        boolean capacitiesCountSizes) {
+    /** Copies the list. */
     public BatchPolicy {
         preferredBatchSizes = List.copyOf(preferredBatchSizes);
-        levels = List.copyOf(levels);
     }
 
-    /** A policy whose levels count tickets. */
+    /** A policy whose capacities count tickets. */
     public BatchPolicy(
             int maxBatchSize,
             List<Integer> preferredBatchSizes,
             long maxQueueDelayNanos,
             boolean preserveOrdering,
-            List<Integer> levels,
-            int defaultLevel) {
-        this(maxBatchSize, preferredBatchSizes, maxQueueDelayNanos, preserveOrdering, levels, defaultLevel, false);
+            QueueCapacities capacities) {
+        this(maxBatchSize, preferredBatchSizes, maxQueueDelayNanos, preserveOrdering, capacities, false);
     }
 
     /**
@@ -47,12 +43,12 @@ public record BatchPolicy(
      * @param queueCapacity how many may wait for an instance
      */
     public static BatchPolicy single(int queueCapacity) {
-        return new BatchPolicy(0, List.of(), 0, false, List.of(queueCapacity), 0);
+        return new BatchPolicy(0, List.of(), 0, false, QueueCapacities.all(queueCapacity));
     }
 
     /** Batches of up to {@code maxBatchSize} of whatever waits when an instance is free. */
     public static BatchPolicy upTo(int maxBatchSize, int queueCapacity) {
-        return new BatchPolicy(maxBatchSize, List.of(maxBatchSize), 0, false, List.of(queueCapacity), 0);
+        return new BatchPolicy(maxBatchSize, List.of(maxBatchSize), 0, false, QueueCapacities.all(queueCapacity));
     }
 
     /** The size that completes a batch: the greatest preferred one. */

@@ -24,11 +24,8 @@ public final class Sequence extends Link<Sequence> {
     /** Whether one of its steps runs. */
     boolean running;
 
-    /** Whether the step that ends it was submitted, or it was given up: no more steps come. */
+    /** Whether the step that ends it was submitted, or one was given up: no more steps come. */
     boolean closed;
-
-    /** Whether a step of it has run. */
-    boolean begun;
 
     /** Whether the next step that comes begins it, whatever the client says: the one that should have was not taken. */
     private boolean startDue;
@@ -96,7 +93,6 @@ public final class Sequence extends Link<Sequence> {
     void run(Ticket ticket) {
         waiting.remove(ticket);
         running = true;
-        begun = true;
     }
 
     /**

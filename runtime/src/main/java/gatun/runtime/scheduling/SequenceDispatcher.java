@@ -15,10 +15,13 @@ import java.util.function.Consumer;
  *
  * <p>A sequence stays with its instance and its slot from its first step to its last; one of its steps runs at a time.
  * It ends with the step that says so, or when it has had nothing to do for too long; then the sequence that has waited
- * for longest gets the slot. A step that begins a sequence anew continues in the slot of the old one. When the step
- * that begins a sequence is given up, or the model does not take it, the next one begins the sequence: what an earlier
- * sequence left in the slot is never continued. Where sequences are iterative, the model may ask for a step to run
- * again, behind those that wait then; the sequence ends when it has none left.
+ * for longest gets the slot. A step that begins a sequence anew continues in the slot of the old one. When the model
+ * does not take the step that begins a sequence, the next one begins it: what an earlier sequence left in the slot is
+ * never continued. Where sequences are iterative, the model may ask for a step to run again, behind those that wait
+ * then; the sequence ends when it has none left.
+ *
+ * <p>A step that is given up ends its sequence: all its steps that wait are given up with it, since those behind would
+ * go on from a state that lacks it. One that runs comes to its end.
  *
  * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing; when none of its steps waits any more
  * it gives its turn up.
@@ -264,7 +267,7 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
 
     /** Nothing of the sequence, which has a slot, waits or runs any more: it ends, or may have more to do later. */
     private void rest(Sequence sequence, long now) {
-        if (sequence.closed || policy.iterative() || !sequence.begun || stopping) {
+        if (sequence.closed || policy.iterative() || stopping) {
             end(sequence, now);
             return;
         }
@@ -282,30 +285,27 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         }
     }
 
+    /** {@inheritDoc} The other steps of its sequence that wait are taken out too, and the sequence takes no more. */
     @Override
     public boolean withdraw(Ticket ticket, long now) {
         if (ticket.state() != State.QUEUED) {
             return false;
         }
-        SequenceStep step = ticket.step();
-        Sequence sequence = step.sequence();
-        if (step.starts()) {
-            sequence.passStartOn(ticket.later);
+        Sequence sequence = ticket.step().sequence();
+        endWaiting(sequence, Ticket::withdraw);
+        if (!sequence.hasSlot()) {
+            forget(sequence);
+            return true;
         }
-        sequence.waiting.remove(ticket);
-        count(-1);
-        ticket.become(State.WITHDRAWN);
-        if (sequence.isIdle()) {
-            if (sequence.hasSlot()) {
-                slots.instanceOf(sequence).ready().remove(sequence);
-                // Once the scheduler stops an instance ends by itself, when its turn has come.
-                if (slots.instanceOf(sequence).ready().isEmpty() && !stopping) {
-                    dismiss(sequence.instance());
-                }
-                rest(sequence, now);
-            } else {
-                forget(sequence);
+        sequence.closed = true;
+        open.remove(sequence.id(), sequence);
+        if (!sequence.running) {
+            slots.instanceOf(sequence).ready().remove(sequence);
+            // Once the scheduler stops an instance ends by itself, when its turn has come.
+            if (slots.instanceOf(sequence).ready().isEmpty() && !stopping) {
+                dismiss(sequence.instance());
             }
+            rest(sequence, now);
         }
         return true;
     }

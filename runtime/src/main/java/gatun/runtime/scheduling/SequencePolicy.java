@@ -7,8 +7,8 @@ package gatun.runtime.scheduling;
  * @param strategy which steps run together
  * @param slots how many sequences an instance has at a time, at least one; the others wait for a slot
  * @param batches how many steps may run together, at least one, and how long the oldest may be kept while its instance
- *     is idle, in the hope of more steps; preferred sizes count for {@link Strategy#OLDEST} only, and the one level says
- *     how many steps may wait, over all sequences
+ *     is idle, in the hope of more steps; preferred sizes count for {@link Strategy#OLDEST} only, and the usual
+ *     capacity says how many steps may wait, over all sequences
  * @param minimumUtilization how many of an instance's slots must have a step for a batch that is not kept, as a part of
  *     all of them; {@link Strategy#DIRECT} only
  * @param maxIdleNanos how long a sequence may have nothing to do before it loses its slot
@@ -44,6 +44,6 @@ public record SequencePolicy(
 
     /** How many steps may wait, over all sequences. */
     int queueCapacity() {
-        return batches.levels().getFirst();
+        return batches.capacities().usual();
     }
 }

@@ -36,7 +36,7 @@ public final class SequenceStep {
         return id;
     }
 
-    /** Whether the sequence begins, or begins anew, with this step; also when the steps before it were given up. */
+    /** Whether the sequence begins, or begins anew, with this step; also when the model did not take those before it. */
     public boolean starts() {
         return starts;
     }

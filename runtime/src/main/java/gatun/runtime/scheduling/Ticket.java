@@ -22,7 +22,10 @@ public abstract class Ticket extends Link<Ticket> {
         REFUSED,
         /** The deadline passed before an instance took it. */
         EXPIRED,
-        /** It was given up, or the waiting thread was interrupted, before an instance took it. */
+        /**
+         * It, or another step of its sequence, was given up, or the waiting thread was interrupted, before
+         * an instance took it.
+         */
         GIVEN_UP
     }
 
@@ -43,7 +46,7 @@ public abstract class Ticket extends Link<Ticket> {
      */
     private volatile State state = State.NEW;
 
-    private int level;
+    private long level;
     private long deadlineNanos;
     private boolean delayedAtDeadline;
     private @Nullable SequenceStep step;
@@ -56,6 +59,10 @@ public abstract class Ticket extends Link<Ticket> {
 
     /** When it was submitted, as a reading of {@link System#nanoTime}. */
     long submittedNanos;
+
+    /** Where it waits; null when it does not wait for its turn among others. */
+    @Nullable
+    PriorityLevel waitsIn;
 
     /** Whether it was put back behind the others of its level. */
     boolean delayed;
@@ -70,15 +77,14 @@ public abstract class Ticket extends Link<Ticket> {
     protected Ticket() {}
 
     /**
-     * Sets how this ticket waits; without this call in the first level, and for ever. To be called before it is
-     * submitted.
+     * Sets how this ticket waits; without this call in level 0, and for ever. To be called before it is submitted.
      *
-     * @param level its priority level, from 0, the most urgent first
+     * @param level its priority level, without a sign; the least number is the most urgent
      * @param deadlineNanos reading of {@link System#nanoTime} at which a ticket that still waits is given up; 0 for
      *     never
      * @param delayed whether it is not given up then, but put back behind the others of its level
      */
-    public final void limitWait(int level, long deadlineNanos, boolean delayed) {
+    public final void limitWait(long level, long deadlineNanos, boolean delayed) {
         this.level = level;
         this.deadlineNanos = deadlineNanos;
         delayedAtDeadline = delayed;
@@ -157,7 +163,7 @@ public abstract class Ticket extends Link<Ticket> {
         scheduler = newScheduler;
     }
 
-    final int level() {
+    final long level() {
         return level;
     }
 
@@ -195,6 +201,12 @@ public abstract class Ticket extends Link<Ticket> {
     /** Tells the waiter that no instance will run this. */
     final void refuse() {
         state = State.REFUSED;
+        LockSupport.unpark(waiter);
+    }
+
+    /** Tells the waiter that this was given up. */
+    final void withdraw() {
+        state = State.WITHDRAWN;
         LockSupport.unpark(waiter);
     }
 

@@ -2,48 +2,38 @@
 package gatun.runtime.scheduling;
 
 import gatun.runtime.scheduling.Ticket.State;
-import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The tickets that wait, in the order of their turn: by priority level, in each level first in, first out, and those
  * whose time was up and that were put back behind all others of their level. A ticket can be taken from the middle at
- * no cost. Guarded by the lock of the scheduler that owns it; only {@link #size()} may be called without.
+ * no cost. There is a level while tickets wait in it: clients may name a new one in each request, which costs a search
+ * among those in use, and no memory afterwards. Guarded by the lock of the scheduler that owns it; only {@link #size()}
+ * may be called without.
  */
 final class TicketQueue<T extends Ticket> {
-    private final Level[] levels;
+    private final QueueCapacities capacities;
     private final boolean countsSizes;
+
+    /**
+     * The levels in which tickets wait, the most urgent first. When none waits, the level of the last one stays, since
+     * the next will mostly be of the same.
+     */
+    private final TreeMap<Long, PriorityLevel> levels = new TreeMap<>(Long::compareUnsigned);
+
     private volatile int size;
     private int promised;
-
-    /** A level's tickets. */
-    private static final class Level {
-        final int capacity;
-        final Chain<Ticket> punctual = new Chain<>();
-        final Chain<Ticket> delayed = new Chain<>();
-        /**
-         * The load that counts against the capacity. Tickets for which an instance is on its way do not count: they are
-         * as good as taken.
-         */
-        int load;
-
-        Level(int capacity) {
-            this.capacity = capacity;
-        }
-
-        boolean isFullFor(int weight) {
-            return weight > capacity - load;
-        }
-    }
 
     /**
      * A queue in which nothing waits.
      *
-     * @param capacities how many tickets may wait in each level, the most urgent first
      * @param countsSizes whether the capacities are about the tickets' sizes
      */
-    TicketQueue(List<Integer> capacities, boolean countsSizes) {
-        levels = capacities.stream().map(Level::new).toArray(Level[]::new);
+    TicketQueue(QueueCapacities capacities, boolean countsSizes) {
+        this.capacities = capacities;
         this.countsSizes = countsSizes;
     }
 
@@ -51,18 +41,36 @@ final class TicketQueue<T extends Ticket> {
         return size;
     }
 
+    /** How many levels take memory now. */
+    int levelCount() {
+        return levels.size();
+    }
+
     /** Whether no more tickets of the ticket's level may wait. */
     boolean isFull(T ticket) {
-        return level(ticket).isFullFor(weight(ticket));
+        PriorityLevel level = levels.get(ticket.level());
+        return weight(ticket) > capacities.of(ticket.level()) - (level == null ? 0 : level.load);
     }
 
     /** Appends a ticket to its level. */
     void add(T ticket) {
         ticket.become(State.QUEUED);
-        Level level = level(ticket);
-        level.punctual.add(ticket);
+        PriorityLevel level = levels.get(ticket.level());
+        if (level == null) {
+            level = open(ticket.level());
+        }
+        level.add(ticket);
         level.load += weight(ticket);
         resize(1);
+    }
+
+    private PriorityLevel open(long number) {
+        if (size == 0) {
+            levels.clear();
+        }
+        PriorityLevel level = new PriorityLevel(number);
+        levels.put(number, level);
+        return level;
     }
 
     /** Puts a ticket that waits behind all others of its level; false when it is not here any more. */
@@ -70,10 +78,7 @@ final class TicketQueue<T extends Ticket> {
         if (ticket.state() != State.QUEUED || ticket.delayed) {
             return false;
         }
-        Level level = level(ticket);
-        level.punctual.remove(ticket);
-        ticket.delayed = true;
-        level.delayed.add(ticket);
+        level(ticket).delay(ticket);
         return true;
     }
 
@@ -85,13 +90,16 @@ final class TicketQueue<T extends Ticket> {
         if (ticket.state() != State.QUEUED) {
             return false;
         }
-        Level level = level(ticket);
-        (ticket.delayed ? level.delayed : level.punctual).remove(ticket);
         if (ticket.promised) {
             breakPromise(ticket);
         }
+        PriorityLevel level = level(ticket);
+        level.remove(ticket);
         level.load -= weight(ticket);
         resize(-1);
+        if (level.isEmpty() && size > 0) {
+            levels.remove(level.number());
+        }
         return true;
     }
 
@@ -127,35 +135,23 @@ final class TicketQueue<T extends Ticket> {
     }
 
     /** The ticket whose turn it is; null when none waits. */
+    @SuppressWarnings("unchecked") // only add() puts tickets in
     @Nullable
     T first() {
-        return firstFrom(0);
+        return size == 0 ? null : (T) levels.firstEntry().getValue().first();
     }
 
     /** The ticket whose turn it is after {@code ticket}; null when none is. */
     @SuppressWarnings("unchecked") // only add() puts tickets in
     @Nullable
     T after(T ticket) {
-        Ticket later = ticket.later;
-        if (later != null) {
-            return (T) later;
+        PriorityLevel level = level(ticket);
+        Ticket next = level.after(ticket);
+        if (next == null && levels.size() > 1) {
+            Map.Entry<Long, PriorityLevel> lower = levels.higherEntry(level.number());
+            next = lower == null ? null : lower.getValue().first();
         }
-        Ticket first = ticket.delayed ? null : level(ticket).delayed.first();
-        return first != null ? (T) first : firstFrom(ticket.level() + 1);
-    }
-
-    @SuppressWarnings("unchecked") // only add() puts tickets in
-    private @Nullable T firstFrom(int level) {
-        for (int i = level; i < levels.length; i++) {
-            Ticket first = levels[i].punctual.first();
-            if (first == null) {
-                first = levels[i].delayed.first();
-            }
-            if (first != null) {
-                return (T) first;
-            }
-        }
-        return null;
+        return (T) next;
     }
 
     /** The load of a ticket against its level's capacity. */
@@ -163,8 +159,9 @@ final class TicketQueue<T extends Ticket> {
         return countsSizes ? ticket.size() : 1;
     }
 
-    private Level level(Ticket ticket) {
-        return levels[ticket.level()];
+    /** The level of a ticket that waits. */
+    private static PriorityLevel level(Ticket ticket) {
+        return Objects.requireNonNull(ticket.waitsIn);
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // written under the lock only

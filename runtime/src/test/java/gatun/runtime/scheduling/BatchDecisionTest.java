@@ -14,7 +14,7 @@ class BatchDecisionTest {
     private static BatchPolicy policy(int maxBatchSize, String preferred, long delayNanos) {
         List<Integer> sizes =
                 Arrays.stream(preferred.split(" ", -1)).map(Integer::valueOf).toList();
-        return new BatchPolicy(maxBatchSize, sizes, delayNanos, false, List.of(100), 0);
+        return new BatchPolicy(maxBatchSize, sizes, delayNanos, false, QueueCapacities.all(100));
     }
 
     private static int decide(BatchPolicy policy, String sizes, boolean blocked, long waitedNanos) {

@@ -34,7 +34,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldPutATicketBackThatWaitedTooLongWhenItWantsThat() {
-        BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, List.of(10, 10), 0);
+        BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, QueueCapacities.all(10));
         Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, RunPermits.UNLIMITED);
         Job late = new Job();
         late.limitWait(0, 10, true);
@@ -73,7 +73,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldLeaveTicketsInTheQueueWhileNoInstanceHasItsTurn() {
-        BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, List.of(10, 10), 0);
+        BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, QueueCapacities.all(10));
         Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, turns);
         Job late = new Job();
         late.limitWait(0, 30, false);

@@ -7,8 +7,11 @@ import gatun.runtime.execution.SimulatedModel;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +37,7 @@ final class SchedulerSimulation {
 
     private final Random random;
     private final BatchPolicy policy;
+    private final int levels;
     private final boolean[] timesOut;
     private final boolean lends;
 
@@ -245,7 +249,7 @@ final class SchedulerSimulation {
 
     private SchedulerSimulation(long seed) {
         random = new Random(seed);
-        int levels = 1 + random.nextInt(3);
+        levels = 1 + random.nextInt(3);
         int maxBatchSize = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(12);
         List<Integer> preferred = maxBatchSize == 0
                 ? List.of()
@@ -257,11 +261,14 @@ final class SchedulerSimulation {
                         .toList();
         boolean ordered = levels == 1 && random.nextBoolean();
         long delayNanos = random.nextBoolean() ? 0 : 1 + random.nextLong(200_000);
-        List<Integer> capacities = IntStream.range(0, levels)
-                .map(i -> 1 + random.nextInt(40))
-                .boxed()
-                .toList();
-        policy = new BatchPolicy(maxBatchSize, preferred, maxBatchSize == 0 ? 0 : delayNanos, ordered, capacities, 0);
+        Map<Long, Integer> capacities =
+                LongStream.range(1, levels).boxed().collect(Collectors.toMap(i -> i, i -> 1 + random.nextInt(40)));
+        policy = new BatchPolicy(
+                maxBatchSize,
+                preferred,
+                maxBatchSize == 0 ? 0 : delayNanos,
+                ordered,
+                new QueueCapacities(1 + random.nextInt(40), capacities));
         timesOut = new boolean[] {random.nextBoolean(), !ordered && random.nextBoolean()};
         int instanceCount = 1 + random.nextInt(4);
         turns = random.nextInt(3) == 0
@@ -324,7 +331,7 @@ final class SchedulerSimulation {
                 number,
                 size,
                 shape,
-                random.nextInt(policy.levels().size()),
+                random.nextInt(levels),
                 deadline,
                 timesOut[1],
                 model == null ? null : model.arrive(size, COLUMNS[shape]));
@@ -528,7 +535,7 @@ final class SchedulerSimulation {
         long waiting = jobs.stream()
                 .filter(other -> other.state() == State.QUEUED && other.level() == job.level())
                 .count();
-        int capacity = policy.levels().get(job.level());
+        int capacity = policy.capacities().of(job.level());
         long onTheirWay = instances.stream().anyMatch(instance -> instance.waking) ? instances.size() : 0;
         if (admission == Admission.ACCEPTED) {
             assertThat(waiting)

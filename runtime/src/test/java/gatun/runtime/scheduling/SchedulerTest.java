@@ -138,7 +138,7 @@ class SchedulerTest {
     void shouldRunWhatWaitsBeforeItCloses() throws Exception {
         Recorder worker = new Recorder();
         worker.gated = true;
-        BatchPolicy policy = new BatchPolicy(4, List.of(4), GRACE.toNanos(), false, List.of(100), 0);
+        BatchPolicy policy = new BatchPolicy(4, List.of(4), GRACE.toNanos(), false, QueueCapacities.all(100));
         Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
         List<Job> jobs = List.of(new Job(0), new Job(1));
         jobs.forEach(scheduler::submit);
@@ -264,7 +264,7 @@ class SchedulerTest {
     void shouldKeepAnIdleInstanceWaitingForABatchUntilTheDelayIsOver() {
         Recorder worker = new Recorder();
         long delay = TimeUnit.MILLISECONDS.toNanos(30);
-        BatchPolicy policy = new BatchPolicy(4, List.of(4), delay, false, List.of(100), 0);
+        BatchPolicy policy = new BatchPolicy(4, List.of(4), delay, false, QueueCapacities.all(100));
         Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker, new Recorder()));
         long begin = System.nanoTime();
         Job first = new Job(1);
@@ -282,7 +282,7 @@ class SchedulerTest {
     void shouldSendTheBatchThatIsCompleteOnceATicketIsPutBack() {
         Recorder worker = new Recorder();
         long hour = TimeUnit.HOURS.toNanos(1);
-        BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, List.of(100), 0);
+        BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, QueueCapacities.all(100));
         Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
         Job late = new Job(1, 1);
         late.limitWait(0, System.nanoTime() + hour, true);

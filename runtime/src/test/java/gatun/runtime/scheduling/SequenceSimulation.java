@@ -219,7 +219,8 @@ final class SequenceSimulation {
         double utilization = random.nextInt(3) == 0 ? 0 : random.nextDouble();
         long idle = random.nextBoolean() ? 100_000 + random.nextLong(1_000_000) : 60_000_000_000L;
         int capacity = random.nextInt(4) == 0 ? 1 + random.nextInt(6) : 10_000;
-        BatchPolicy batches = new BatchPolicy(Math.max(1, maxBatchSize), preferred, delay, false, List.of(capacity), 0);
+        BatchPolicy batches =
+                new BatchPolicy(Math.max(1, maxBatchSize), preferred, delay, false, QueueCapacities.all(capacity));
         policy = new SequencePolicy(strategy, slots, batches, utilization, idle, random.nextInt(4) == 0);
         int instanceCount = 1 + random.nextInt(3);
         turns = random.nextInt(3) == 0
@@ -315,10 +316,24 @@ final class SequenceSimulation {
         }
         if (random.nextInt(8) == 0) {
             loop.after(random.nextLong(200_000), () -> {
-                step.withdrawn = dispatcher.withdraw(step, loop.now());
+                withdraw(step);
                 follow();
             });
         }
+    }
+
+    /** A step that is given up takes all of its sequence along that wait. */
+    private void withdraw(Step step) {
+        if (step.state() != State.QUEUED) {
+            assertThat(dispatcher.withdraw(step, loop.now())).isFalse();
+            return;
+        }
+        Sequence sequence = step.step().sequence();
+        List<Step> together = steps.stream()
+                .filter(other -> other.state() == State.QUEUED && other.step().sequence() == sequence)
+                .toList();
+        assertThat(dispatcher.withdraw(step, loop.now())).isTrue();
+        together.forEach(other -> other.withdrawn = true);
     }
 
     private void expire(Step step) {

@@ -331,7 +331,6 @@ class ModelControlTest {
                     "max_batch_size":2147483647 | max_batch_size of model 'm' is 2147483647, expected at most 1048576
                     "max_batch_size":1000000,"instance_group":[{"count":1000}],"sequence_batching":{} | sequences at a time
                     "sequence_batching":{"oldest":{"max_candidate_sequences":2000000000}} | max_candidate_sequences
-                    "max_batch_size":8,"dynamic_batching":{"priority_levels":1000000000} | priority levels
                     "max_batch_size":8,"dynamic_batching":{"max_queue_delay_microseconds":18446744073709551615} | max_queue_delay_microseconds
                     "sequence_batching":{"max_sequence_idle_microseconds":18446744073709551615} | max_sequence_idle_microseconds
                     "instance_group":[{"rate_limiter":{"resources":[{"name":"R","count":4294967295}]}}] | the count of resource 'R'

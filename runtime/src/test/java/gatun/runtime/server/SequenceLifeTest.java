@@ -77,7 +77,7 @@ class SequenceLifeTest extends SequenceRecording {
     }
 
     @Test
-    void shouldBeginWithTheNextStepWhenTheFirstIsGivenUpWhileItWaits() throws Exception {
+    void shouldGiveUpTheStepsThatFollowOneThatIsGivenUp() throws Exception {
         open(1, FOREVER + NUMBERED);
         answer(step(1, 10, "start"));
         InferenceRequest first = step(2, 20, "start");
@@ -87,11 +87,23 @@ class SequenceLifeTest extends SequenceRecording {
         awaitPending(2);
 
         first.cancellation().cancel();
-        assertThatThrownBy(() -> get(cancelled)).hasCauseInstanceOf(GatunException.class);
-        answer(step(1, 11, "end"));
 
-        assertThat(get(next)).isEqualTo(21);
-        assertThat(runs.getLast()).containsExactly(Row.first(2, 21));
+        for (Future<Float> answer : List.of(cancelled, next)) {
+            assertThatThrownBy(() -> get(answer))
+                    .hasCauseInstanceOf(GatunException.class)
+                    .cause()
+                    .extracting(failure -> ((GatunException) failure).code())
+                    .isEqualTo(ErrorCode.CANCELLED);
+        }
+        assertThat(test.server().statistics().getFirst().totals().failures().canceled())
+                .isEqualTo(2);
+        answer(step(1, 11, "end"));
+        assertThat(runs).hasSize(2);
+        assertRefused(
+                ErrorCode.INVALID_ARGUMENT,
+                "inference request for sequence 2 to model 'm' must specify the START flag on the first request of the"
+                        + " sequence",
+                () -> answer(step(2, 22, "")));
     }
 
     @Test
