@@ -84,10 +84,14 @@ public final class ModelConfiguration {
         return written;
     }
 
-    /** Checks the tensors of a configuration that nothing completes, so that this does not wait for a version. */
+    /** Checks a configuration that nothing completes, so that this does not wait for a version. */
     private static ModelConfig whole(ModelConfig written, boolean autoComplete) {
-        if (!autoComplete && !EnsembleRules.apply(written)) {
-            TensorRules.check(BackendChoice.complete(written, Optional.empty()), Runnable::run);
+        if (!autoComplete) {
+            TensorRules.check(
+                    EnsembleRules.apply(written)
+                            ? checkedEnsemble(written)
+                            : BackendChoice.complete(written, Optional.empty()),
+                    Runnable::run);
         }
         return written;
     }
@@ -174,14 +178,20 @@ public final class ModelConfiguration {
     }
 
     private static ModelConfig ensemble(ModelConfig written) {
+        ModelConfig checked = checkedEnsemble(written);
+        TensorRules.check(checked, Runnable::run);
+        return Defaults.fillEnsemble(checked);
+    }
+
+    /** The configuration of an ensemble, with its platform. */
+    private static ModelConfig checkedEnsemble(ModelConfig written) {
         boolean unnamed =
                 written.getPlatform().isEmpty() && written.getBackend().isEmpty();
         ModelConfig named = unnamed
                 ? written.toBuilder().setPlatform(EnsembleRules.PLATFORM).build()
                 : written;
         EnsembleRules.check(named);
-        TensorRules.check(named, Runnable::run);
-        return Defaults.fillEnsemble(named);
+        return named;
     }
 
     private static ModelConfig read(Path directory, String configName, boolean autoComplete) {

@@ -89,6 +89,11 @@ final class LoadThreads {
         assert !started.isCancelled() : "nobody has it to cancel it";
     }
 
+    /** Whether the server stops, so that no more changes begin. */
+    boolean closed() {
+        return closed;
+    }
+
     private <T> T make(ModelIdentifier model, long number, Supplier<T> change) {
         try {
             requireOpen();

@@ -35,13 +35,16 @@ final class ModelReload {
     }
 
     /**
-     * Changes a model to {@code source}; versions that did not change go on as they are. Takes over the files of
-     * {@code source}.
+     * Changes a model to {@code source}; versions that did not change go on as they are, and a configuration that
+     * overrode the repository's stays until its files change. Takes over the files of {@code source}.
      *
      * @return the results of the versions that were loaded; none when nothing had changed
      */
     List<ModelLoader.Result> load(ModelEntry entry, ModelSource source) {
         Optional<ModelSource> previous = entry.loaded();
+        if (previous.map(source::isOverriddenBy).orElse(false)) {
+            return List.of();
+        }
         boolean sameBase = previous.isPresent() && source.hasBaseOf(previous.get());
         SortedMap<Long, VersionEntry> serving = serving(entry);
         SortedSet<Long> loading = new TreeSet<>(source.versions().keySet());

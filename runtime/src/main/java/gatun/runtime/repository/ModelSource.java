@@ -81,6 +81,22 @@ record ModelSource(
         return hasBaseOf(other) && versions().equals(other.versions());
     }
 
+    /**
+     * Whether this is what {@code serving} was before a load request overrode its configuration, and its files are as
+     * they were.
+     */
+    boolean isOverriddenBy(ModelSource serving) {
+        return !overridden
+                && serving.overridden
+                && serving.files.isEmpty()
+                && directory.equals(serving.directory)
+                && present.equals(serving.present)
+                && stamps.configuration().equals(serving.stamps.configuration())
+                && stamps.base().equals(serving.stamps.base())
+                && serving.versions().entrySet().stream()
+                        .allMatch(version -> directory.stamp(version.getKey()).equals(version.getValue()));
+    }
+
     /** The names of the models that this one asks. */
     List<String> dependencies() {
         return config.getEnsembleScheduling().getStepList().stream()

@@ -302,6 +302,13 @@ class ModelConfigurationTest {
         assertThat(load(true).getInput(0).getReshape().getShapeList()).containsExactly(8L, -1L, 1L, 6L);
     }
 
+    @Test
+    void shouldCheckAnEnsembleThatNothingCompletesBeforeItHasAVersion() {
+        write("backend: \"b\" ensemble_scheduling { }");
+        assertThatThrownBy(() -> ModelConfiguration.written("m", directory, "", false))
+                .hasMessage("ensemble scheduling cannot be set for model 'm' whose platform is not ensemble");
+    }
+
     private void write(String config) {
         try {
             Files.writeString(directory.resolve("config.pbtxt"), config);

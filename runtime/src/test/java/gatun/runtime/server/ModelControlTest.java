@@ -277,7 +277,7 @@ class ModelControlTest {
     }
 
     @Test
-    void shouldTakeAConfigurationInsteadOfTheRepositorysUntilTheNextPlainLoad() {
+    void shouldTakeAConfigurationInsteadOfTheRepositorysUntilItsFilesChange() {
         test.model("m", MODEL);
         open("m");
         test.server()
@@ -289,6 +289,9 @@ class ModelControlTest {
                                         + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_FP32\",\"dims\":[\"-1\"]}]}",
                                 Map.of()));
         assertThat(test.server().model("m", "").config().getMaxBatchSize()).isEqualTo(4);
+        load("m");
+        assertThat(test.server().model("m", "").config().getMaxBatchSize()).isEqualTo(4);
+        test.file("m/1/model", "changed");
         load("m");
         assertThat(test.server().model("m", "").config().getMaxBatchSize()).isZero();
     }

@@ -185,7 +185,7 @@ class ModelControlIT {
             load(grpc, "simple", Map.of("config", config));
             assertThat(maxBatchSize(grpc)).isEqualTo(7);
             load(grpc, "simple", Map.of());
-            assertThat(maxBatchSize(grpc)).isEqualTo(8);
+            assertThat(maxBatchSize(grpc)).isEqualTo(7);
             ModelRepositoryParameter file = ModelRepositoryParameter.newBuilder()
                     .setBytesParam(ByteString.copyFrom(ModelRepositoryFolder.simpleModelFile()))
                     .build();

@@ -14,6 +14,7 @@ import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelTensorReshape;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Compares a configuration with the model file at load, so that no request is the first to find out. */
 final class ConfigCheck {
@@ -37,6 +38,7 @@ final class ConfigCheck {
      * @throws ConfigurationException for the first that does not fit
      */
     void run() {
+        checkInputCount();
         for (ModelInput input : config.getInputList()) {
             if (input.getAllowRaggedBatch()) {
                 checkRagged(input);
@@ -60,15 +62,6 @@ final class ConfigCheck {
         for (SequenceTensors.Described output : sequenceTensors.outputs()) {
             check("output", outputs, output.name(), output.datatype(), output.dims());
         }
-        for (TensorDescription input : model.inputs()) {
-            if (!isConfigured(input.name())) {
-                throw new ConfigurationException(
-                        ConfigurationPath.of("input"),
-                        "unable to load model '" + config.getName()
-                                + "', configuration misses input '" + input.name() + "' of the model, inputs are: "
-                                + inputs.names());
-            }
-        }
         for (ModelOutput output : config.getOutputList()) {
             if (isCutByInput(output.getName())) {
                 // Its shape in the file is that of a whole batch, of which the configuration says nothing.
@@ -84,11 +77,42 @@ final class ConfigCheck {
         }
     }
 
-    private boolean isConfigured(String input) {
-        return sequenceTensors.hasInput(input)
-                || config.getInputList().stream().anyMatch(i -> i.getName().equals(input))
-                || config.getBatchInputList().stream()
-                        .anyMatch(i -> i.getTargetNameList().contains(input));
+    /** Refuses an input too many or too few, which is told before all else. */
+    private void checkInputCount() {
+        List<String> configured = configuredInputs();
+        List<String> provided =
+                model.inputs().stream().map(TensorDescription::name).toList();
+        if (configured.size() == provided.size()) {
+            return;
+        }
+        String counts = "unable to load model '" + config.getName() + "', configuration expects " + configured.size()
+                + " inputs, model provides " + provided.size();
+        for (String name : configured) {
+            if (!provided.contains(name)) {
+                throw new ConfigurationException(
+                        inputs.path(name),
+                        counts + ": there is no input '" + name + "' in the model, inputs are: " + inputs.names());
+            }
+        }
+        for (String name : provided) {
+            if (!configured.contains(name)) {
+                throw new ConfigurationException(
+                        ConfigurationPath.of("input"),
+                        counts + ": configuration misses input '" + name + "' of the model, inputs are: "
+                                + inputs.names());
+            }
+        }
+    }
+
+    /** The names of the inputs that the configuration feeds. */
+    private List<String> configuredInputs() {
+        return Stream.of(
+                        config.getInputList().stream().map(ModelInput::getName),
+                        config.getBatchInputList().stream().flatMap(input -> input.getTargetNameList().stream()),
+                        sequenceTensors.inputs().stream().map(SequenceTensors.Described::name))
+                .flatMap(names -> names)
+                .distinct()
+                .toList();
     }
 
     private boolean isCutByInput(String output) {

@@ -188,6 +188,18 @@ class OnnxRuntimeBackendTest {
                         "simple"))
                 .withMessage("unexpected inference input 'INPUT9', allowed inputs are: INPUT0, INPUT1");
         assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> instance(simple().toBuilder().removeInput(0).build(), "simple"))
+                .withMessage("unable to load model 'simple', configuration expects 1 inputs, model provides 2:"
+                        + " configuration misses input 'INPUT0' of the model, inputs are: INPUT0, INPUT1");
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> instance(
+                        simple().toBuilder()
+                                .addInput(simple().getInput(0).toBuilder().setName("EXTRA"))
+                                .build(),
+                        "simple"))
+                .withMessage("unable to load model 'simple', configuration expects 3 inputs, model provides 2: there is"
+                        + " no input 'EXTRA' in the model, inputs are: INPUT0, INPUT1");
+        assertThatExceptionOfType(GatunException.class)
                 .isThrownBy(() -> instance(
                         simple().toBuilder()
                                 .setInput(0, simple().getInput(0).toBuilder().setDataType(DataType.TYPE_FP32))

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.repository;
+
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
+import gatun.runtime.repository.RepositoryScan.Finding;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has models loaded and unloaded in an order in which each finds what it needs: a model is loaded after those that it
+ * asks, and unloaded after the loads under way that ask it. A change waits only for changes that were submitted before
+ * it, so none can wait for itself. Safe for any thread; no method waits for a change.
+ */
+final class ChangeOrder {
+    private static final Logger LOG = LoggerFactory.getLogger(ChangeOrder.class);
+
+    private final ModelSources sources;
+    private final ModelTable models;
+    private final LoadThreads threads;
+    private final ModelReload reload;
+
+    /**
+     * Held from looking at what serves until the changes that follow from it are submitted; never while a model is
+     * loaded.
+     */
+    private final ReentrantLock deciding = new ReentrantLock();
+
+    /** The loads that may not have ended; guarded by {@link #deciding}. */
+    private final List<Load> loads = new ArrayList<>();
+
+    /** The unloading of each model that may not have ended and no load follows; guarded by {@link #deciding}. */
+    private final Map<ModelIdentifier, CompletableFuture<?>> unloads = new HashMap<>();
+
+    /** A load that was submitted, and the names of the models that it asks. */
+    private record Load(ModelEntry entry, List<String> asked, CompletableFuture<?> change) {}
+
+    ChangeOrder(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload) {
+        this.sources = sources;
+        this.models = models;
+        this.threads = threads;
+        this.reload = reload;
+    }
+
+    /** One round of decisions: which models are changed by it, and when that is done. For one thread. */
+    static final class Round {
+        final Map<ModelIdentifier, CompletableFuture<List<ModelLoader.Result>>> changes = new HashMap<>();
+        /** The sources of the models that are changed. */
+        final Map<ModelIdentifier, ModelSource> sources = new HashMap<>();
+        /** Models that are being looked at; one that is met again asks itself. */
+        final Set<ModelIdentifier> begun = new LinkedHashSet<>();
+        /** Whether the repositories could be read. */
+        boolean read = true;
+    }
+
+    /** Has a model loaded that was found in the repositories, unless it cannot be; the round tells which are. */
+    void begin(ModelIdentifier identifier, Finding finding, Round round) {
+        if (!round.begun.add(identifier)) {
+            return;
+        }
+        ModelEntry entry = models.entry(identifier);
+        switch (finding) {
+            case Finding.Conflict conflict -> refuse(entry, conflict.reason());
+            case Finding.Model model -> {
+                try {
+                    begin(entry, sources.read(model.directory()), round);
+                } catch (GatunException e) {
+                    refuse(entry, e.getMessage());
+                }
+            }
+        }
+    }
+
+    /** Notes why a model cannot be loaded as it is now. */
+    void refuse(ModelEntry entry, String reason) {
+        List<VersionEntry> before = entry.versions();
+        boolean known = !before.isEmpty()
+                && before.stream().anyMatch(row -> row.reason().equals(reason));
+        entry.refuse(reason);
+        if (!known) {
+            LOG.warn("Model '{}' cannot be loaded: {}", entry.model(), reason);
+            models.listeners().changed();
+        }
+    }
+
+    /**
+     * Has a model loaded when those that it asks are, unless it asks itself; the round tells whether it is. Takes over
+     * the files of {@code source}.
+     */
+    void begin(ModelEntry entry, ModelSource source, Round round) {
+        deciding.lock();
+        try {
+            round.sources.put(entry.model(), source);
+            Collection<CompletableFuture<?>> before = new ArrayList<>();
+            for (String asked : source.dependencies()) {
+                beginMember(asked, round);
+                for (ModelEntry member : models.named(asked)) {
+                    Optional.ofNullable(round.changes.get(member.model())).ifPresent(before::add);
+                    threads.pending(member.model()).ifPresent(before::add);
+                }
+            }
+            List<ModelIdentifier> circle = DependencyOrder.circle(entry.model(), model -> dependencies(model, round));
+            if (!circle.isEmpty()) {
+                source.discard();
+                refuse(
+                        entry,
+                        "circular dependency between ensembles: " + entry.model() + " -> ... -> "
+                                + circle.get(circle.size() - 2) + " -> " + entry.model() + ", in full "
+                                + circle.stream().map(ModelIdentifier::toString).collect(Collectors.joining(" -> ")));
+                return;
+            }
+            CompletableFuture<List<ModelLoader.Result>> change =
+                    threads.submit(entry.model(), before, () -> load(entry, source));
+            round.changes.put(entry.model(), change);
+            unloads.remove(entry.model());
+            loads.removeIf(load -> load.change().isDone());
+            loads.add(new Load(entry, source.dependencies(), change));
+        } finally {
+            deciding.unlock();
+        }
+    }
+
+    /** Has the models of that name loaded that do not serve, or not for long. */
+    private void beginMember(String name, Round round) {
+        if (!models.namespacing() && models.named(name).stream().anyMatch(this::stays)) {
+            return;
+        }
+        sources.named(name).forEach((model, finding) -> {
+            if (!models.find(model).map(this::stays).orElse(false)) {
+                begin(model, finding, round);
+            }
+        });
+    }
+
+    /** Whether a model serves, and is not about to be unloaded. */
+    private boolean stays(ModelEntry entry) {
+        // Looked at first: an unloading that has ended by now shows in what serves.
+        CompletableFuture<?> unload = unloads.get(entry.model());
+        boolean leaves = unload != null && !unload.isDone();
+        return !leaves && entry.serves();
+    }
+
+    /** The models that a model asks: those of its own namespace, and others for names that are not there. */
+    private List<ModelIdentifier> dependencies(ModelIdentifier model, Round round) {
+        return Optional.ofNullable(round.sources.get(model))
+                .or(() -> models.find(model).flatMap(ModelEntry::attempted))
+                .map(ModelSource::dependencies)
+                .orElse(List.of())
+                .stream()
+                .flatMap(name -> {
+                    ModelIdentifier own = new ModelIdentifier(model.namespace(), name);
+                    return models.find(own).isPresent()
+                            ? Stream.of(own)
+                            : models.named(name).stream().map(ModelEntry::model);
+                })
+                .toList();
+    }
+
+    private List<ModelLoader.Result> load(ModelEntry entry, ModelSource source) {
+        List<ModelLoader.Result> results = reload.load(entry, source);
+        if (entry.serves()) {
+            // Those that could not be loaded without this model may be by now; those that were made for what it was are
+            // made anew.
+            renewAsking(entry.name());
+        }
+        return results;
+    }
+
+    private void renewAsking(String name) {
+        for (ModelEntry dependent : models.asking(name)) {
+            if (!dependent.serves() || dependent.outdated()) {
+                dependent
+                        .attempted()
+                        .ifPresent(tried -> threads.start(dependent.model(), () -> load(dependent, tried)));
+            }
+        }
+    }
+
+    /** The models that ask this one and serve, or may once their load has ended. */
+    List<ModelEntry> users(ModelEntry asked) {
+        deciding.lock();
+        try {
+            // Looked at first: a load that has ended by now shows in what serves.
+            List<ModelEntry> loading = loadsAsking(asked.name())
+                    .map(Load::entry)
+                    .filter(entry -> models.member(entry.model().namespace(), asked.name()) == asked)
+                    .toList();
+            return Stream.concat(
+                            loading.stream(), models.dependents(asked).stream().filter(ModelEntry::serves))
+                    .distinct()
+                    .toList();
+        } finally {
+            deciding.unlock();
+        }
+    }
+
+    /** The loads under way of models that ask one of that name themselves. */
+    private Stream<Load> loadsAsking(String name) {
+        return loads.stream()
+                .filter(load -> load.asked().contains(name) && !load.change().isDone());
+    }
+
+    /** The loads under way of models that ask one of that name, or that ask ensembles which do. */
+    private List<CompletableFuture<?>> loadsNeeding(String name) {
+        List<CompletableFuture<?>> needing = new ArrayList<>();
+        Set<String> seen = new HashSet<>(Set.of(name));
+        Deque<String> left = new ArrayDeque<>(seen);
+        while (!left.isEmpty()) {
+            String asked = left.remove();
+            List<Load> loading = loadsAsking(asked).toList();
+            loading.forEach(load -> needing.add(load.change()));
+            Stream.concat(loading.stream().map(Load::entry), models.asking(asked).stream())
+                    .map(ModelEntry::name)
+                    .filter(seen::add)
+                    .forEach(left::add);
+        }
+        return needing;
+    }
+
+    /**
+     * Has a model taken out of service once the loads under way that ask it have ended.
+     *
+     * @param withUnused whether the models that it asks go too, if nobody else asks them and nobody asked for them by
+     *     name
+     * @param afterwards called when its running requests have ended
+     * @return ends when new requests are refused
+     * @throws GatunException UNAVAILABLE when the server stops
+     */
+    CompletableFuture<Void> unload(ModelEntry entry, boolean withUnused, Runnable afterwards) {
+        deciding.lock();
+        try {
+            CompletableFuture<Void> change = threads.submit(entry.model(), loadsNeeding(entry.name()), () -> {
+                Runnable unused = withUnused ? unused(entry) : () -> {};
+                reload.unload(entry, () -> {
+                    unused.run();
+                    afterwards.run();
+                });
+                if (models.namespacing()) {
+                    // Ensembles are made anew that may ask the model of another namespace now.
+                    renewAsking(entry.name());
+                }
+                return null;
+            });
+            unloads.values().removeIf(CompletableFuture::isDone);
+            unloads.put(entry.model(), change);
+            return change;
+        } finally {
+            deciding.unlock();
+        }
+    }
+
+    /** As {@link #unload} where nobody waits for it; does nothing when the server stops. */
+    void startUnload(ModelEntry entry, boolean withUnused) {
+        if (threads.closed()) {
+            return;
+        }
+        CompletableFuture<Void> started = unload(entry, withUnused, () -> {});
+        assert !started.isCancelled() : "nobody has it to cancel it";
+    }
+
+    /** Unloads the models that {@code entry} asks, which nobody else asks and nobody asked for by name. */
+    private Runnable unused(ModelEntry entry) {
+        List<String> asked = entry.loaded().map(ModelSource::dependencies).orElse(List.of());
+        return () -> asked.stream().flatMap(name -> models.named(name).stream()).forEach(this::unloadUnused);
+    }
+
+    private void unloadUnused(ModelEntry member) {
+        deciding.lock();
+        try {
+            if (!member.wanted() && member.serves() && users(member).isEmpty()) {
+                startUnload(member, true);
+            }
+        } finally {
+            deciding.unlock();
+        }
+    }
+}
