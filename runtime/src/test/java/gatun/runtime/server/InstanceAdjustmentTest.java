@@ -233,7 +233,7 @@ class InstanceAdjustmentTest {
     }
 
     @Test
-    void shouldAdjustEachVersionAndGoBackAfterAnOverride() {
+    void shouldAdjustEachVersionAndGoBackAfterAnOverrideWhenFilesChange() {
         test.model("m", MODEL + "version_policy { all { } }" + instances(1), 1, 2);
         open(MODEL + "version_policy { all { } }" + instances(1));
         assertThat(test.backend.open).hasValue(2 * (1 + 1));
@@ -243,7 +243,7 @@ class InstanceAdjustmentTest {
                                  "output": [{"name": "OUT", "data_type": "TYPE_FP32", "dims": [1]}],
                                  "instance_group": [{"count": 3}]}""", Map.of()));
         assertThat(test.backend.open).hasValue(2 * (1 + 3));
-        test.server().load("m", ModelOverride.NONE);
+        change(MODEL + "version_policy { all { } }" + instances(1) + "# changed");
         Await.until("the surplus is closed", () -> test.backend.open.get() == 2 * (1 + 1));
         assertThat(loads).hasValue(0);
     }
