@@ -15,6 +15,12 @@ import org.jspecify.annotations.Nullable;
  * may be called without.
  */
 final class TicketQueue<T extends Ticket> {
+    /**
+     * In how many levels tickets may wait at a time. Each has a capacity of its own, and clients name levels: without
+     * this, one client could have any number of tickets wait.
+     */
+    static final int LEVEL_LIMIT = 1000;
+
     private final QueueCapacities capacities;
     private final boolean countsSizes;
 
@@ -49,6 +55,9 @@ final class TicketQueue<T extends Ticket> {
     /** Whether no more tickets of the ticket's level may wait. */
     boolean isFull(T ticket) {
         PriorityLevel level = levels.get(ticket.level());
+        if (level == null && levels.size() >= LEVEL_LIMIT) {
+            return true;
+        }
         return weight(ticket) > capacities.of(ticket.level()) - (level == null ? 0 : level.load);
     }
 

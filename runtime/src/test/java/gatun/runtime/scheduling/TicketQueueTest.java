@@ -57,6 +57,18 @@ class TicketQueueTest {
     }
 
     @Test
+    void shouldLetTicketsWaitInSoManyLevelsAtATime() {
+        Job first = add(1);
+        for (long i = 2; i <= TicketQueue.LEVEL_LIMIT; i++) {
+            add(i);
+        }
+        assertThat(queue.isFull(new Job(-1))).as("a level more").isTrue();
+        assertThat(queue.isFull(new Job(2))).as("a level in use").isFalse();
+        take(first);
+        assertThat(queue.isFull(new Job(-1))).as("one level less").isFalse();
+    }
+
+    @Test
     void shouldKeepOneLevelWhenEachRequestNamesAnother() {
         for (long level = 0; level < COUNT; level++) {
             Job job = add(level);
