@@ -156,7 +156,8 @@ public final class LocalCache implements ResponseCache {
         }
     }
 
-    private static long aligned(long byteSize) {
+    /** The room that a tensor of so many bytes takes among others, each of which begins at a multiple of 64. */
+    static long aligned(long byteSize) {
         return (byteSize + ALIGNMENT - 1) & -ALIGNMENT;
     }
 

@@ -23,8 +23,6 @@ import java.util.Set;
  * {@code raw_output_contents}. Nothing in the bytes is believed before it is checked. Stateless.
  */
 final class StoredResponse {
-    private static final long ALIGNMENT = 64;
-
     private StoredResponse() {}
 
     /** The bytes of a response; empty where they would be more than {@code byteLimit}. */
@@ -79,7 +77,7 @@ final class StoredResponse {
                 return Optional.empty();
             }
             specs.add(spec);
-            byteSize += aligned(content.size());
+            byteSize += LocalCache.aligned(content.size());
         }
         Buffer memory = pool.take(byteSize);
         List<Tensor> outputs = new ArrayList<>();
@@ -89,7 +87,7 @@ final class StoredResponse {
             MemorySegment place = memory.segment().asSlice(at, content.size());
             content.copyTo(place.asByteBuffer());
             outputs.add(new Tensor(specs.get(i), place));
-            at += aligned(content.size());
+            at += LocalCache.aligned(content.size());
         }
         return Optional.of(new CachedResponses.Found(outputs, memory));
     }
@@ -109,9 +107,5 @@ final class StoredResponse {
         }
         return BytesCodec.check(MemorySegment.ofBuffer(content.asReadOnlyByteBuffer()), count)
                 == BytesCodec.Check.Complete.COMPLETE;
-    }
-
-    private static long aligned(long byteSize) {
-        return (byteSize + ALIGNMENT - 1) & -ALIGNMENT;
     }
 }
