@@ -181,6 +181,7 @@ final class Server implements AutoCloseable {
         if (loading.warmUpIterations() > 0) {
             options.warmUps(new WarmUpRecords(buffers, limits, loading.warmUpIterations()));
         }
+        loading.memoryByteSize().ifPresent(options::modelMemory);
         models.sources().repositories().forEach(options::repository);
         models.sources().list().map(Server::read).ifPresent(options::listed);
         models.batching().map(Server::rules).ifPresent(options::batching);

@@ -2,9 +2,10 @@
 package gatun.spi;
 
 /**
- * Runs a model. Made, warmed up and closed by one thread, the instance's own platform thread. It runs there too; but
- * where {@link #isBoundToThread} is false, and its runs have shown to be short, a request's own virtual thread may call
- * {@link #execute}, which spares waking another. Never two threads at a time, and each sees what the one before wrote.
+ * Runs a model. Made, warmed up, run and closed by one thread, the instance's own platform thread, unless
+ * {@link #isBoundToThread} is false. Then that thread ends where nothing is to be run for some time, and another takes
+ * its place; and where runs have shown to be short, a request's own virtual thread may call {@link #execute}, which
+ * spares waking another. Never two threads at a time, and each sees what the one before wrote.
  */
 public interface BackendInstance extends AutoCloseable {
     /**
@@ -20,8 +21,8 @@ public interface BackendInstance extends AutoCloseable {
     void execute(Execution execution);
 
     /**
-     * Whether {@link #execute} must be called by the thread that made this: true unless the engine does not mind, and
-     * nothing here is confined to a thread.
+     * Whether {@link #execute} and {@link #close} must be called by the thread that made this: true unless the engine
+     * does not mind, and nothing here is confined to a thread.
      */
     default boolean isBoundToThread() {
         return true;

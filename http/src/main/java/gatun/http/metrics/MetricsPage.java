@@ -5,6 +5,7 @@ import gatun.listener.OpenConnections;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.EngineStatistics;
+import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.server.InferenceServer;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
@@ -206,6 +207,20 @@ public final class MetricsPage {
                     .build());
         }
         families.add(values.build());
+        Optional<ModelMemoryUse> memory = server.modelMemory();
+        if (memory.isPresent()) {
+            families.addAll(ModelMemoryFamilies.gauges(memory.get()));
+            families.add(counter(
+                    "gatun_model_loads_on_demand",
+                    "Number of times that a model was loaded because a request needed it",
+                    List.of(new Point(Labels.EMPTY, memory.get().loadCount())),
+                    typed));
+            families.add(counter(
+                    "gatun_model_evictions",
+                    "Number of times that a model was closed to make room for another",
+                    List.of(new Point(Labels.EMPTY, memory.get().evictionCount())),
+                    typed));
+        }
         families.add(ConnectionFamilies.open(open));
         families.add(counter(
                 "gatun_connections_refused",

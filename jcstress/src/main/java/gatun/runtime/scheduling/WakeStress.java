@@ -2,7 +2,6 @@
 package gatun.runtime.scheduling;
 
 import java.time.Duration;
-import java.util.List;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -17,32 +16,8 @@ import org.openjdk.jcstress.annotations.State;
 @Outcome(expect = Expect.FORBIDDEN, desc = "it sleeps for ever")
 @State
 public class WakeStress {
-    /** A worker that is never run. */
-    private static final class Idle implements Worker<Ticket> {
-        @Override
-        public String threadName() {
-            return "idle";
-        }
-
-        @Override
-        public void open() {}
-
-        @Override
-        public boolean isBoundToThread() {
-            return true;
-        }
-
-        @Override
-        public long run(List<Ticket> batch) {
-            return 0;
-        }
-
-        @Override
-        public void close() {}
-    }
-
-    private final InstanceThread<Ticket> thread =
-            new InstanceThread<>(0, new Idle(), own -> own.sleep(Dispatcher.FOREVER), failure -> {});
+    private final InstanceThread<Ticket> thread = new InstanceThread<>(
+            0, new IdleWorker(true), own -> own.sleep(Dispatcher.FOREVER), failure -> {}, Duration.ZERO);
 
     /** The instance's thread, from its start to its end. */
     @Actor

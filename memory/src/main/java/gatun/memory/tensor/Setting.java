@@ -50,6 +50,8 @@ public enum Setting {
     MODEL_CONFIG_FILE,
     /** Who decides which models are loaded. */
     MODEL_CONTROL_MODE,
+    /** The memory that models may take together. */
+    MODEL_MEMORY_LIMIT,
     /** The name of one model that is served by name. */
     MODEL_NAME,
     /** How long a model may take over TensorFlow Serving's REST API. */

@@ -87,11 +87,15 @@ public final class LoadedModel implements ServedModel {
      * Starts the instances of a version and waits until they are warm. Owns the backend of {@code definition} from now
      * on, also when this fails.
      *
+     * @param counters count what it does; go on from what they have
      * @param readyVersions tells the ready versions of the same model, ascending
      * @throws GatunException when an instance does not start
      */
     public static LoadedModel start(
-            VersionDefinition definition, ExecutionResources shared, Supplier<List<String>> readyVersions) {
+            VersionDefinition definition,
+            ExecutionResources shared,
+            ModelCounters counters,
+            Supplier<List<String>> readyVersions) {
         ModelConfig config = definition.config();
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
         SequenceModel sequences = SequenceModel.of(config, definition.states(), shared.queueLimit());
@@ -101,8 +105,8 @@ public final class LoadedModel implements ServedModel {
                 definition.warmUps(),
                 new LoadingVersion(config, definition.version(), signature, entryPoints.byName()),
                 entryPoints.check());
-        InstanceResources resources = new InstanceResources(
-                definition.backend(), signature, sequences, shared.pool(), warmUp, new ModelCounters());
+        InstanceResources resources =
+                new InstanceResources(definition.backend(), signature, sequences, shared.pool(), warmUp, counters);
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
             QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule);

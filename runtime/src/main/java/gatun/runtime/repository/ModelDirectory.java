@@ -4,7 +4,9 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.configuration.ConfigurationFile;
+import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -52,6 +54,18 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
             versionNumber(directory.getFileName().toString()).ifPresent(versions::add);
         }
         return versions;
+    }
+
+    /** The size of all files of a version, in bytes. */
+    long byteSize(long version) {
+        try (Stream<Path> files = Files.walk(version(version))) {
+            return files.map(Path::toFile)
+                    .filter(File::isFile)
+                    .mapToLong(File::length)
+                    .sum();
+        } catch (IOException | UncheckedIOException e) {
+            throw GatunException.invalidArgument("cannot read the files of version " + version + ": " + e.getMessage());
+        }
     }
 
     /** The state of a version's directory. */

@@ -18,6 +18,9 @@ import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionDefinition;
 import gatun.runtime.execution.WarmUpPlan;
+import gatun.runtime.residency.ModelMemory;
+import gatun.runtime.residency.OnDemandModel;
+import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.ConfigurationException;
@@ -49,28 +52,37 @@ final class ModelLoader {
     private final BufferPool pool;
     private final Function<String, MemberModels> members;
     private final UnaryOperator<ServedModel> remembering;
+    private final Optional<ModelMemory> memory;
+
+    /** Whether a model need not wait for its first request where {@link #memory} has a limit. */
+    private volatile boolean atOnce;
 
     /**
      * @param members finds the members of the ensembles of a namespace
      * @param remembering puts the response cache before a model that wants it
+     * @param memory what models may take together, where they are loaded by the requests that need them
      */
     ModelLoader(
             RepositorySettings settings,
             Backends backends,
             BufferPool pool,
             Function<String, MemberModels> members,
-            UnaryOperator<ServedModel> remembering) {
+            UnaryOperator<ServedModel> remembering,
+            Optional<ModelMemory> memory) {
         this.settings = settings;
         this.backends = backends;
         this.pool = pool;
         this.members = members;
         this.remembering = remembering;
+        this.memory = memory;
     }
 
     /** How loading one version went: its entry, and the failure when there is one. */
     record Result(VersionEntry entry, Optional<GatunException> failure) {
-        private static Result ready(ServedModel model, Duration loadTime) {
-            return new Result(VersionEntry.ready(model, loadTime), Optional.empty());
+        /** @param required whether the server is not ready when this cannot answer later */
+        private static Result ready(ServedModel model, Duration loadTime, boolean required) {
+            VersionEntry entry = VersionEntry.ready(model, loadTime);
+            return new Result(required ? entry : entry.optional(), Optional.empty());
         }
 
         private static Result failed(
@@ -198,10 +210,10 @@ final class ModelLoader {
                                     members.apply(source.model().namespace()),
                                     pool,
                                     entry::readyVersions)
-                            : retrying(config.getName(), () -> start(source, config, version, labels, entry)));
+                            : start(source, config, version, labels, entry));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
-            return Result.ready(loaded, loadTime);
+            return Result.ready(loaded, loadTime, memory.isEmpty());
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(source.name(), e);
             return Result.failed(source.name(), Long.toString(version), engine, failure, since(startedNanos));
@@ -214,8 +226,34 @@ final class ModelLoader {
         });
     }
 
-    private LoadedModel start(
+    /** A version on a backend: loaded now, or by its first request where memory is limited. */
+    private ServedModel start(
             ModelSource source, ModelConfig config, long version, Map<String, List<String>> labels, ModelEntry entry) {
+        Function<ModelCounters, LoadedModel> opening =
+                counters -> retrying(config.getName(), () -> open(source, config, version, labels, counters, entry));
+        if (memory.isEmpty()) {
+            return opening.apply(new ModelCounters());
+        }
+        OnDemandModel model = new OnDemandModel(
+                memory.get(), config, version, source.directory().byteSize(version), opening, entry::readyVersions);
+        if (atOnce) {
+            model.load();
+        }
+        return model;
+    }
+
+    /** From now on what is loaded is loaded at once, so that who asked for it learns whether it can be. */
+    void loadAtOnce() {
+        atOnce = true;
+    }
+
+    private LoadedModel open(
+            ModelSource source,
+            ModelConfig config,
+            long version,
+            Map<String, List<String>> labels,
+            ModelCounters counters,
+            ModelEntry entry) {
         ModelDirectory directory = source.directory();
         Optional<BatchingRule> rule = rule(source, directory.version(version));
         WarmUpPlan warmUps = new WarmUpPlan(
@@ -236,6 +274,7 @@ final class ModelLoader {
                         pool,
                         settings.scheduling().queueLimit(),
                         settings.scheduling().rateLimiter()),
+                counters,
                 entry::readyVersions);
         fingerprint.ifPresent(loaded::identify);
         return loaded;

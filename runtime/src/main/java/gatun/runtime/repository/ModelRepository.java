@@ -10,12 +10,14 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
+import gatun.runtime.residency.ModelMemory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,6 +26,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -48,6 +51,7 @@ public final class ModelRepository {
     private final ControlMode controlMode;
     private final ModelTable models;
     private final ModelLoader loader;
+    private final Optional<ModelMemory> memory;
     private final Unloader unloader = new Unloader();
     private final ModelReload reload;
     private final ModelLifeCycle lifeCycle;
@@ -77,8 +81,13 @@ public final class ModelRepository {
         controlMode = settings.controlMode();
         readableAtStart = settings.sources().readableAtStart();
         models = new ModelTable(settings.sources().namespacing(), listeners);
+        OptionalLong limit = settings.loading().memoryByteSize();
+        memory = limit.isPresent()
+                ? Optional.of(
+                        new ModelMemory(limit.getAsLong(), settings.loading().threads(), listeners::changed))
+                : Optional.empty();
         loader = new ModelLoader(
-                settings, backends, pool, namespace -> new RepositoryMembers(models, namespace), remembering);
+                settings, backends, pool, namespace -> new RepositoryMembers(models, namespace), remembering, memory);
         reload = new ModelReload(loader, unloader, listeners);
         lifeCycle = new ModelLifeCycle(
                 sources,
@@ -94,7 +103,13 @@ public final class ModelRepository {
      * @throws GatunException when a directory of the repository cannot be read, and need be
      */
     public void loadAll() {
-        scanAtStart().ifPresent(lifeCycle::start);
+        start(found -> found);
+    }
+
+    /** From its end on, a model that is loaded is loaded at once, also where others wait for their first request. */
+    private void start(UnaryOperator<SortedMap<ModelIdentifier, RepositoryScan.Finding>> choosing) {
+        scanAtStart().map(choosing).ifPresent(lifeCycle::start);
+        loader.loadAtOnce();
     }
 
     /** What the repositories hold; empty when they cannot be read and the server is to live all the same. */
@@ -121,7 +136,7 @@ public final class ModelRepository {
      */
     public void loadOnly(List<String> names) {
         names.forEach(ModelName::check);
-        scanAtStart().ifPresent(found -> lifeCycle.start(chosen(names, found)));
+        start(found -> chosen(names, found));
     }
 
     private static SortedMap<ModelIdentifier, RepositoryScan.Finding> chosen(
@@ -301,6 +316,11 @@ public final class ModelRepository {
     /** How long the requests to every ready version took, by name and version. */
     public List<ModelLatencies> latencies() {
         return ready((identifier, model) -> model.latencies().stream().map(found -> found.of(identifier)));
+    }
+
+    /** How much memory models take, where it has a limit. */
+    public Optional<ModelMemoryUse> memory() {
+        return memory.map(ModelMemory::use);
     }
 
     /** The result of {@code look} for every ready version, by name and version. */

@@ -11,6 +11,7 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
@@ -54,6 +55,8 @@ public record RepositorySettings(
      * @param warmUps requests beside models' files that they answer before they serve
      * @param configurationRule checks complete configurations beyond the runtime's own rules
      * @param fingerprints whether versions are to tell, by a hash, what their responses depend on
+     * @param memoryByteSize the memory that models may take together, each loaded by the request that needs it; empty
+     *     where all are loaded and stay
      */
     public record Loading(
             int threads,
@@ -61,7 +64,8 @@ public record RepositorySettings(
             Duration retryInterval,
             WarmUpSource warmUps,
             Consumer<ModelConfig> configurationRule,
-            boolean fingerprints) {}
+            boolean fingerprints,
+            OptionalLong memoryByteSize) {}
 
     /**
      * How requests wait and share runs.

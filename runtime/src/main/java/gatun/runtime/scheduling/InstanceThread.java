@@ -5,48 +5,84 @@ import gatun.memory.threads.FailureLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The platform thread of one instance. While it is idle it parks, and whoever has work for it wakes it directly.
+ * The platform thread of one instance. While it is idle it parks, and whoever has work for it wakes it directly. Where
+ * the worker is not bound to a thread, a thread that has been idle for some time ends, and the next work starts another:
+ * models that nobody asks cost no threads.
  *
  * @param <T> what it runs
  */
 final class InstanceThread<T extends Ticket> {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceThread.class);
 
+    /** How long a thread that could end waits for work. */
+    static final Duration IDLE = Duration.ofSeconds(10);
+
+    /** What the thread of an instance does. */
+    private enum State {
+        /** It runs, or sleeps and is not woken. */
+        STARTED,
+        /** It was woken: it looks for work before it sleeps again. */
+        WOKEN,
+        /** It has ended, or will at once; the next to wake it starts another. */
+        RESTING
+    }
+
     private final int ordinal;
     private final Worker<T> worker;
     private final @Nullable RunPermit turn;
     private final Runnable waking = this::wake;
-    private final Thread thread;
+    private final Predicate<InstanceThread<T>> loop;
+    private final Consumer<Throwable> broken;
+    private final long idleNanos;
+    private final AtomicReference<State> state = new AtomicReference<>(State.STARTED);
     private final CountDownLatch opened = new CountDownLatch(1);
+
+    /** Counted down when the worker is closed, or did not open. */
+    private final CountDownLatch ended = new CountDownLatch(1);
+
     /** Written before {@link #opened} is counted down, read after. */
     private @Nullable Throwable openFailure;
 
+    /** Null before the start. Replaced by whoever changes the state from {@link State#RESTING}. */
+    private volatile @Nullable Thread thread;
+
+    /** Whether the thread ends after some time without work; as the worker is bound, or not, once it is open. */
+    private volatile boolean mayRest;
+
     /** Set when its instance is given nothing new any more. */
     private volatile boolean retired;
-
-    /** Set by whoever wakes this thread. */
-    private volatile boolean woken;
 
     /**
      * A thread that has not started.
      *
      * @param ordinal its number among the scheduler's threads, from 0
-     * @param loop runs tickets until the scheduler ends; called on the thread when the worker has opened
-     * @param broken told when {@code loop} has thrown: the thread ends then, though the scheduler does not
+     * @param loop runs tickets on the thread, from the moment that it is woken; true when the scheduler has ended, false
+     *     when {@link #sleep} was
+     * @param broken told when {@code loop} has thrown: the instance ends then, though the scheduler does not
+     * @param idle how long a thread that may end waits for work
      */
-    InstanceThread(int ordinal, Worker<T> worker, Consumer<InstanceThread<T>> loop, Consumer<Throwable> broken) {
+    InstanceThread(
+            int ordinal,
+            Worker<T> worker,
+            Predicate<InstanceThread<T>> loop,
+            Consumer<Throwable> broken,
+            Duration idle) {
         this.ordinal = ordinal;
         this.worker = worker;
+        this.loop = loop;
+        this.broken = broken;
+        idleNanos = idle.toNanos();
         turn = worker.turn().orElse(null);
-        // A daemon: an engine that never returns must not keep the process alive after its grace period.
-        thread = Thread.ofPlatform().name(worker.threadName()).daemon(true).unstarted(() -> live(loop, broken));
     }
 
     int ordinal() {
@@ -58,29 +94,62 @@ final class InstanceThread<T extends Ticket> {
         return worker;
     }
 
+    /** Opens the worker on a thread of its own; to be called once. */
     void start() {
-        thread.start();
+        startThread(this::open);
     }
 
-    private void live(Consumer<InstanceThread<T>> loop, Consumer<Throwable> broken) {
+    private void startThread(Runnable life) {
+        // A daemon: an engine that never returns must not keep the process alive after its grace period.
+        Thread next = Thread.ofPlatform().name(worker.threadName()).daemon(true).unstarted(life);
+        thread = next;
+        next.start();
+    }
+
+    private void open() {
         try {
             worker.open();
+            mayRest = !worker.isBoundToThread();
         } catch (Throwable t) {
             openFailure = t;
+            ended.countDown();
             return;
         } finally {
             opened.countDown();
         }
         Thread.interrupted(); // left by the worker: this thread would never sleep
+        if (!mayRest || !rest()) {
+            live();
+        }
+    }
+
+    /** The life of a thread whose worker is open: to its rest, or to the end of the instance. */
+    private void live() {
+        boolean resting = false;
         try {
-            loop.accept(this);
+            resting = !sleep(Dispatcher.FOREVER) || !loop.test(this);
         } catch (Throwable t) {
             FailureLog.write(
                     t, failure -> LOG.error("Thread {} ends because of a fault", worker.threadName(), failure));
             broken.accept(t);
         } finally {
-            worker.close();
+            if (!resting) {
+                close();
+            }
         }
+    }
+
+    private void close() {
+        try {
+            worker.close();
+        } finally {
+            ended.countDown();
+        }
+    }
+
+    /** Lets the thread end, unless it was woken. */
+    private boolean rest() {
+        return state.compareAndSet(State.STARTED, State.RESTING);
     }
 
     /**
@@ -161,27 +230,51 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /** Ends the present sleep of this thread, or else its next one at once. */
+    /** Ends the present sleep of this thread, or else its next one at once; starts it where it rests. */
     void wake() {
-        woken = true;
-        LockSupport.unpark(thread);
+        if (state.getAndSet(State.WOKEN) == State.RESTING) {
+            startAgain();
+        } else {
+            LockSupport.unpark(thread);
+        }
     }
 
-    /** Parks until this thread is woken, or until the time is over. */
-    void sleep(long nanos) {
-        long deadline = System.nanoTime() + nanos;
-        while (!woken) {
-            if (nanos == Dispatcher.FOREVER) {
+    private void startAgain() {
+        try {
+            startThread(this::live);
+        } catch (OutOfMemoryError e) {
+            // The system has no thread left. What was accepted is run all the same: a virtual thread needs none.
+            LOG.warn("There is no thread for {}, which holds up others now: {}", worker.threadName(), e.getMessage());
+            Thread next = Thread.ofVirtual().name(worker.threadName()).unstarted(this::live);
+            thread = next;
+            next.start();
+        }
+    }
+
+    /**
+     * Parks until this thread is woken, or until the time is over; false when it has to end instead, since there was no
+     * work for long: another is started for the next.
+     */
+    boolean sleep(long nanos) {
+        boolean mayEnd = mayRest && nanos == Dispatcher.FOREVER;
+        long limit = mayEnd ? idleNanos : nanos;
+        long deadline = System.nanoTime() + limit;
+        while (state.get() != State.WOKEN) {
+            if (limit == Dispatcher.FOREVER) {
                 LockSupport.park(this);
-            } else {
-                long remaining = deadline - System.nanoTime();
-                if (remaining <= 0) {
-                    break;
-                }
+                continue;
+            }
+            long remaining = deadline - System.nanoTime();
+            if (remaining > 0) {
                 LockSupport.parkNanos(this, remaining);
+            } else if (!mayEnd) {
+                break;
+            } else if (rest()) {
+                return false;
             }
         }
-        woken = false;
+        state.set(State.STARTED);
+        return true;
     }
 
     /** Notes that its instance is given nothing new any more. */
@@ -195,19 +288,19 @@ final class InstanceThread<T extends Ticket> {
 
     /** Whether it was started and its worker is closed, or never opened. */
     boolean hasEnded() {
-        return thread.getState() == Thread.State.TERMINATED;
+        return ended.getCount() == 0;
     }
 
-    /** Waits for the thread to end; false when it has not, or when the caller was interrupted, whose mark is kept. */
+    /** Waits for that; false when it has not come, or when the caller was interrupted, whose mark is kept. */
     boolean join(Duration grace) {
-        if (thread.getState() == Thread.State.NEW) {
+        if (thread == null) {
             return true;
         }
         try {
-            return thread.join(grace);
+            return ended.await(grace.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return !thread.isAlive();
+            return hasEnded();
         }
     }
 }

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,8 +22,9 @@ final class InstanceThreads<T extends Ticket> {
     static final Duration OPENING_GRACE = Duration.ofMinutes(10);
 
     private final ReentrantLock lock;
-    private final Consumer<InstanceThread<T>> loop;
+    private final Predicate<InstanceThread<T>> loop;
     private final Runnable stop;
+    private final Duration idle;
 
     /** Whether the scheduler takes no more tickets because one of the threads has ended by a fault. */
     private volatile boolean broken;
@@ -44,20 +45,31 @@ final class InstanceThreads<T extends Ticket> {
      *
      * @param workers at least one
      * @param lock guards the scheduler's decisions; not held while workers open, run and close
-     * @param loop the life of each: runs tickets until the scheduler ends, or its instance is retired
+     * @param loop the life of each, as {@link InstanceThread} says: runs tickets until the scheduler ends, or its
+     *     instance is retired
      * @param stop ends the scheduler and refuses the tickets that wait; called when a thread has ended though it should
      *     not
+     * @param idle how long a thread that may end waits for work
      */
     InstanceThreads(
-            List<? extends Worker<T>> workers, ReentrantLock lock, Consumer<InstanceThread<T>> loop, Runnable stop) {
+            List<? extends Worker<T>> workers,
+            ReentrantLock lock,
+            Predicate<InstanceThread<T>> loop,
+            Runnable stop,
+            Duration idle) {
         this.lock = lock;
         this.loop = loop;
         this.stop = stop;
+        this.idle = idle;
         List<InstanceThread<T>> first = new ArrayList<>(workers.size());
         for (int i = 0; i < workers.size(); i++) {
-            first.add(new InstanceThread<>(i, workers.get(i), loop, this::endAll));
+            first.add(make(i, workers.get(i)));
         }
         threads = List.copyOf(first);
+    }
+
+    private InstanceThread<T> make(int number, Worker<T> worker) {
+        return new InstanceThread<>(number, worker, loop, this::endAll, idle);
     }
 
     /** A thread has failed, so that nobody knows any more which instance has what: nothing is accepted from now on. */
@@ -107,7 +119,7 @@ final class InstanceThreads<T extends Ticket> {
                 if (number == Dispatcher.NONE) {
                     return false; // Only the first can be refused: nobody stops the scheduler meanwhile.
                 }
-                opening.add(put(new InstanceThread<>(number, worker, loop, this::endAll)));
+                opening.add(put(make(number, worker)));
             }
         } finally {
             lock.unlock();

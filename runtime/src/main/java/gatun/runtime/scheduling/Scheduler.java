@@ -23,34 +23,37 @@ public final class Scheduler<T extends Ticket> {
     /** Null where every ticket runs on the thread of its instance. */
     private final @Nullable LentInstances<T> lent;
 
-    private Scheduler(BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns) {
-        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop);
+    private Scheduler(BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns, Duration idle) {
+        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop, idle);
         BatchDispatcher<T> batches = new BatchDispatcher<>(policy, workers.size(), threads.turns());
         dispatcher = batches;
         lent = batches.lends() ? new LentInstances<>(lock, batches, threads, inlineRuns) : null;
     }
 
-    private Scheduler(SequencePolicy policy, List<? extends Worker<T>> workers) {
-        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop);
+    private Scheduler(SequencePolicy policy, List<? extends Worker<T>> workers, Duration idle) {
+        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop, idle);
         dispatcher = new SequenceDispatcher<>(policy, workers.size(), threads.turns());
         lent = null;
     }
 
     /**
-     * Starts a thread for each worker and waits until all have opened. When one fails the others are closed again and
+     * Has each worker opened by a thread of its own and waits until all are. When one fails the others are closed again and
      * its failure is thrown.
      *
      * @param policy how tickets become batches
      * @param workers at least one
      */
     public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends Worker<T>> workers) {
-        return open(policy, workers, InlineRuns.OF_THIS_JVM);
+        return open(policy, workers, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
     }
 
-    /** As {@link #open(BatchPolicy, List)}, with runs on request threads as far as {@code inlineRuns} lets them. */
+    /**
+     * As {@link #open(BatchPolicy, List)}, with runs on request threads as far as {@code inlineRuns} lets them, and
+     * threads that end when they had no work for as long as {@code idle}, where their workers let them.
+     */
     static <T extends Ticket> Scheduler<T> open(
-            BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns) {
-        return new Scheduler<>(policy, workers, inlineRuns).opened();
+            BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns, Duration idle) {
+        return new Scheduler<>(policy, workers, inlineRuns, idle).opened();
     }
 
     /**
@@ -58,7 +61,7 @@ public final class Scheduler<T extends Ticket> {
      * sequence. Each sequence stays on one instance.
      */
     public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends Worker<T>> workers) {
-        return new Scheduler<>(policy, workers).opened();
+        return new Scheduler<>(policy, workers, InstanceThread.IDLE).opened();
     }
 
     private Scheduler<T> opened() {
@@ -176,18 +179,22 @@ public final class Scheduler<T extends Ticket> {
         return threads.isBroken();
     }
 
-    /** The life of an instance's thread: run what it is given, sleep where there is nothing. */
-    private void serve(InstanceThread<T> thread) {
+    /**
+     * The life of an instance's thread that was woken: run what it is given, sleep where there is nothing. True when
+     * there will never be more, false when {@link InstanceThread#sleep} lets the thread end.
+     */
+    private boolean serve(InstanceThread<T> thread) {
         List<T> batch = new ArrayList<>();
         long ranNanos = 0;
-        thread.sleep(Dispatcher.FOREVER);
         while (true) {
             long sleepNanos = takeOrRefuse(thread, ranNanos, batch);
             if (sleepNanos == Dispatcher.END) {
-                return;
+                return true;
             }
             if (batch.isEmpty()) {
-                thread.sleep(sleepNanos);
+                if (!thread.sleep(sleepNanos)) {
+                    return false;
+                }
                 ranNanos = 0;
             } else {
                 ranNanos = run(thread, batch);

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * The work of an instance's thread. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other
- * threads run it too, never two at a time, and each sees the writes of the one before.
+ * threads run it too, and another may take its place; never two at a time, and each sees the writes of the one before.
  *
  * @param <T> what it runs
  */
@@ -17,7 +17,7 @@ public interface Worker<T extends Ticket> {
     /** Makes ready; a failure keeps the scheduler from opening. */
     void open();
 
-    /** Whether {@link #run} too must be called by its own thread. Asked when it is open, by any thread. */
+    /** Whether {@link #run} and {@link #close} must be called by the thread that opened it. Asked when it is open, by any thread. */
     boolean isBoundToThread();
 
     /**

@@ -15,6 +15,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
@@ -252,6 +253,11 @@ public final class GatunServer implements InferenceServer {
     @Override
     public List<EngineStatistics> engines() {
         return backends.statistics();
+    }
+
+    @Override
+    public Optional<ModelMemoryUse> modelMemory() {
+        return repository.memory();
     }
 
     @Override

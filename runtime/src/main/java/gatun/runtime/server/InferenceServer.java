@@ -12,6 +12,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
@@ -179,6 +180,11 @@ public interface InferenceServer extends AutoCloseable {
 
     /** The statistics of each engine that a model needed, by name. */
     List<EngineStatistics> engines();
+
+    /** How much memory models take; empty unless it has a limit, and models are loaded by the requests that need them. */
+    default Optional<ModelMemoryUse> modelMemory() {
+        return Optional.empty();
+    }
 
     /**
      * The counters of the ready versions of one model, or of one version.

@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
@@ -71,6 +72,7 @@ public final class ServerOptions {
     private LogControl log = LogControl.fixed();
     private Tracing tracing = Tracing.off();
     private Consumer<ModelConfig> configurationRule = config -> {};
+    private OptionalLong modelMemory = OptionalLong.empty();
     private boolean autoComplete = true;
     private boolean readableAtStart = true;
     private boolean modelNamespacing;
@@ -177,6 +179,16 @@ public final class ServerOptions {
     /** How long to wait before a load is tried again; not at all without this call. */
     public ServerOptions loadRetryInterval(Duration interval) {
         loadRetryInterval = interval;
+        return this;
+    }
+
+    /**
+     * The most bytes that models may take together, counted by their files. Each is then loaded by the first request
+     * that needs it, and those that were not used for the longest time are closed to make room. Without this call all
+     * are loaded and stay.
+     */
+    public ServerOptions modelMemory(long byteSize) {
+        modelMemory = OptionalLong.of(byteSize);
         return this;
     }
 
@@ -328,7 +340,8 @@ public final class ServerOptions {
                         loadRetryInterval,
                         warmUps,
                         configurationRule,
-                        responseStore.isPresent()),
+                        responseStore.isPresent(),
+                        modelMemory),
                 new RepositorySettings.Scheduling(
                         queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
                 limits.model());

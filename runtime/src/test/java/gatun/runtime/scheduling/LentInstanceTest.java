@@ -282,9 +282,9 @@ class LentInstanceTest {
     void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
         InlineRuns one = new InlineRuns(1);
         Runner second = new Runner(false);
-        Scheduler<Job> other = Scheduler.open(BatchPolicy.single(10), List.of(second), one);
+        Scheduler<Job> other = Scheduler.open(BatchPolicy.single(10), List.of(second), one, InstanceThread.IDLE);
         assertThat(scheduler.close(GRACE)).isTrue();
-        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker), one);
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker), one, InstanceThread.IDLE);
         try {
             earnTrust();
             earnTrust(other);

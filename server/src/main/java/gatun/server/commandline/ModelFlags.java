@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -92,6 +93,12 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             FlagType.MICROSECONDS,
             standard.loading().retryInterval(),
             "How long to wait before that.");
+    private final Flag<Optional<Long>> memoryLimit = optional(
+            "--model-memory-limit",
+            FlagType.BYTE_SIZE,
+            "The most bytes that models may take together, counted by their files: each is loaded by the first request"
+                    + " that needs it, and those that were not used for the longest time make room. All are loaded at"
+                    + " start, and stay, unless this is given.");
     private final Flag<Boolean> warmUp = yesOrNo(
             "--enable_model_warmup",
             standard.loading().warmUpIterations() > 0,
@@ -161,7 +168,11 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                         tensorFlow.loadThreads().orElse(loadThreads.value()),
                         loadRetries.value(),
                         retryInterval.value(),
-                        warmUp.value() ? Math.max(1, warmUpIterations.value()) : 0),
+                        warmUp.value() ? Math.max(1, warmUpIterations.value()) : 0,
+                        memoryLimit
+                                .value()
+                                .map(OptionalLong::of)
+                                .orElse(standard.loading().memoryByteSize())),
                 new Backends(NamedOption.byOwner(options), backendDirectory.value()),
                 batching.settings(command),
                 rateLimit.value() ? Optional.of(resources.value()) : Optional.empty());

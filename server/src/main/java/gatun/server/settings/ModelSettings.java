@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * The models to serve and how to load them.
@@ -31,7 +32,7 @@ public record ModelSettings(
     public static final ModelSettings STANDARD = new ModelSettings(
             new Sources(List.of(), Optional.empty(), "", true, false),
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
-            new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1),
+            new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1, OptionalLong.empty()),
             new Backends(Map.of(), Optional.empty()),
             Optional.empty(),
             Optional.empty());
@@ -97,8 +98,11 @@ public record ModelSettings(
      * @param retries how often a load that fails is tried again before it counts as failed
      * @param retryInterval how long to wait before that
      * @param warmUpIterations how often each request in a model's file of warm-up requests is sent to it; 0 for never
+     * @param memoryByteSize the memory that models may take together, each loaded by the first request that needs it;
+     *     empty where all are loaded at start and stay
      */
-    public record Loading(int threads, int retries, Duration retryInterval, int warmUpIterations) {}
+    public record Loading(
+            int threads, int retries, Duration retryInterval, int warmUpIterations, OptionalLong memoryByteSize) {}
 
     /**
      * The options of backends, and the folder of more of them.

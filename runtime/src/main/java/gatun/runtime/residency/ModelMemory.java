@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.residency;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
+import gatun.runtime.ModelMemoryUse;
+import gatun.runtime.execution.LoadedModel;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The memory that the models of a server may take together, counted by the sizes of their files. A model that is to be
+ * loaded when there is no room waits until enough of the models that nobody uses at that moment are closed, those first
+ * that were not used for the longest time. Safe for any thread.
+ */
+public final class ModelMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelMemory.class);
+
+    /** How long a model waits for others that are all in use, before those who ask for it are refused. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** How long a model that nobody uses may take to close. */
+    private static final Duration CLOSING = Duration.ofMinutes(1);
+
+    private static final long IDLE_SECONDS = 5;
+
+    private final long byteSize;
+    private final Runnable onFailure;
+    private final ThreadPoolExecutor threads;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition room = lock.newCondition();
+
+    // Guarded by the lock.
+    private final Set<OnDemandModel> models = new HashSet<>();
+    private long used;
+    private long loads;
+    private long evictions;
+
+    /** How many loads look for room. */
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    /**
+     * Memory without any model.
+     *
+     * @param byteSize the most that models may take together
+     * @param threadCount how many are loaded at a time
+     * @param onFailure called after a model that a request needed could not be loaded
+     */
+    public ModelMemory(long byteSize, int threadCount, Runnable onFailure) {
+        this.byteSize = byteSize;
+        this.onFailure = onFailure;
+        threads = new ThreadPoolExecutor(
+                threadCount,
+                threadCount,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                Thread.ofPlatform().name("on-demand-load-", 0).daemon(true).factory());
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Refuses a model that would not fit if it were alone.
+     *
+     * @throws GatunException RESOURCE_EXHAUSTED
+     */
+    public void requireFit(long modelByteSize) {
+        if (modelByteSize > byteSize) {
+            throw new GatunException(
+                    ErrorCode.RESOURCE_EXHAUSTED,
+                    "its files have " + modelByteSize + " bytes, and all models together may take " + byteSize
+                            + "; raise " + Setting.MODEL_MEMORY_LIMIT);
+        }
+    }
+
+    /** What is taken now. */
+    public ModelMemoryUse use() {
+        lock.lock();
+        try {
+            return new ModelMemoryUse(byteSize, used, models.size(), loads, evictions);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Has a platform thread load a model. */
+    CompletableFuture<Void> start(Runnable loading) {
+        return CompletableFuture.runAsync(loading, threads);
+    }
+
+    /**
+     * Takes memory for a model that is to be loaded, and has others closed for it where need be.
+     *
+     * @throws GatunException UNAVAILABLE when the others stay in use for too long
+     */
+    void take(OnDemandModel model) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            Optional<Departure> departure = takeOrChoose(model, deadline);
+            if (departure.isEmpty()) {
+                return;
+            }
+            // Without the lock, since it may take long; its memory counts until it is over.
+            departure.get().complete();
+            giveBack(departure.get().model());
+        }
+    }
+
+    /** A model that is not in memory any more once what was loaded is closed. */
+    private record Departure(OnDemandModel model, LoadedModel loaded) {
+        static Optional<Departure> of(OnDemandModel model) {
+            return model.retire().map(loaded -> new Departure(model, loaded));
+        }
+
+        void complete() {
+            // Nobody is with it, so that there is nothing to wait for.
+            if (!loaded.close(CLOSING)) {
+                LOG.warn("Model '{}' version {} could not be closed in time", model.name(), model.versionText());
+            }
+        }
+    }
+
+    /** Takes the memory, or else chooses a model that is to be closed, which answers nobody any more. */
+    private Optional<Departure> takeOrChoose(OnDemandModel model, long deadline) {
+        lock.lock();
+        waiting.incrementAndGet();
+        try {
+            while (byteSize - used < model.byteSize()) {
+                Optional<Departure> departure = leastRecentlyUsed();
+                if (departure.isPresent()) {
+                    models.remove(departure.get().model());
+                    evictions++;
+                    return departure;
+                }
+                if (room.awaitNanos(deadline - System.nanoTime()) <= 0) {
+                    throw full(model);
+                }
+            }
+            used += model.byteSize();
+            models.add(model);
+            loads++;
+            return Optional.empty();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw full(model);
+        } finally {
+            waiting.decrementAndGet();
+            lock.unlock();
+        }
+    }
+
+    private Optional<Departure> leastRecentlyUsed() {
+        return models.stream()
+                .sorted(Comparator.comparingLong(OnDemandModel::lastUsedNanos))
+                .flatMap(idle -> Departure.of(idle).stream())
+                .findFirst();
+    }
+
+    private GatunException full(OnDemandModel model) {
+        return new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "there is no memory for model '" + model.name() + "' of " + model.byteSize()
+                        + " bytes: other models are in use, which have " + used + " of the " + byteSize
+                        + " bytes that all may take; ask again later, or raise " + Setting.MODEL_MEMORY_LIMIT);
+    }
+
+    /** Gives back the memory of a model that is closed, or could not be loaded. */
+    void giveBack(OnDemandModel model) {
+        lock.lock();
+        try {
+            models.remove(model);
+            used -= model.byteSize();
+            room.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A model that is loaded has no user any more. */
+    void released() {
+        if (waiting.get() == 0) {
+            return;
+        }
+        lock.lock();
+        try {
+            room.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A model that a request needed could not be loaded. */
+    void failed() {
+        onFailure.run();
+    }
+}
