@@ -94,7 +94,7 @@ class PredictResponseJsonTest {
                                 .0004f,
                                 444_445.5f,
                                 -0f,
-                                1e-45f,
+                                Float.MIN_VALUE,
                                 Float.MAX_VALUE)))
                 .contains("[[7e+06, 999999.0, 0.25, 0.0004], [444445.5, -0.0, 1.4013e-45, 3.40282347e+38]\n");
     }

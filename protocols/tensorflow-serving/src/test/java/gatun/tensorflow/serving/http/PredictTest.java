@@ -336,8 +336,8 @@ class PredictTest {
                 "pair; {\"instances\":[{\"IN0\":[1,2],\"IN1\":3},[1]]}; Expecting object but got list at item 1 of input list",
                 "scalars; {\"instances\":[1,{\"IN0\":2}]}; Expecting value/list but got object at item 1 of input list",
                 "pair; {\"instances\":[{\"IN0\":[1,2]}]}; 'Failed to process element: 0 of ''instances'' list. JSON object: {\\n    \\\"IN0\\\": [1, 2]\\n} keys must be equal to: IN0,IN1'",
-                "pair; {\"instances\":[{\"IN0\":[1,2],\"IN1\":3},{\"IN0\":[[1,2]],\"IN1\":3}]}; 'Failed to process element: 1 key: IN0 of instances list. Error: INVALID_ARGUMENT: Expecting shape [2] but got: [1,2]'",
-                "pair; {\"instances\":[{\"IN0\":[1,2],\"IN1\":[3]},{\"IN0\":[1,2],\"IN1\":[3,4]}]}; 'Failed to process element: 1 key: IN1 of instances list. Error: INVALID_ARGUMENT: Expecting tensor size: 1 but got: 2'",
+                "pair; {\"instances\":[{\"IN0\":[1,2],\"IN1\":3},{\"IN0\":[[1,2]],\"IN1\":3}]}; 'Failed to process element: 1 key: IN0 of ''instances'' list. Error: INVALID_ARGUMENT: Expecting shape [2] but got: [1,2]'",
+                "pair; {\"instances\":[{\"IN0\":[1,2],\"IN1\":[3]},{\"IN0\":[1,2],\"IN1\":[3,4]}]}; 'Failed to process element: 1 key: IN1 of ''instances'' list. Error: INVALID_ARGUMENT: Expecting tensor size: 1 but got: 2'",
                 "pair; {\"instances\":[{\"no\":1}]}; 'Failed to process element: 0 key: no of ''instances'' list. Error: INVALID_ARGUMENT: JSON object: does not have named input: no'",
                 "pair; {\"instances\":[{\"IN1\":\"x\"}]}; 'Failed to process element: 0 key: IN1 of ''instances'' list. Error: INVALID_ARGUMENT: JSON Value: \\\"x\\\" Type: String is not of expected type: int32'"
             })
