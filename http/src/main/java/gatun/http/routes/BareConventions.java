@@ -5,8 +5,8 @@ import gatun.http.connection.Exchange;
 import io.helidon.http.Status;
 
 /**
- * The answers of protocols that say nothing to requests that no route takes: 400, or 405 where only the method is wrong,
- * both without a body. Case counts.
+ * The answers of protocols that say nothing to requests that no route takes: 400, or 405 where only the method is
+ * wrong, both without a body. Case counts.
  */
 public class BareConventions implements RouteConventions {
     /** These answers, or others for unknown paths. */

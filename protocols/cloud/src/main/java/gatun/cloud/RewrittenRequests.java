@@ -33,7 +33,7 @@ public record RewrittenRequests(RouteTable v2, BinaryContentType binary) {
         infer(exchange, path, Optional.empty());
     }
 
-    /** Bodies and responses are not compressed, since the clouds pass such headers on that are not meant for v2. */
+    /** Neither the body nor the response is compressed. */
     private void infer(Exchange exchange, String path, Optional<String> jsonByteSize) {
         Map<HeaderName, Optional<String>> headers = Map.of(
                 JSON_LENGTH,

@@ -14,8 +14,8 @@ import java.util.function.Supplier;
 
 /**
  * Reads the directories of the repositories for all who ask. Those who ask while they are read share the next reading,
- * which begins after all of them have asked: clients, however many there are, have the disks read no more than once at a
- * time. Safe for any thread.
+ * which begins after all of them have asked: clients, however many there are, have the disks read no more than once at
+ * a time. Safe for any thread.
  */
 final class SharedScan {
     private final Supplier<SortedMap<ModelIdentifier, Finding>> directories;

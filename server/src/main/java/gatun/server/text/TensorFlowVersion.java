@@ -11,7 +11,7 @@ import java.util.Optional;
 public final class TensorFlowVersion {
     private TensorFlowVersion() {}
 
-    /** The version of the library that was installed, such as {@code 2.18.0}; or why there is none. Loads the library. */
+    /** The version of the installed library, such as {@code 2.18.0}, or why there is none. Loads the library. */
     public static String text() {
         Optional<Path> installed = TensorFlow.installed(LibraryCache.ofUser());
         if (installed.isEmpty()) {

@@ -95,8 +95,7 @@ class BinaryDatatypesIT {
 
     /** A request with bytes behind its JSON, over HTTP. */
     private static HttpResponse<byte[]> binary(Datatype datatype, byte[] elements, String outputs) {
-        String json =
-                input(datatype, "\"parameters\":{\"binary_data_size\":" + elements.length + "}") + outputs + "}";
+        String json = input(datatype, "\"parameters\":{\"binary_data_size\":" + elements.length + "}") + outputs + "}";
         byte[] head = json.getBytes(StandardCharsets.UTF_8);
         byte[] body = Arrays.copyOf(head, head.length + elements.length);
         System.arraycopy(elements, 0, body, head.length, elements.length);
@@ -163,8 +162,8 @@ class BinaryDatatypesIT {
     void shouldTakeAndGiveRawContentsOverGrpc(Datatype datatype) {
         ByteString elements = ByteString.copyFrom(elements(datatype));
 
-        ModelInferResponse response =
-                grpc.service().modelInfer(request(datatype).addRawInputContents(elements).build());
+        ModelInferResponse response = grpc.service()
+                .modelInfer(request(datatype).addRawInputContents(elements).build());
 
         assertThat(response.getOutputs(0).getDatatype()).isEqualTo(datatype.name());
         assertThat(response.getOutputs(0).getShapeList()).containsExactly((long) COUNT);
@@ -182,7 +181,10 @@ class BinaryDatatypesIT {
         assertThat(tooShort.getDescription()).contains("IN", "" + (elements.size() - 1), "" + elements.size());
         ModelInferRequest.Builder typed = request(datatype);
         typed.getInputsBuilder(0)
-                .setContents(InferTensorContents.newBuilder().addIntContents(1).addIntContents(2).addIntContents(3));
+                .setContents(InferTensorContents.newBuilder()
+                        .addIntContents(1)
+                        .addIntContents(2)
+                        .addIntContents(3));
         Status withoutForm = failure(typed);
         assertThat(withoutForm.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
         assertThat(withoutForm.getDescription()).contains("IN", datatype.name(), "raw_input_contents");
@@ -196,9 +198,10 @@ class BinaryDatatypesIT {
     void shouldTakeAndGiveThemInSharedMemory(Datatype datatype) throws Exception {
         byte[] elements = elements(datatype);
         int half = 64;
-        try (SharedObject object = SharedObject.create(2 * half)) {
+        int all = 2 * half;
+        try (SharedObject object = SharedObject.create(all)) {
             object.write(0, elements);
-            assertThat(http.register(datatype.name(), object.key(), "0", "" + 2 * half)
+            assertThat(http.register(datatype.name(), object.key(), "0", "" + all)
                             .statusCode())
                     .isEqualTo(200);
             String window = "\"parameters\":{\"shared_memory_region\":\"" + datatype.name()
