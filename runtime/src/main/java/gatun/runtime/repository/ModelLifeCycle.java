@@ -122,11 +122,12 @@ final class ModelLifeCycle {
 
     private ModelDirectory directory(ModelIdentifier model, Finding finding) {
         return switch (finding) {
-            case Finding.Conflict(String reason) -> {
+            case Finding.Conflict conflict -> {
+                String reason = conflict.reason();
                 note(model, true, reason);
                 throw LoadOutcome.unreadable(model.name(), ": " + reason, GatunException.invalidArgument(reason));
             }
-            case Finding.Model(ModelDirectory found) -> found;
+            case Finding.Model found -> found.directory();
         };
     }
 

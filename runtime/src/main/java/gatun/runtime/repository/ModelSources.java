@@ -19,8 +19,7 @@ import java.util.TreeMap;
  * @param uploads where the files of load requests are
  * @param directories reads the directories of the repositories
  */
-record ModelSources(
-        RepositorySettings.Sources sources, ModelList list, UploadFolder uploads, SharedScan directories) {
+record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads, SharedScan directories) {
     ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
         this(
                 sources,

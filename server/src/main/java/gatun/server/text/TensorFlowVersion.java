@@ -18,7 +18,7 @@ public final class TensorFlowVersion {
             return "not installed; './gatun install tensorflow' does it";
         }
         return switch (TensorFlow.open(installed.get())) {
-            case NativeLibrary.Available _ -> TensorFlow.version();
+            case NativeLibrary.Available available -> TensorFlow.version();
             case NativeLibrary.Missing missing -> missing.reason();
         };
     }

@@ -141,7 +141,9 @@ class BinaryDatatypesIT {
 
         HttpResponse<byte[]> asJson = binary(datatype, elements, "");
         assertThat(asJson.statusCode()).as(text(asJson)).isEqualTo(400);
-        assertThat(text(asJson)).contains("sending " + datatype.name() + " data via JSON is not supported. Please use the binary data format");
+        assertThat(text(asJson))
+                .contains("sending " + datatype.name()
+                        + " data via JSON is not supported. Please use the binary data format");
         byte[] shorter = Arrays.copyOf(elements, elements.length - 1);
         HttpResponse<byte[]> tooShort = binary(datatype, shorter, outputs);
         assertThat(tooShort.statusCode()).as(text(tooShort)).isEqualTo(400);
@@ -189,7 +191,10 @@ class BinaryDatatypesIT {
                         .addIntContents(3));
         Status withoutForm = failure(typed);
         assertThat(withoutForm.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(withoutForm.getDescription()).contains("unexpected explicit tensor data for input tensor 'IN'", "expected datatype '" + datatype.name());
+        assertThat(withoutForm.getDescription())
+                .contains(
+                        "unexpected explicit tensor data for input tensor 'IN'",
+                        "expected datatype '" + datatype.name());
         ModelInferRequest.Builder other = request(datatype).addRawInputContents(ByteString.copyFrom(new byte[3]));
         other.getInputsBuilder(0).setDatatype("INT8");
         assertThat(failure(other).getDescription()).contains("IN", "INT8", datatype.name());
