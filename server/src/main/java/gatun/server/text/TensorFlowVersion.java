@@ -17,9 +17,7 @@ public final class TensorFlowVersion {
         if (installed.isEmpty()) {
             return "not installed; './gatun install tensorflow' does it";
         }
-        return switch (TensorFlow.open(installed.get())) {
-            case NativeLibrary.Available available -> TensorFlow.version();
-            case NativeLibrary.Missing missing -> missing.reason();
-        };
+        NativeLibrary library = TensorFlow.open(installed.get());
+        return library instanceof NativeLibrary.Missing missing ? missing.reason() : TensorFlow.version();
     }
 }
