@@ -184,11 +184,6 @@ public final class JsonNumber {
         return form == Form.INTEGER && (digits >= 0 || (negative && digits == Long.MIN_VALUE));
     }
 
-    /** Whether it is written as an integer, of any size up to 2^64 - 1. */
-    public boolean isInteger() {
-        return form == Form.INTEGER;
-    }
-
     /** Whether it is written in digits, and not as a word for infinity or for no number. */
     public boolean isFinite() {
         return form == Form.INTEGER || form == Form.FRACTION;

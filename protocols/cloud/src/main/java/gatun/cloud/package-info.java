@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The conventions that Vertex AI and SageMaker share: content types that tell where the JSON of a request ends. */
+/** What Vertex AI and SageMaker share: requests rewritten for v2, and content types that tell where their JSON ends. */
 @NullMarked
 package gatun.cloud;
 

@@ -16,6 +16,8 @@ public interface Protocol {
         return table();
     }
 
-    /** Its services over gRPC. */
-    List<GrpcService> grpc();
+    /** Its services over gRPC; none unless it has some. */
+    default List<GrpcService> grpc() {
+        return List.of();
+    }
 }

@@ -4,11 +4,17 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLoadException;
+import java.util.Collection;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** The failures of loads that clients asked for, in the protocol's words. */
 final class LoadOutcome {
+    /** How many models a text names at most. */
+    private static final int NAMES = 20;
+
     private LoadOutcome() {}
 
     /**
@@ -51,6 +57,19 @@ final class LoadOutcome {
                 ErrorCode.INTERNAL,
                 "failed to load '" + name + "', failed to poll from model repository" + why,
                 List.of(reason));
+    }
+
+    /**
+     * What to add for a model that is not there.
+     *
+     * @param present the models that are; told to those who may load models, and so may list them
+     */
+    static String absence(String name, Collection<ModelIdentifier> present) {
+        List<String> names =
+                present.stream().map(ModelIdentifier::name).distinct().toList();
+        String some = names.stream().limit(NAMES).collect(Collectors.joining(", "));
+        return "; there is no folder '" + name + "' in it"
+                + (names.isEmpty() ? "" : ", but " + some + (names.size() > NAMES ? ", ..." : ""));
     }
 
     /** The failure for a model that a request brings while there are {@code count} models already. */

@@ -65,15 +65,17 @@ final class ModelLifeCycle {
                     "failed to load '" + name + "', failed to poll from model repository: Load"
                             + " parameter 'config' must be specified for model file override");
         }
-        SortedMap<ModelIdentifier, Finding> found = override.files().isEmpty() ? sources.named(name) : new TreeMap<>();
-        if (found.isEmpty()) {
-            load(ModelIdentifier.of(name), Optional.empty(), override);
+        SortedMap<ModelIdentifier, Finding> present = override.files().isEmpty() ? sources.scan() : new TreeMap<>();
+        if (present.keySet().stream().noneMatch(model -> model.name().equals(name))) {
+            String absence = LoadOutcome.absence(name, present.keySet());
+            load(ModelIdentifier.of(name), Optional.empty(), override, absence);
             return;
         }
+        present.keySet().removeIf(model -> !model.name().equals(name));
         Optional<GatunException> failure = Optional.empty();
-        for (Map.Entry<ModelIdentifier, Finding> model : found.entrySet()) {
+        for (Map.Entry<ModelIdentifier, Finding> model : present.entrySet()) {
             try {
-                load(model.getKey(), Optional.of(directory(model.getKey(), model.getValue())), override);
+                load(model.getKey(), Optional.of(directory(model.getKey(), model.getValue())), override, "");
             } catch (GatunException e) {
                 failure = failure.or(() -> Optional.of(e));
             }
@@ -83,13 +85,16 @@ final class ModelLifeCycle {
         }
     }
 
-    private void load(ModelIdentifier model, Optional<ModelDirectory> directory, ModelOverride override) {
+    /** @param absence what to say where there is no directory, and the request does not bring another */
+    private void load(
+            ModelIdentifier model, Optional<ModelDirectory> directory, ModelOverride override, String absence) {
         ModelSource source;
         try {
             source = sources.read(model.name(), directory, override);
         } catch (GatunException e) {
-            GatunException noted = unreadable(model, directory.isPresent(), e);
-            throw override.isEmpty() ? noted : LoadOutcome.unreadable(model.name(), ": " + e.getMessage(), e);
+            note(model, directory.isPresent(), e.getMessage());
+            String why = directory.isEmpty() && override.isEmpty() ? absence : ": " + e.getMessage();
+            throw LoadOutcome.unreadable(model.name(), why, e);
         }
         if (directory.isEmpty() && models.find(model).isEmpty() && models.size() >= modelLimit) {
             source.discard();
@@ -117,21 +122,26 @@ final class ModelLifeCycle {
 
     private ModelDirectory directory(ModelIdentifier model, Finding finding) {
         return switch (finding) {
-            case Finding.Conflict conflict ->
-                throw unreadable(model, true, GatunException.invalidArgument(conflict.reason()));
+            case Finding.Conflict conflict -> {
+                String reason = conflict.reason();
+                note(model, true, reason);
+                throw LoadOutcome.unreadable(model.name(), ": " + reason, GatunException.invalidArgument(reason));
+            }
             case Finding.Model found -> found.directory();
         };
     }
 
-    /** @param found whether there is such a model, so that there is more to say than that there is none */
-    private GatunException unreadable(ModelIdentifier model, boolean found, GatunException failure) {
-        String reason = failure.getMessage();
+    /**
+     * Notes why a model cannot be loaded.
+     *
+     * @param found whether there is such a model in the repositories
+     */
+    private void note(ModelIdentifier model, boolean found, String reason) {
         if (found || models.find(model).isPresent()) {
             order.refuse(models.entry(model), reason);
         } else {
             LOG.warn("Model '{}' cannot be loaded: {}", model, reason);
         }
-        return LoadOutcome.unreadable(model.name(), found ? ": " + reason : sources.absence(model.name()), failure);
     }
 
     private static <T> T await(CompletableFuture<T> change) {

@@ -6,12 +6,10 @@ import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
-import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /**
  * Finds and reads the sources that models are loaded from. Safe for any thread.
@@ -19,14 +17,20 @@ import java.util.stream.Collectors;
  * @param sources the directories, and how configurations are read there
  * @param list the models that are served because a list names them
  * @param uploads where the files of load requests are
+ * @param directories reads the directories of the repositories
  */
-record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
-    /** How many models a text names at most. */
-    private static final int NAMES = 20;
+record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads, SharedScan directories) {
+    ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
+        this(
+                sources,
+                list,
+                uploads,
+                new SharedScan(() -> RepositoryScan.scan(sources.repositories(), sources.namespacing())));
+    }
 
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
     SortedMap<ModelIdentifier, RepositoryScan.Finding> scan() {
-        return list.addTo(RepositoryScan.scan(sources.repositories(), sources.namespacing()));
+        return list.addTo(directories.read());
     }
 
     /** The models of that name in the repositories and the list; throws as {@link RepositoryScan#scan}. */
@@ -34,15 +38,6 @@ record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFo
         SortedMap<ModelIdentifier, RepositoryScan.Finding> found = scan();
         found.keySet().removeIf(model -> !model.name().equals(name));
         return found;
-    }
-
-    /** Says that a model is not there, and which are. For those who may load models, and so may list them. */
-    String absence(String name) {
-        List<String> found =
-                scan().keySet().stream().map(ModelIdentifier::name).distinct().toList();
-        String present = found.stream().limit(NAMES).collect(Collectors.joining(", "));
-        return "; there is no folder '" + name + "' in it"
-                + (present.isEmpty() ? "" : ", but " + present + (found.size() > NAMES ? ", ..." : ""));
     }
 
     /** @throws GatunException with the reason why nothing can be loaded from there */

@@ -4,6 +4,7 @@ package gatun.server.commandline;
 import gatun.bench.BenchCommand;
 import gatun.bench.EmbeddedModels;
 import gatun.server.settings.ServerSettings;
+import gatun.server.text.TensorFlowVersion;
 import gatun.server.text.Version;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -95,6 +96,7 @@ public final class GatunCommand implements Callable<Integer> {
         CommandLine command = create(version, serve, embedded, sources);
         if (ModelServerArguments.askVersion(arguments)) {
             command.getOut().println("TensorFlow ModelServer: gatun " + version);
+            command.getOut().println("TensorFlow Library: " + TensorFlowVersion.text());
             command.getOut().flush();
             return ExitCode.OK;
         }

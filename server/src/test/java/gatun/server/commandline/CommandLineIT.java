@@ -2,7 +2,10 @@
 package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.bindings.LibraryCache;
+import gatun.bindings.TensorFlow;
 import gatun.server.Failures;
 import gatun.server.harness.ServerProcess;
 import java.net.InetAddress;
@@ -35,6 +38,25 @@ class CommandLineIT {
         ServerProcess gatun = ServerProcess.run("serve", "--help");
         assertThat(gatun.awaitExit(Duration.ZERO)).isZero();
         assertThat(gatun.output()).contains("--model-repository=DIR");
+        assertThat(gatun.log()).isEmpty();
+    }
+
+    @Test
+    void shouldTellTheVersionsWhereItIsCalledAsTensorFlowServingIs() {
+        ServerProcess none = ServerProcess.start(
+                List.of("tensorflow_model_server", "--version"), Map.of("GATUN_CACHE", folder.toString()));
+        assertThat(none.awaitExit(Duration.ofSeconds(60))).as(none.log()).isZero();
+        assertThat(none.output().lines())
+                .satisfiesExactly(
+                        program -> assertThat(program).startsWith("TensorFlow ModelServer: gatun "),
+                        library -> assertThat(library)
+                                .isEqualTo("TensorFlow Library: not installed; './gatun install tensorflow' does it"));
+        ServerProcess gatun = ServerProcess.run("tensorflow_model_server", "--port=0", "--version");
+        assertThat(gatun.awaitExit(Duration.ZERO)).isZero();
+        assumeThat(TensorFlow.installed(LibraryCache.ofUser()))
+                .as("TensorFlow's library, installed by './gatun install tensorflow'")
+                .isPresent();
+        assertThat(gatun.output().lines().toList().getLast()).matches("TensorFlow Library: 2\\.\\d+\\.\\d+.*");
         assertThat(gatun.log()).isEmpty();
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.bindings.Posix;
+import gatun.bindings.HeapTrimmer;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.cuda.DeviceTransfers;
@@ -128,6 +128,6 @@ final class OnnxModel implements BackendModel {
     public void close() {
         // Sessions belong to the instances, which are closed before. The memory that they freed is scattered over the
         // allocator's arenas, one for each of their threads, where it would stay.
-        Posix.trimHeap();
+        HeapTrimmer.OF_PROCESS.ask();
     }
 }

@@ -2,12 +2,11 @@
 package gatun.backend.tensorflow;
 
 import gatun.bindings.LibraryCache;
+import gatun.bindings.TensorFlow;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Optional;
 
 /**
  * Where TensorFlow's library is: too large to come with the server, it is put into the user's cache by a command of the
@@ -15,18 +14,8 @@ import java.util.Optional;
  */
 final class InstalledLibrary {
     private static final String COMMAND = "./gatun install tensorflow";
-    private static final String FOLDER = "tensorflow";
-
-    /** As Maven's artifact calls it, and as TensorFlow's own archive does. */
-    private static final List<String> NAMES = List.of("libtensorflow_cc.so.2", "libtensorflow.so.2");
 
     private InstalledLibrary() {}
-
-    /** The library in a cache; empty when it was not installed. */
-    static Optional<Path> in(LibraryCache cache) {
-        Path folder = cache.folder().resolve(FOLDER);
-        return NAMES.stream().map(folder::resolve).filter(Files::isRegularFile).findFirst();
-    }
 
     /**
      * The library to use.
@@ -37,7 +26,7 @@ final class InstalledLibrary {
      */
     static Path path(String chosen, LibraryCache cache) {
         if (chosen.isEmpty()) {
-            return in(cache)
+            return TensorFlow.installed(cache)
                     .orElseThrow(() -> new GatunException(
                             ErrorCode.UNAVAILABLE,
                             "TensorFlow is not installed; install it with '" + COMMAND

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
+import gatun.bindings.TensorFlow;
 import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -33,7 +34,7 @@ final class OpLibraries {
             try (Arena scratch = Arena.ofConfined();
                     Status status = new Status()) {
                 tensorflow_h.TF_LoadLibrary(scratch.allocateFrom(path.toString()), status.handle());
-                status.check(named + ": TensorFlow " + TensorFlowBackend.version()
+                status.check(named + ": TensorFlow " + TensorFlow.version()
                         + " cannot load it; expected a library that was built for this version");
             } catch (GatunException e) {
                 throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);

@@ -4,9 +4,7 @@ package gatun.backend.tensorflow;
 import gatun.backend.support.ConfigurationCompletion;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeLibrary;
-import gatun.bindings.NativeMemory;
 import gatun.bindings.TensorFlow;
-import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
@@ -54,11 +52,6 @@ public final class TensorFlowBackend implements Backend {
         return Setting.backendOption(NAME, OP_LIBRARY, path);
     }
 
-    /** TensorFlow's version; its library is open. */
-    static String version() {
-        return NativeMemory.string(tensorflow_h.TF_Version());
-    }
-
     @Override
     public String name() {
         return NAME;
@@ -80,7 +73,8 @@ public final class TensorFlowBackend implements Backend {
         NativeLibrary library =
                 TensorFlow.open(InstalledLibrary.path(options.getOrDefault(LIBRARY, ""), LibraryCache.ofUser()));
         switch (library) {
-            case NativeLibrary.Available available -> LOG.info("TensorFlow {} from {}", version(), available.path());
+            case NativeLibrary.Available available ->
+                LOG.info("TensorFlow {} from {}", TensorFlow.version(), available.path());
             case NativeLibrary.Missing missing -> throw new GatunException(ErrorCode.UNAVAILABLE, missing.toString());
         }
         OpLibraries.load(options.getOrDefault(OP_LIBRARY, ""));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
-import gatun.bindings.Posix;
+import gatun.bindings.HeapTrimmer;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
@@ -63,6 +63,6 @@ final class TensorFlowModel implements BackendModel {
         functions.values().forEach(Function::close);
         session.close();
         arena.close();
-        Posix.trimHeap();
+        HeapTrimmer.OF_PROCESS.ask();
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.bindings.LibraryCache;
+import gatun.bindings.TensorFlow;
 import gatun.memory.tensor.Shape;
 import gatun.runtime.ModelStatus;
 import java.io.File;
@@ -25,7 +26,7 @@ class OpLibrariesTest {
 
     /** Compiles a C file to a library, as users do. */
     private Path compile(String source) throws Exception {
-        Path library = InstalledLibrary.in(LibraryCache.ofUser()).orElseThrow();
+        Path library = TensorFlow.installed(LibraryCache.ofUser()).orElseThrow();
         Path compiled = folder.resolve("operations.so");
         Process compiler = new ProcessBuilder(
                         "cc",
@@ -57,7 +58,7 @@ class OpLibrariesTest {
 
     @Test
     void shouldServeModelsWithOperationsOfLibraries() throws Exception {
-        assumeThat(InstalledLibrary.in(LibraryCache.ofUser()))
+        assumeThat(TensorFlow.installed(LibraryCache.ofUser()))
                 .as("TensorFlow's library, installed by './gatun install tensorflow'")
                 .isPresent();
         Path library = compile("src/test/native/plus_one.c");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.bindings.LibraryCache;
+import gatun.bindings.TensorFlow;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
@@ -47,7 +48,7 @@ final class ServedModels implements AutoCloseable {
     }
 
     static ServedModels open(UnaryOperator<ServerOptions> settings, Path... repositories) {
-        assumeThat(InstalledLibrary.in(LibraryCache.ofUser()))
+        assumeThat(TensorFlow.installed(LibraryCache.ofUser()))
                 .as("TensorFlow's library, installed by './gatun install tensorflow'")
                 .isPresent();
         return new ServedModels(List.of(repositories), settings);

@@ -2,11 +2,10 @@
 package gatun.cloud.sagemaker;
 
 import gatun.cloud.BinaryContentType;
-import gatun.cloud.CloudConventions;
-import gatun.cloud.InferenceHeaders;
-import gatun.grpc.GrpcService;
+import gatun.cloud.RewrittenRequests;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
+import gatun.http.routes.BareConventions;
 import gatun.http.routes.PathValues;
 import gatun.http.routes.Route;
 import gatun.http.routes.RouteTable;
@@ -22,7 +21,6 @@ import gatun.v2.http.V2Routes;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -38,19 +36,20 @@ public final class SageMakerProtocol implements Protocol {
 
     private final SageMakerSettings settings;
     private final HostedModels models;
-    private final RouteTable v2;
+    private final RewrittenRequests requests;
     private final RouteTable table;
 
     /** The endpoint in front of {@code server}. */
     public SageMakerProtocol(InferenceServer server, ProtocolSettings common, SageMakerSettings settings) {
         this.settings = settings;
         this.models = new HostedModels(server, settings.models());
-        this.v2 = V2Routes.to(
+        RouteTable v2 = V2Routes.to(
                 server,
                 common.maxInputByteSize(),
                 new ClientRegions(server.regions(), common.clientSharedMemory()),
                 HeaderRules.none(),
                 ResponseHeaders.constant("Content-Type: " + BINARY.prefix()));
+        this.requests = new RewrittenRequests(v2, BINARY);
         MultiModelRoutes multiModel =
                 new MultiModelRoutes(server, models, new JsonBody(server, common.maxInputByteSize()));
         this.table = new RouteTable(
@@ -89,22 +88,20 @@ public final class SageMakerProtocol implements Protocol {
                                 multiModel::unload),
                         Route.post("/models/{model}/invoke", ApiGroup.INFERENCE, "Infers with a model", this::invoke)),
                 common.http().access(),
-                CloudConventions.INSTANCE);
+                new BareConventions());
     }
 
     private void ping(Exchange exchange) {
-        exchange.rewrite(Method.GET, "/v2/health/" + settings.ping().text(), Map.of());
-        v2.answer(exchange);
+        requests.pass(exchange, Method.GET, "/v2/health/" + settings.ping().text());
     }
 
     private void invoke(Exchange exchange) {
         String model = settings.defaultModel().isEmpty() ? UNSPECIFIED : settings.defaultModel();
         String path = "/v2/models/" + model + "/" + settings.invocation().text();
         if (settings.invocation() == SageMakerSettings.Invocation.INFER) {
-            infer(exchange, path);
+            requests.infer(exchange, path);
         } else {
-            exchange.rewrite(Method.POST, path, InferenceHeaders.of(Optional.empty()));
-            v2.answer(exchange);
+            requests.inferJson(exchange, path);
         }
     }
 
@@ -116,25 +113,15 @@ public final class SageMakerProtocol implements Protocol {
             return;
         }
         try {
-            infer(exchange, "/v2/models/" + model.get().name() + "/infer");
+            requests.infer(exchange, "/v2/models/" + model.get().name() + "/infer");
         } catch (GatunException e) {
             // SageMaker knows no other status of a model's container.
             exchange.answerFailure(Status.BAD_REQUEST_400, e.getMessage());
         }
     }
 
-    private void infer(Exchange exchange, String path) {
-        exchange.rewrite(Method.POST, path, InferenceHeaders.of(BINARY.jsonByteSize(exchange)));
-        v2.answer(exchange);
-    }
-
     @Override
     public RouteTable table() {
         return table;
-    }
-
-    @Override
-    public List<GrpcService> grpc() {
-        return List.of();
     }
 }

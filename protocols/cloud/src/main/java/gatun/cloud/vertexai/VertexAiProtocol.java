@@ -2,11 +2,10 @@
 package gatun.cloud.vertexai;
 
 import gatun.cloud.BinaryContentType;
-import gatun.cloud.CloudConventions;
-import gatun.cloud.InferenceHeaders;
-import gatun.grpc.GrpcService;
+import gatun.cloud.RewrittenRequests;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
+import gatun.http.routes.BareConventions;
 import gatun.http.routes.Route;
 import gatun.http.routes.RouteTable;
 import gatun.protocol.ClientRegions;
@@ -34,7 +33,7 @@ public final class VertexAiProtocol implements Protocol {
     private static final String REDIRECT = "X-Vertex-Ai-Triton-Redirect";
 
     private final RouteTable table;
-    private final RouteTable v2;
+    private final RewrittenRequests requests;
     private final Routes metrics;
     private final String inference;
 
@@ -48,11 +47,12 @@ public final class VertexAiProtocol implements Protocol {
             InferenceServer server, ProtocolSettings common, VertexAiSettings settings, Routes metrics) {
         this.metrics = metrics;
         this.inference = "/v2/models/" + settings.chooseModel(server) + "/infer";
-        this.v2 = V2Routes.to(
+        RouteTable v2 = V2Routes.to(
                 server,
                 common.maxInputByteSize(),
                 new ClientRegions(server.regions(), common.clientSharedMemory()),
                 new HeaderRules(common.http().access(), HeaderForwarding.none()));
+        this.requests = new RewrittenRequests(v2, BINARY);
         this.table = new RouteTable(
                 "/",
                 List.of(
@@ -60,20 +60,20 @@ public final class VertexAiProtocol implements Protocol {
                                 settings.healthRoute(),
                                 ApiGroup.HEALTH,
                                 "Whether the server is ready",
-                                (exchange, path) -> pass(exchange, Method.GET, "/v2/health/ready")),
+                                (exchange, path) -> requests.pass(exchange, Method.GET, "/v2/health/ready")),
                         Route.post(
                                 settings.predictRoute(),
                                 ApiGroup.INFERENCE,
                                 "Infers with the default model, or answers as the path that a header names",
                                 (exchange, path) -> predict(exchange))),
                 ApiAccess.open(),
-                CloudConventions.INSTANCE);
+                new BareConventions());
     }
 
     private void predict(Exchange exchange) {
         Optional<String> redirect = exchange.header(REDIRECT);
         if (redirect.isEmpty()) {
-            infer(exchange, inference);
+            requests.infer(exchange, inference);
             return;
         }
         String path = "/" + redirect.get();
@@ -84,29 +84,14 @@ public final class VertexAiProtocol implements Protocol {
             exchange.rewrite(method, path, Map.of());
             metrics.answer(exchange);
         } else if (path.endsWith("/infer")) {
-            infer(exchange, path);
+            requests.infer(exchange, path);
         } else {
-            pass(exchange, method, path);
+            requests.pass(exchange, method, path);
         }
-    }
-
-    private void infer(Exchange exchange, String path) {
-        exchange.rewrite(Method.POST, path, InferenceHeaders.of(BINARY.jsonByteSize(exchange)));
-        v2.answer(exchange);
-    }
-
-    private void pass(Exchange exchange, Method method, String path) {
-        exchange.rewrite(method, path, Map.of());
-        v2.answer(exchange);
     }
 
     @Override
     public RouteTable table() {
         return table;
-    }
-
-    @Override
-    public List<GrpcService> grpc() {
-        return List.of();
     }
 }

@@ -5,15 +5,14 @@ import static gatun.http.routes.Route.get;
 import static gatun.http.routes.Route.post;
 
 import gatun.http.connection.Exchange;
+import gatun.http.routes.BareConventions;
 import gatun.http.routes.Route;
-import gatun.http.routes.RouteConventions;
 import gatun.http.routes.RouteTable;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
 import gatun.v1.V1Api;
 import io.helidon.http.Method;
-import io.helidon.http.Status;
 import java.util.List;
 import java.util.Map;
 
@@ -73,11 +72,8 @@ public final class V1Routes {
         return new RouteTable(ROOT, rows, access, new Conventions());
     }
 
-    /**
-     * The wrong method is answered 405 and a path that is none 400, both without a body. V1 servers looked at the
-     * method first, as soon as the beginning of the path told them which it must be.
-     */
-    private static final class Conventions implements RouteConventions {
+    /** V1 servers looked at the method first, as soon as the beginning of the path told them which it must be. */
+    private static final class Conventions extends BareConventions {
         private static final Map<String, Method> METHODS = Map.of(
                 "health", Method.GET,
                 "status", Method.GET,
@@ -90,23 +86,11 @@ public final class V1Routes {
             String rest = exchange.path().substring(ROOT.length());
             int slash = rest.indexOf('/');
             Method only = METHODS.get(slash < 0 ? rest : rest.substring(0, slash));
-            boolean wrong = only != null && !only.equals(exchange.method());
-            exchange.answerEmpty(wrong ? Status.METHOD_NOT_ALLOWED_405 : Status.BAD_REQUEST_400);
-        }
-
-        @Override
-        public void answerOtherMethod(Exchange exchange, String allowed) {
-            exchange.answerEmpty(Status.METHOD_NOT_ALLOWED_405);
-        }
-
-        @Override
-        public boolean answersHeadAndOptions() {
-            return false;
-        }
-
-        @Override
-        public boolean ignoresCase() {
-            return false;
+            if (only == null || only.equals(exchange.method())) {
+                super.answerUnknownPath(exchange);
+            } else {
+                answerOtherMethod(exchange, only.text());
+            }
         }
     }
 }

@@ -15,52 +15,60 @@ final class Base64Text {
 
     private static final byte[] ALPHABET =
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] VALUES = new byte[128];
     private static final byte NONE = -1;
+    private static final byte PADDING = -2;
+    private static final byte BLANK = -3;
+
+    /** Of each character the number it stands for, or which of the above it is. */
+    private static final byte[] VALUES = new byte[128];
 
     static {
         Arrays.fill(VALUES, NONE);
         for (byte i = 0; i < ALPHABET.length; i++) {
             VALUES[ALPHABET[i]] = i;
         }
+        // As the original reads it: a dot is padding too.
+        VALUES['='] = PADDING;
+        VALUES['.'] = PADDING;
+        for (char blank : " \t\n\u000b\f\r".toCharArray()) {
+            VALUES[blank] = BLANK;
+        }
     }
 
     private Base64Text() {}
 
     /**
-     * Replaces the {@code byteSize} bytes of text at {@code offset} by the decoded bytes, which are fewer. Padding may
-     * be missing.
+     * Replaces the {@code byteSize} bytes of text at {@code offset} by the decoded bytes, which are fewer. Blanks, such
+     * as the ends of lines, are passed over, and padding may be missing.
      *
      * @return how many bytes they stand for; {@link #MALFORMED} when there is something in them that is no Base64
      */
     static long decode(MemorySegment segment, long offset, long byteSize) {
-        long end = offset + byteSize;
-        int padding = 0;
-        while (padding < 2 && end > offset && segment.get(JAVA_BYTE, end - 1) == '=') {
-            end--;
-            padding++;
-        }
-        long count = end - offset;
-        if (count % 4 == 1 || (padding > 0 && (count + padding) % 4 != 0)) {
-            return MALFORMED;
-        }
         long out = offset;
+        long digits = 0;
+        long padding = 0;
         int bits = 0;
         int bitCount = 0;
-        for (long at = offset; at < end; at++) {
+        for (long at = offset; at < offset + byteSize; at++) {
             byte c = segment.get(JAVA_BYTE, at);
             int value = c < 0 ? NONE : VALUES[c];
-            if (value == NONE) {
+            if (value >= 0 && padding == 0) {
+                digits++;
+                bits = bits << 6 | value;
+                bitCount += 6;
+                if (bitCount >= Byte.SIZE) {
+                    bitCount -= Byte.SIZE;
+                    segment.set(JAVA_BYTE, out++, (byte) (bits >> bitCount));
+                }
+            } else if (value == PADDING) {
+                padding++;
+            } else if (value != BLANK) {
                 return MALFORMED;
             }
-            bits = bits << 6 | value;
-            bitCount += 6;
-            if (bitCount >= Byte.SIZE) {
-                bitCount -= Byte.SIZE;
-                segment.set(JAVA_BYTE, out++, (byte) (bits >> bitCount));
-            }
         }
-        return out - offset;
+        long open = digits % 4;
+        boolean complete = open != 1 && (padding == 0 || (open > 0 && open + padding == 4));
+        return complete ? out - offset : MALFORMED;
     }
 
     /** Writes {@code byteSize} bytes at {@code offset} as text, without quotes. */

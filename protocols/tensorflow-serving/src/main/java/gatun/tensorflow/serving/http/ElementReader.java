@@ -62,16 +62,11 @@ final class ElementReader {
         long position = json.position();
         JsonNumber number = json.readNumber("");
         switch (datatype) {
-            case FP32 -> {
-                float value = number.toFloat();
-                if (Float.isInfinite(value) && number.isFinite()) {
-                    throw outOfRange(position, "-3.4028235e38", "3.4028235e38");
-                }
-                target.putFloat(value);
-            }
+            // As in TensorFlow Serving, a number beyond the greatest float is rounded to infinity.
+            case FP32 -> target.putFloat(number.toFloat());
             case FP64 -> target.putDouble(number.toDouble());
-            // TensorFlow Serving truncates values beyond a narrow type but not beyond 32 bits; to its clients a wrong
-            // number is worse than an error.
+            // TensorFlow Serving wraps values around that are beyond a narrow type but not beyond 32 bits; to its
+            // clients a wrong number is worse than an error.
             case INT8 -> target.putByte(narrow(number, position, Byte.MIN_VALUE, Byte.MAX_VALUE));
             case UINT8 -> target.putByte(narrow(number, position, 0, 0xFF));
             case INT16 -> target.putShort(narrow(number, position, Short.MIN_VALUE, Short.MAX_VALUE));
@@ -100,13 +95,13 @@ final class ElementReader {
     private int narrow(JsonNumber number, long position, int least, int greatest) {
         int value = integer(number, position);
         if (value < least || value > greatest) {
-            throw outOfRange(position, Integer.toString(least), Integer.toString(greatest));
+            throw outOfRange(position, least, greatest);
         }
         return value;
     }
 
     /** The failure of a number that the original would change, in the words that it has for those that it refuses. */
-    private GatunException outOfRange(long position, String least, String greatest) {
+    private GatunException outOfRange(long position, int least, int greatest) {
         return GatunException.invalidArgument(misfit(position, JsonKind.NUMBER).getMessage() + "; element "
                 + target.byteSize() / datatype.byteSize() + " of input '" + input + "' must be from " + least + " to "
                 + greatest);

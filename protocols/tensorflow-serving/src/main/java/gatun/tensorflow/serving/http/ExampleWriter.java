@@ -122,9 +122,9 @@ final class ExampleWriter {
             case BOOLEAN -> ListKind.INT64;
             case NUMBER -> {
                 long position = json.position();
-                boolean integer = json.readNumber("").isInteger();
+                JsonNumber number = json.readNumber("");
                 json.position(position);
-                yield integer ? ListKind.INT64 : ListKind.FLOAT;
+                yield number.fitsSigned64() || number.fitsUnsigned64() ? ListKind.INT64 : ListKind.FLOAT;
             }
             case OBJECT -> {
                 if (Base64Value.isOtherObject(json)) {

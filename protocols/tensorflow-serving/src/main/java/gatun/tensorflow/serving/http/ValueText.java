@@ -3,7 +3,6 @@ package gatun.tensorflow.serving.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.http.json.JsonKind;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
@@ -35,11 +34,7 @@ final class ValueText {
         json.position(position);
         JsonWriter out = new JsonWriter();
         IndentedJson indented = new IndentedJson(out, INDENT).oneLineArrays(true);
-        if (json.peek() == JsonKind.NUMBER) {
-            number(json.readNumber(""), indented);
-        } else {
-            copy(json, indented);
-        }
+        copy(json, indented);
         int end = Math.min(out.size(), BYTE_LIMIT);
         while (end < out.size() && (out.array()[end] & 0xC0) == 0x80) {
             end--;
@@ -76,14 +71,7 @@ final class ValueText {
                 out.endArray();
             }
             case STRING -> string(json, out);
-            case NUMBER -> {
-                JsonNumber number = json.readNumber("");
-                if (number.isInteger()) {
-                    number(number, out);
-                } else {
-                    out.raw().fp64(number.toDouble());
-                }
-            }
+            case NUMBER -> number(json.readNumber(""), out);
             case BOOLEAN -> out.bool(json.readBoolean(""));
             case NULL -> {
                 json.skipValue();
@@ -104,13 +92,14 @@ final class ValueText {
         }
     }
 
+    /** Unlike the numbers of responses with no more digits than tell it from others. */
     private static void number(JsonNumber number, IndentedJson out) {
         if (number.fitsSigned64()) {
             out.signed(number.integerBits());
         } else if (number.fitsUnsigned64()) {
             out.unsigned(number.integerBits());
         } else {
-            out.fp64(number.toDouble());
+            out.raw().fp64(number.toDouble());
         }
     }
 

@@ -76,7 +76,9 @@ class ExamplesTest {
     @Test
     void shouldMakeFeaturesOfEachKind() throws Exception {
         Example example = read("{\"examples\":[{\"i\":[1,-2,true],\"f\":[1.5,NaN],\"s\":[\"a\",{\"b64\":\"YmI=\"}],"
-                        + "\"one\":7,\"none\":[],\"long\":\"" + "x".repeat(300) + "\"}]}")
+                        + "\"one\":7,\"mixed\":[true,false,5],\"low\":-Infinity,"
+                        + "\"far\":[-9223372036854775809,18446744073709551616],\"none\":[],\"long\":\""
+                        + "x".repeat(300) + "\"}]}")
                 .getFirst();
 
         assertThat(feature(example, "i").getInt64List().getValueList()).containsExactly(1L, -2L, 1L);
@@ -85,6 +87,9 @@ class ExamplesTest {
                 .extracting(bytes -> bytes.toStringUtf8())
                 .containsExactly("a", "bb");
         assertThat(feature(example, "one").getInt64List().getValueList()).containsExactly(7L);
+        assertThat(feature(example, "mixed").getInt64List().getValueList()).containsExactly(1L, 0L, 5L);
+        assertThat(feature(example, "low").getFloatList().getValueList()).containsExactly(Float.NEGATIVE_INFINITY);
+        assertThat(feature(example, "far").getFloatList().getValueList()).containsExactly(-9.223372e18f, 1.8446744e19f);
         assertThat(feature(example, "none").getKindCase()).isEqualTo(Feature.KindCase.KIND_NOT_SET);
         assertThat(feature(example, "long").getBytesList().getValue(0).size()).isEqualTo(300);
     }
@@ -109,10 +114,17 @@ class ExamplesTest {
                 "{\"examples\":5}; JSON Value: {@    \"examples\": 5@} Expecting 'examples' value to be an list/array",
                 "{\"examples\":[]}; JSON Value: {@    \"examples\": []@} 'examples' value is an empty array",
                 "{\"examples\":[1]}; Example must be JSON object but got JSON Number",
+                "{\"examples\":[[{}]]}; Example must be JSON object but got JSON Array",
+                "{\"context\":[{\"c\":1}]}; Example must be JSON object but got JSON Array",
+                "{\"context\":{}}; JSON Value: {@    \"context\": {}@} When method is classify, key 'examples' is expected and was not found",
+                "{\"signature_name\":[\"s\"],\"examples\":[{}]}; JSON Value: {@    \"signature_name\": [\"s\"],@    \"examples\": [{}]@} not formatted correctly. 'signature_name' key must be a string value.",
                 "{\"context\":[],\"examples\":[{}]}; Example must be JSON object but got JSON Array",
                 "{\"examples\":[{\"f\":null}]}; Feature: f has element with unexpected JSON type: Null",
                 "{\"examples\":[{\"f\":[[1]]}]}; Feature: f has element with unexpected JSON type: Array",
                 "{\"examples\":[{\"f\":{\"x\":1}}]}; Feature: f has element with unexpected JSON type: Object",
+                "{\"examples\":[{\"f\":[1,null]}]}; Feature: f has element with unexpected JSON type: Null",
+                "{\"examples\":[{\"f\":[1,{\"x\":1}]}]}; Feature: f has element with unexpected JSON type: Object",
+                "{\"examples\":[{\"f\":[1,9223372036854775808]}]}; Feature: f has uint64_t element. Only int64_t is supported.",
                 "{\"examples\":[{\"f\":[\"a\",1]}]}; Unexpected element type in feature: f expecting type: bytes",
                 "{\"examples\":[{\"f\":[1.5,1]}]}; Unexpected element type in feature: f expecting type: float",
                 "{\"examples\":[{\"f\":[1,1.5]}]}; Unexpected element type in feature: f expecting type: int64",
@@ -239,6 +251,9 @@ class ExamplesTest {
     void shouldWriteRegressions() {
         assertThat(written(REGRESS, 2, floats("outputs", Shape.of(2, 1), 3.5f, 4)))
                 .isEqualTo("{\n    \"results\": [3.5, 4.0]\n}");
+        float[] values = {0.3f, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY, Float.NaN};
+        assertThat(written(REGRESS, 4, floats("outputs", Shape.of(4), values)))
+                .isEqualTo("{\n    \"results\": [0.3, Infinity, -Infinity, NaN]\n}");
     }
 
     @Test

@@ -85,6 +85,72 @@ class PredictReaderTest {
                 .isEqualTo(" false " + new TensorSpec("x", Datatype.FP32, Shape.of(2)) + " 0000803f00000040");
     }
 
+    private static TensorSpec input(String name, Datatype datatype) {
+        return new TensorSpec(name, datatype, Shape.of(-1));
+    }
+
+    private String outcome(String json, TensorSpec... inputs) {
+        return outcome(json.getBytes(StandardCharsets.UTF_8), inputs);
+    }
+
+    @Test
+    void shouldRoundToTheNearestFloat() {
+        String expected = " true " + new TensorSpec("x", Datatype.FP32, Shape.of(3)) + " ";
+
+        // 2^30 + 1 lies between two floats, whether it is written as an integer or not.
+        assertThat(outcome("{\"instances\":[1073741825, 1073741825.0, 107374182.5e1]}", FLOATS))
+                .isEqualTo(expected + "0000804e0000804e0000804e");
+        assertThat(outcome("{\"instances\":[1.7e308, -1.7e308, 1]}", FLOATS))
+                .isEqualTo(expected + "0000807f000080ff0000803f");
+        assertThat(outcome("{\"instances\":[2.3e-308, -2.3e-308, 0]}", FLOATS))
+                .isEqualTo(expected + "000000000000008000000000");
+        assertThat(outcome("{\"inputs\":[3.4028237e38, 1e39, -1e39]}", FLOATS))
+                .isEqualTo(expected.replace("true", "false") + "0000807f0000807f000080ff");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "\"instances\":[#, @] | \"instances\":[\"one\", \"two\"]",
+                "\"instances\":[[#], [@]] | \"instances\":[[\"one\"], [\"two\"]]",
+                "\"instances\":[#, \"two\"] | \"instances\":[\"one\", \"two\"]",
+                "\"instances\":[{\"x\":[[#], [@]]}] | \"instances\":[[[\"one\"], [\"two\"]]]",
+                "\"inputs\":# | \"inputs\":\"one\"",
+                "\"inputs\":[[#, @]] | \"inputs\":[[\"one\", \"two\"]]",
+                "\"inputs\":{\"x\":#} | \"inputs\":\"one\""
+            })
+    void shouldReadBase64WhereAStringMayBe(String encoded, String plain) {
+        TensorSpec strings = input("x", Datatype.BYTES);
+        String document = encoded.replace("#", "{\"b64\":\"b25l\"}").replace("@", "{ \"b64\" : \"dHdv\" }");
+
+        assertThat(outcome("{" + document + "}", strings))
+                .isEqualTo(outcome("{" + plain + "}", strings))
+                .doesNotStartWith("INVALID");
+    }
+
+    @Test
+    void shouldReadRowsOfInputsOfSeveralKinds() {
+        TensorSpec[] inputs = {
+            input("i", Datatype.INT32), input("s", Datatype.BYTES), input("f", Datatype.FP32), input("d", Datatype.FP64)
+        };
+        String rows = outcome(
+                "{\"instances\":[{\"i\":[[7],[8]],\"s\":[\"a\",\"b\"],\"f\":[0.5,NaN],\"d\":[NaN]},"
+                        + "{\"d\":[-4],\"f\":[-Infinity,2],\"s\":[\"c\",\"\"],\"i\":[[-1],[0]]}]}",
+                inputs);
+
+        assertThat(rows)
+                .isEqualTo(outcome(
+                                "{\"inputs\":{\"i\":[[[7],[8]],[[-1],[0]]],\"s\":[[\"a\",\"b\"],[\"c\",\"\"]],"
+                                        + "\"f\":[[0.5,NaN],[-Infinity,2]],\"d\":[[NaN],[-4]]}}",
+                                inputs)
+                        .replace("false", "true"))
+                .contains(new TensorSpec("i", Datatype.INT32, Shape.of(2, 2, 1)) + " 0700000008000000ffffffff00000000")
+                .contains(new TensorSpec("f", Datatype.FP32, Shape.of(2, 2)) + " 0000003f0000c07f000080ff00000040")
+                .contains(new TensorSpec("d", Datatype.FP64, Shape.of(2, 1)) + " 000000000000f87f00000000000010c0");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

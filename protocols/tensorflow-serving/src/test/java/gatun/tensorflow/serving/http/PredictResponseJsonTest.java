@@ -83,12 +83,29 @@ class PredictResponseJsonTest {
                                 Float.NEGATIVE_INFINITY,
                                 1 / 3f)))
                 .contains("[0.1, 16777216.0, 9e+06, 3e-05, NaN, Infinity, -Infinity, 0.333333343\n");
+        assertThat(written(
+                        true,
+                        floats(
+                                "y",
+                                Shape.of(2, 4),
+                                7_000_000,
+                                999_999,
+                                0.25f,
+                                .0004f,
+                                444_445.5f,
+                                -0f,
+                                Float.MIN_VALUE,
+                                Float.MAX_VALUE)))
+                .contains("[[7e+06, 999999.0, 0.25, 0.0004], [444445.5, -0.0, 1.4013e-45, 3.40282347e+38]\n");
     }
 
     @Test
     void shouldWriteScalarsAndEmptyArrays() {
         assertThat(written(false, floats("y", Shape.of(), 1))).isEqualTo("{\n    \"outputs\": 1.0\n}");
         assertThat(written(true, floats("y", Shape.of(2, 0)))).isEqualTo("{\n    \"predictions\": [[], []\n    ]\n}");
+        assertThat(written(true, floats("y", Shape.of(0, 2)))).isEqualTo("{\n    \"predictions\": []\n}");
+        assertThat(written(true, floats("y", Shape.of(0, 3, 4)), strings("s", Shape.of(0, 1))))
+                .isEqualTo("{\n    \"predictions\": []\n}");
     }
 
     @Test
@@ -98,14 +115,31 @@ class PredictResponseJsonTest {
                 .hasMessage("Tensor name: y has no shape information ");
         assertThatThrownBy(() -> written(true, floats("a", Shape.of(1), 1), floats("b", Shape.of(2), 1, 2)))
                 .hasMessage("Tensor name: b has inconsistent batch size: 2 expecting: 1");
+        assertThatThrownBy(() -> written(true, floats("a", Shape.of(0, 2)), strings("b", Shape.of(1), "x")))
+                .hasMessage("Tensor name: b has inconsistent batch size: 1 expecting: 0");
         assertThatThrownBy(() -> written(true)).hasMessage("Cannot convert empty tensor map to JSON");
         assertThatThrownBy(() -> written(false)).hasMessage("Cannot convert empty tensor map to JSON");
     }
 
     @ParameterizedTest
-    @CsvSource({"FP16, half", "BF16, bfloat16", "UINT16, uint16"})
+    @CsvSource({
+        "FP16, half",
+        "BF16, bfloat16",
+        "UINT16, uint16",
+        "COMPLEX64, complex64",
+        "COMPLEX128, complex128",
+        "QINT8, qint8",
+        "QUINT8, quint8",
+        "QINT16, qint16",
+        "QUINT16, quint16",
+        "QINT32, qint32",
+        "INT4, int4",
+        "UINT4, uint4",
+        "FP8_E5M2, float8_e5m2",
+        "FP8_E4M3FN, float8_e4m3fn"
+    })
     void shouldRefuseDatatypesWithoutAFormInJson(Datatype datatype, String name) {
-        OutputTensor output = output("y", datatype, Shape.of(1), arena.allocate(2));
+        OutputTensor output = output("y", datatype, Shape.of(1), arena.allocate(datatype.byteSize()));
 
         for (boolean rows : new boolean[] {true, false}) {
             assertThatThrownBy(() -> written(rows, output))

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.cloud;
+
+import gatun.http.connection.Exchange;
+import gatun.http.routes.RouteTable;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.Method;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Gives requests the head that v2 expects of them, and has v2 answer. Safe for any thread.
+ *
+ * @param v2 the routes that answer
+ * @param binary the content type that says where the JSON of an inference ends
+ */
+public record RewrittenRequests(RouteTable v2, BinaryContentType binary) {
+    private static final HeaderName JSON_LENGTH = HeaderNames.create("Inference-Header-Content-Length");
+
+    /**
+     * Answers as {@code path} for inference, whose body is JSON, or JSON and the bytes of tensors as the content type
+     * says.
+     *
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT for a content type that is wrong
+     */
+    public void infer(Exchange exchange, String path) {
+        infer(exchange, path, binary.jsonByteSize(exchange));
+    }
+
+    /** Answers as {@code path} for inference, whose body is JSON whatever the content type says. */
+    public void inferJson(Exchange exchange, String path) {
+        infer(exchange, path, Optional.empty());
+    }
+
+    /** Neither the body nor the response is compressed. */
+    private void infer(Exchange exchange, String path, Optional<String> jsonByteSize) {
+        Map<HeaderName, Optional<String>> headers = Map.of(
+                JSON_LENGTH,
+                jsonByteSize,
+                HeaderNames.CONTENT_ENCODING,
+                Optional.empty(),
+                HeaderNames.ACCEPT_ENCODING,
+                Optional.empty());
+        exchange.rewrite(Method.POST, path, headers);
+        v2.answer(exchange);
+    }
+
+    /** Answers as {@code method} and {@code path}, with the headers of the client. */
+    public void pass(Exchange exchange, Method method, String path) {
+        exchange.rewrite(method, path, Map.of());
+        v2.answer(exchange);
+    }
+}
