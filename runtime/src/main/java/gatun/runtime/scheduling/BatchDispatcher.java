@@ -186,7 +186,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         int sent = candidates.form(stopping, true, now);
         if (sent == BatchDecision.WAIT) {
             keepPromises();
-            if (before == Activity.STALLED) {
+            if (before == Activity.STALLED || before == Activity.RUNNING) {
                 turns.decline(instance);
             }
             if (stopping) {

@@ -9,6 +9,7 @@ import gatun.runtime.ResourceAmount;
 import gatun.runtime.ratelimit.RateLimiter.Need;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +23,12 @@ class RateLimiterTest {
     /** Gives an instance what it needs, which is there. */
     private static void run(RateLimitedInstance instance) {
         assertThat(instance.ask(() -> {})).as("there is enough").isTrue();
+    }
+
+    /** Ends the run of an instance, which has nothing more to run. */
+    private static void end(RateLimitedInstance instance) {
+        instance.ran();
+        instance.decline();
     }
 
     /** Has an instance ask for what is not there. */
@@ -45,10 +52,10 @@ class RateLimiterTest {
         run(second);
         waits("third", third);
         assertThat(granted).isEmpty();
-        first.release();
+        end(first);
         assertThat(next()).isEqualTo("third");
-        second.release();
-        third.release();
+        end(second);
+        end(third);
     }
 
     @Test
@@ -60,7 +67,7 @@ class RateLimiterTest {
         for (RateLimitedInstance instance :
                 List.of(often, often, often, often, lowPriority, highPriority, highPriority)) {
             run(instance);
-            instance.release();
+            end(instance);
         }
         RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
         run(holder);
@@ -68,13 +75,43 @@ class RateLimiterTest {
         waits("often", often);
         waits("low priority", lowPriority);
         waits("high priority", highPriority);
-        holder.release();
+        end(holder);
         assertThat(next()).isEqualTo("high priority");
-        highPriority.release();
+        end(highPriority);
         assertThat(next()).isEqualTo("low priority");
-        lowPriority.release();
+        end(lowPriority);
         assertThat(next()).isEqualTo("often");
-        often.release();
+        end(often);
+    }
+
+    @Test
+    void shouldGiveTurnsByPriorityToInstancesThatAlwaysHaveMoreToRun() {
+        RateLimiter limiter = RateLimiter.of(List.of());
+        Map<String, RateLimitedInstance> instances =
+                Map.of("high", limiter.register(needs("R", 1), 0, 1), "low", limiter.register(needs("R", 1), 0, 2));
+        run(instances.get("high"));
+        waits("low", instances.get("low"));
+        String running = "high";
+        int high = 0;
+        for (int turn = 0; turn < 30; turn++) {
+            high += running.equals("high") ? 1 : 0;
+            RateLimitedInstance ran = instances.get(running);
+            String name = running;
+            ran.ran();
+            assertThat(granted).as("nobody before it has asked again").isEmpty();
+            if (!ran.ask(() -> granted.add(name))) {
+                running = next();
+            }
+        }
+        assertThat(high).isBetween(19, 21);
+    }
+
+    @Test
+    void shouldTakeResourcesThatNobodyStatesForMissingWhereSomeAreStated() {
+        RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 3, 10)));
+        assertThatThrownBy(() -> limiter.register(needs("R", 1), 0, 1)).hasMessageContaining("\"R\" is limited to 0 ");
+        assertThatThrownBy(() -> limiter.register(needs("S", 1), 0, 1)).hasMessageContaining("\"S\" is limited to 0 ");
+        assertThat(limiter.register(needs("R", 3), 10, 1)).isNotNull();
     }
 
     @Test
@@ -84,27 +121,28 @@ class RateLimiterTest {
         RateLimitedInstance large = limiter.register(needs("R", 2), 0, 1);
         RateLimitedInstance small = limiter.register(needs("R", 1), 0, 1);
         run(small);
-        small.release();
+        end(small);
         run(holder);
         waits("large", large);
         waits("small", small);
         assertThat(granted).isEmpty();
-        holder.release();
+        end(holder);
         assertThat(next()).isEqualTo("large");
-        large.release();
+        end(large);
         assertThat(next()).isEqualTo("small");
-        small.release();
+        end(small);
     }
 
     @Test
     void shouldKeepWhatEachDeviceHasApartAndShareWhatIsGlobal() {
-        RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 1, ResourceAmount.EVERY_DEVICE)));
+        RateLimiter limiter = RateLimiter.of(
+                List.of(new ResourceAmount("R", 1, ResourceAmount.EVERY_DEVICE), new ResourceAmount("G", 1, 3)));
         RateLimitedInstance here = limiter.register(needs("R", 1), 0, 1);
         RateLimitedInstance there = limiter.register(needs("R", 1), 1, 1);
         run(here);
         run(there);
-        here.release();
-        there.release();
+        end(here);
+        end(there);
 
         List<Need> shared = List.of(new Need("G", true, 1));
         RateLimitedInstance one = limiter.register(shared, 0, 1);
@@ -112,9 +150,9 @@ class RateLimiterTest {
         run(one);
         waits("other", other);
         assertThat(granted).isEmpty();
-        one.release();
+        end(one);
         assertThat(next()).isEqualTo("other");
-        other.release();
+        end(other);
     }
 
     @Test
@@ -151,8 +189,8 @@ class RateLimiterTest {
         large.decline();
         assertThat(granted).containsExactly("small");
         assertThat(small.ask(() -> granted.add("again"))).as("it has its turn").isTrue();
-        holder.release();
-        small.release();
+        end(holder);
+        end(small);
         assertThat(granted).containsExactly("small");
     }
 
@@ -165,16 +203,16 @@ class RateLimiterTest {
         unused.decline();
         run(used);
         waits("used", unused);
-        used.release();
+        end(used);
         unused.decline();
         RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
         run(holder);
         waits("has run", used);
         waits("has not run", unused);
         granted.clear();
-        holder.release();
+        end(holder);
         assertThat(granted).containsExactly("has not run");
-        unused.release();
+        end(unused);
         assertThat(granted).containsExactly("has not run", "has run");
     }
 
@@ -186,9 +224,9 @@ class RateLimiterTest {
         run(holder);
         waits("waiter", waiter);
         waits("waiter again", waiter);
-        holder.release();
+        end(holder);
         assertThat(granted).containsExactly("waiter");
-        waiter.release();
+        end(waiter);
         run(holder);
     }
 }
