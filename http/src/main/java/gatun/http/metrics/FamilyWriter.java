@@ -24,6 +24,11 @@ final class FamilyWriter {
     private static final String COUNTER = " counter";
     private static final String TYPE = "# TYPE ";
 
+    /** Before the bound of a bucket, which is the last label. */
+    private static final String BOUND = ",le=\"";
+
+    private static final String LABELS_END = "\"} ";
+
     /** Up to here a double has each whole number. */
     private static final double MAX_WHOLE = 1L << 53;
 
@@ -79,9 +84,20 @@ final class FamilyWriter {
         while (text[value - 1] != ' ') {
             value--;
         }
-        target.write(text, begin, value - begin);
+        String head = new String(text, begin, value - begin, StandardCharsets.UTF_8);
+        target.write(withPlainBound(head).getBytes(StandardCharsets.UTF_8));
         String number = new String(text, value, end - value, StandardCharsets.US_ASCII);
         target.write(plain(number).getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** The name and the labels of a sample; where it is a bucket, its bound is written as other numbers are. */
+    private static String withPlainBound(String head) {
+        int from = head.lastIndexOf(BOUND) + BOUND.length();
+        int to = head.length() - LABELS_END.length();
+        boolean bucket = head.endsWith(LABELS_END)
+                && head.startsWith(BOUND, from - BOUND.length())
+                && head.lastIndexOf('"', to - 1) == from - 1;
+        return bucket ? head.substring(0, from) + plain(head.substring(from, to)) + LABELS_END : head;
     }
 
     /**

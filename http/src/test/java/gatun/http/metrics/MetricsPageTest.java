@@ -168,14 +168,14 @@ class MetricsPageTest {
                             "nv_cache_hit_summary_per_model_sum{model=\"digits\",version=\"3\"} 15",
                             "nv_cache_miss_summary_per_model_sum{model=\"digits\",version=\"3\"} 9",
                             "# TYPE nv_inference_queue_duration_histogram_us histogram",
-                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50.0\"}"
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50\"}"
                                     + " 1",
-                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200.0\"}"
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200\"}"
                                     + " 2",
                             "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"}"
                                     + " 3",
                             "nv_inference_request_duration_histogram_us_sum{model=\"digits\",version=\"3\"} 890",
-                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"60.0\"}"
+                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"60\"}"
                                     + " 2",
                             "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"}"
                                     + " 4",

@@ -166,6 +166,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
                 return FOREVER; // It woke by itself, as the watcher that it was before.
             }
             case LEAVING, ENDED -> {
+                turns.decline(instance);
                 instances.end(instance);
                 return END;
             }
