@@ -96,7 +96,9 @@ class RateLimiterTest {
             turnsOfHigh += highRuns ? 1 : 0;
             RateLimitedInstance running = highRuns ? high : low;
             running.ran();
-            assertThat(granted).as("before the one that has run says what it wants").isEmpty();
+            assertThat(granted)
+                    .as("before the one that has run says what it wants")
+                    .isEmpty();
             if (!running.ask(() -> granted.add("again"))) {
                 assertThat(granted).as("the other one").hasSize(1);
                 granted.clear();
