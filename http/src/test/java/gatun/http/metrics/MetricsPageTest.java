@@ -239,7 +239,7 @@ class MetricsPageTest {
                                     List::of,
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
-                    .containsPattern("\nnv_cpu_utilization [01]\\.")
+                    .containsPattern("\nnv_cpu_utilization [01]")
                     .containsPattern("\nnv_cpu_memory_total_bytes [1-9]")
                     .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
             assertThat(text(
