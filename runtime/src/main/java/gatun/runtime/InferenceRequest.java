@@ -278,8 +278,8 @@ public final class InferenceRequest implements AutoCloseable {
 
     /**
      * Sets the action to run when a scheduler has taken this request in, so that whatever is submitted from then on
-     * comes after it; for an ensemble, when its members have taken in the first steps. Not run for a request that is
-     * refused before.
+     * comes after it; for an ensemble, when its members have taken in the first steps and those of sequences. Not run
+     * for a request that is refused before.
      *
      * @param action must return at once, and not throw; called by any thread
      */

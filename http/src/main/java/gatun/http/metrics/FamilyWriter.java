@@ -19,10 +19,18 @@ final class FamilyWriter {
     /**
      * The type that a counter is written with where the type "counter" would change its name; see {@link MetricsPage}.
      */
-    private static final String UNTYPED = " untyped\n";
+    private static final String UNTYPED = " untyped";
 
-    private static final String COUNTER = " counter\n";
+    private static final String COUNTER = " counter";
     private static final String TYPE = "# TYPE ";
+
+    /** Before the bound of a bucket, which is the last label. */
+    private static final String BOUND = ",le=\"";
+
+    private static final String LABELS_END = "\"} ";
+
+    /** Up to here a double has each whole number. */
+    private static final double MAX_WHOLE = 1L << 53;
 
     private final ExpositionFormatWriter format;
     private final OutputStream target;
@@ -48,21 +56,60 @@ final class FamilyWriter {
             target.write(text, 0, text.length - END.length);
             return;
         }
-        int begin = 0;
-        // The help and type lines come first; the values of labels may hold any text.
-        while (begin < text.length && text[begin] == '#') {
-            int end = begin;
-            while (text[end] != '\n') {
+        for (int begin = 0, end; begin < text.length; begin = end + 1) {
+            end = begin;
+            while (text[end] != '\n') { // the values of labels hold none: it is escaped
                 end++;
             }
-            String line = new String(text, begin, end + 1 - begin, StandardCharsets.UTF_8);
-            if (line.startsWith(TYPE) && line.endsWith(UNTYPED)) {
-                line = line.substring(0, line.length() - UNTYPED.length()) + COUNTER;
+            if (text[begin] == '#') {
+                writeComment(text, begin, end);
+            } else {
+                writeSample(text, begin, end);
             }
-            target.write(line.getBytes(StandardCharsets.UTF_8));
-            begin = end + 1;
+            target.write('\n');
         }
-        target.write(text, begin, text.length - begin);
+    }
+
+    private void writeComment(byte[] text, int begin, int end) throws IOException {
+        String line = new String(text, begin, end - begin, StandardCharsets.UTF_8);
+        if (line.startsWith(TYPE) && line.endsWith(UNTYPED)) {
+            line = line.substring(0, line.length() - UNTYPED.length()) + COUNTER;
+        }
+        target.write(line.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Writes a name, its labels and its value. */
+    private void writeSample(byte[] text, int begin, int end) throws IOException {
+        int value = end;
+        while (text[value - 1] != ' ') {
+            value--;
+        }
+        String head = new String(text, begin, value - begin, StandardCharsets.UTF_8);
+        target.write(withPlainBound(head).getBytes(StandardCharsets.UTF_8));
+        String number = new String(text, value, end - value, StandardCharsets.US_ASCII);
+        target.write(plain(number).getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** The name and the labels of a sample; where it is a bucket, its bound is written as other numbers are. */
+    private static String withPlainBound(String head) {
+        int from = head.lastIndexOf(BOUND) + BOUND.length();
+        int to = head.length() - LABELS_END.length();
+        boolean bucket = head.endsWith(LABELS_END)
+                && head.startsWith(BOUND, from - BOUND.length())
+                && head.lastIndexOf('"', to - 1) == from - 1;
+        return bucket ? head.substring(0, from) + plain(head.substring(from, to)) + LABELS_END : head;
+    }
+
+    /**
+     * A number as Triton writes it: scripts that take its page apart expect whole numbers without a point or an
+     * exponent.
+     */
+    private static String plain(String number) {
+        if (!number.endsWith(".0") && number.indexOf('E') < 0) {
+            return number;
+        }
+        double value = Double.parseDouble(number);
+        return Math.abs(value) <= MAX_WHOLE && value == Math.rint(value) ? Long.toString((long) value) : number;
     }
 
     /** Writes some families. */

@@ -51,23 +51,23 @@ class MetricsPageTest {
 
             assertThat(page.lines())
                     .contains(
-                            "nv_inference_request_success{model=\"digits\",version=\"3\"} 10.0",
-                            "nv_inference_request_failure{model=\"digits\",reason=\"REJECTED\",version=\"3\"} 1.0",
-                            "nv_inference_request_failure{model=\"digits\",reason=\"CANCELED\",version=\"3\"} 2.0",
-                            "nv_inference_request_failure{model=\"digits\",reason=\"BACKEND\",version=\"3\"} 3.0",
-                            "nv_inference_request_failure{model=\"digits\",reason=\"OTHER\",version=\"3\"} 4.0",
-                            "nv_inference_count{model=\"digits\",version=\"3\"} 25.0",
-                            "nv_inference_exec_count{model=\"digits\",version=\"3\"} 7.0",
-                            "nv_inference_request_duration_us{model=\"digits\",version=\"3\"} 9.0",
-                            "nv_inference_queue_duration_us{model=\"digits\",version=\"3\"} 1.0",
-                            "nv_inference_compute_input_duration_us{model=\"digits\",version=\"3\"} 2.0",
-                            "nv_inference_compute_infer_duration_us{model=\"digits\",version=\"3\"} 3.0",
-                            "nv_inference_compute_output_duration_us{model=\"digits\",version=\"3\"} 4.0",
-                            "nv_inference_pending_request_count{model=\"digits\",version=\"3\"} 5.0",
+                            "nv_inference_request_success{model=\"digits\",version=\"3\"} 10",
+                            "nv_inference_request_failure{model=\"digits\",reason=\"REJECTED\",version=\"3\"} 1",
+                            "nv_inference_request_failure{model=\"digits\",reason=\"CANCELED\",version=\"3\"} 2",
+                            "nv_inference_request_failure{model=\"digits\",reason=\"BACKEND\",version=\"3\"} 3",
+                            "nv_inference_request_failure{model=\"digits\",reason=\"OTHER\",version=\"3\"} 4",
+                            "nv_inference_count{model=\"digits\",version=\"3\"} 25",
+                            "nv_inference_exec_count{model=\"digits\",version=\"3\"} 7",
+                            "nv_inference_request_duration_us{model=\"digits\",version=\"3\"} 9",
+                            "nv_inference_queue_duration_us{model=\"digits\",version=\"3\"} 1",
+                            "nv_inference_compute_input_duration_us{model=\"digits\",version=\"3\"} 2",
+                            "nv_inference_compute_infer_duration_us{model=\"digits\",version=\"3\"} 3",
+                            "nv_inference_compute_output_duration_us{model=\"digits\",version=\"3\"} 4",
+                            "nv_inference_pending_request_count{model=\"digits\",version=\"3\"} 5",
                             "nv_model_load_duration_secs{model=\"digits\",version=\"3\"} 1.5",
-                            "nv_pinned_memory_pool_total_bytes 1048576.0",
-                            "nv_pinned_memory_pool_used_bytes 0.0",
-                            "gatun_backend_live_values{backend=\"onnxruntime\"} 12.0");
+                            "nv_pinned_memory_pool_total_bytes 1048576",
+                            "nv_pinned_memory_pool_used_bytes 0",
+                            "gatun_backend_live_values{backend=\"onnxruntime\"} 12");
             assertThat(page).doesNotContain("nv_cache_");
         }
     }
@@ -88,10 +88,10 @@ class MetricsPageTest {
                             .lines()
                             .filter(line -> line.startsWith("nv_cache_")))
                     .containsExactly(
-                            "nv_cache_num_hits_per_model{model=\"cached\",version=\"1\"} 4.0",
-                            "nv_cache_num_misses_per_model{model=\"cached\",version=\"1\"} 6.0",
-                            "nv_cache_hit_duration_per_model{model=\"cached\",version=\"1\"} 8.0",
-                            "nv_cache_miss_duration_per_model{model=\"cached\",version=\"1\"} 9.0");
+                            "nv_cache_num_hits_per_model{model=\"cached\",version=\"1\"} 4",
+                            "nv_cache_num_misses_per_model{model=\"cached\",version=\"1\"} 6",
+                            "nv_cache_hit_duration_per_model{model=\"cached\",version=\"1\"} 8",
+                            "nv_cache_miss_duration_per_model{model=\"cached\",version=\"1\"} 9");
             assertThat(text(new MetricsPage(server, EVERYTHING, List::of, open), ""))
                     .doesNotContain("nv_cache_num");
         }
@@ -122,7 +122,7 @@ class MetricsPageTest {
                                     List::of,
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
-                    .contains("nv_pinned_memory_pool_used_bytes 0.0");
+                    .contains("nv_pinned_memory_pool_used_bytes 0");
         }
     }
 
@@ -162,20 +162,20 @@ class MetricsPageTest {
             assertThat(page.lines())
                     .contains(
                             "nv_inference_request_summary_us_count{model=\"plain\",version=\"1\"} 3",
-                            "nv_inference_request_summary_us_sum{model=\"plain\",version=\"1\"} 890.0",
+                            "nv_inference_request_summary_us_sum{model=\"plain\",version=\"1\"} 890",
                             "nv_inference_first_response_histogram_ms_count{model=\"plain\",version=\"1\"} 3",
                             "nv_cache_hit_summary_per_model_count{model=\"digits\",version=\"3\"} 2",
-                            "nv_cache_hit_summary_per_model_sum{model=\"digits\",version=\"3\"} 15.0",
-                            "nv_cache_miss_summary_per_model_sum{model=\"digits\",version=\"3\"} 9.0",
+                            "nv_cache_hit_summary_per_model_sum{model=\"digits\",version=\"3\"} 15",
+                            "nv_cache_miss_summary_per_model_sum{model=\"digits\",version=\"3\"} 9",
                             "# TYPE nv_inference_queue_duration_histogram_us histogram",
-                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50.0\"}"
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"50\"}"
                                     + " 1",
-                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200.0\"}"
+                            "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"200\"}"
                                     + " 2",
                             "nv_inference_request_duration_histogram_us_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"}"
                                     + " 3",
-                            "nv_inference_request_duration_histogram_us_sum{model=\"digits\",version=\"3\"} 890.0",
-                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"60.0\"}"
+                            "nv_inference_request_duration_histogram_us_sum{model=\"digits\",version=\"3\"} 890",
+                            "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"60\"}"
                                     + " 2",
                             "nv_inference_first_response_histogram_ms_bucket{model=\"digits\",version=\"3\",le=\"+Inf\"}"
                                     + " 4",
@@ -239,7 +239,7 @@ class MetricsPageTest {
                                     List::of,
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
-                    .containsPattern("\nnv_cpu_utilization [01]\\.")
+                    .containsPattern("\nnv_cpu_utilization [01]")
                     .containsPattern("\nnv_cpu_memory_total_bytes [1-9]")
                     .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
             assertThat(text(
@@ -290,11 +290,11 @@ class MetricsPageTest {
             assertThat(page.lines().filter(line -> line.contains("gpu_uuid")))
                     .containsExactlyInAnyOrder(
                             "nv_gpu_utilization{gpu_uuid=\"GPU-1\"} 0.5",
-                            "nv_gpu_utilization{gpu_uuid=\"GPU-2\"} 0.0",
-                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-1\"} 8.0E10",
-                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-1\"} 3.0E9",
+                            "nv_gpu_utilization{gpu_uuid=\"GPU-2\"} 0",
+                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-1\"} 80000000000",
+                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-1\"} 3000000000",
                             "nv_gpu_power_usage{gpu_uuid=\"GPU-1\"} 123.5",
-                            "nv_gpu_power_limit{gpu_uuid=\"GPU-1\"} 700.0",
+                            "nv_gpu_power_limit{gpu_uuid=\"GPU-1\"} 700",
                             "nv_energy_consumption{gpu_uuid=\"GPU-1\"} 1.25");
             assertThat(page.lines())
                     .contains("# TYPE nv_gpu_utilization gauge", "# TYPE nv_energy_consumption counter");

@@ -293,6 +293,11 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public boolean keepsSequences() {
+        return model.keepsSequences();
+    }
+
+    @Override
     public Optional<String> unavailability() {
         return model.unavailability();
     }

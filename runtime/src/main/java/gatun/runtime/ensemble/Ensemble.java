@@ -91,9 +91,8 @@ public final class Ensemble implements ServedModel {
         List<ServedModel> asked = plan.steps().stream()
                 .map(step -> members.member(step.model(), step.version()))
                 .toList();
-        List<ModelConfig> found = asked.stream().map(ServedModel::config).toList();
-        MemberRules.check(config, found);
-        MemberFit fit = new MemberFit(config, plan, members, found);
+        MemberRules.check(config, asked.stream().map(ServedModel::config).toList());
+        MemberFit fit = new MemberFit(config, plan, members, asked);
         boolean[] decoupled = new boolean[asked.size()];
         for (int i = 0; i < decoupled.length; i++) {
             decoupled[i] = asked.get(i).decoupled();
@@ -219,6 +218,14 @@ public final class Ensemble implements ServedModel {
         return members;
     }
 
+    /**
+     * Whether a step must have been taken in before the next request of the same client begins: the first ones, and
+     * those of sequences, whose order would depend on how long the steps before them take.
+     */
+    boolean isEnteredInOrder(EnsembleStep step) {
+        return plan.isFirst(step) || fit.keepsSequences(step.index());
+    }
+
     /** Whether requests have a batch dimension in front. */
     boolean batching() {
         return config.getMaxBatchSize() > 0;
@@ -248,6 +255,11 @@ public final class Ensemble implements ServedModel {
     @Override
     public List<String> dependencies() {
         return plan.members();
+    }
+
+    @Override
+    public boolean keepsSequences() {
+        return plan.steps().stream().anyMatch(step -> fit.keepsSequences(step.index()));
     }
 
     @Override

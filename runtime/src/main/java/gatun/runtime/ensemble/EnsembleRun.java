@@ -44,7 +44,8 @@ final class EnsembleRun {
     private final boolean[] needed;
 
     /**
-     * The steps that can run at once, as far as their members have not taken them in. Guarded by the lock of threads.
+     * The steps that requests enter in order, as far as their members have not taken them in. Guarded by the lock of
+     * threads.
      */
     private final BitSet unsubmitted = new BitSet();
 
@@ -68,7 +69,7 @@ final class EnsembleRun {
         needed = request.outputs().isEmpty() ? plan.allSteps() : plan.needed(answered);
         steps = new StepRuns(this, plan, threads, answered.length);
         for (EnsembleStep step : plan.steps()) {
-            unsubmitted.set(step.index(), needed[step.index()] && plan.isFirst(step));
+            unsubmitted.set(step.index(), needed[step.index()] && ensemble.isEnteredInOrder(step));
         }
     }
 
@@ -288,7 +289,7 @@ final class EnsembleRun {
         }
     }
 
-    /** Notes that a member has taken a step in. When the first steps all are, so is the request. */
+    /** Notes that a member has taken a step in. When all that requests enter in order are, so is the request. */
     private void submitted(EnsembleStep step) {
         boolean last;
         threads.lock();

@@ -2,8 +2,10 @@
 package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.execution.ServedModel;
 import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
 
@@ -26,21 +28,30 @@ final class MemberFit {
      * The result of the rules.
      *
      * @param members the configurations that were looked at, one for each step
+     * @param sequential the steps whose members keep sequences
      * @param misfit the rule that is broken; empty when they fit
      * @param outdated whether the ensemble was made for others, and may fit once it is made for these
      */
-    private record Finding(List<ModelConfig> members, Optional<String> misfit, boolean outdated) {}
+    private record Finding(List<ModelConfig> members, BitSet sequential, Optional<String> misfit, boolean outdated) {
+        static Finding of(List<ServedModel> members, Optional<String> misfit, boolean outdated) {
+            BitSet sequential = new BitSet();
+            for (int i = 0; i < members.size(); i++) {
+                sequential.set(i, members.get(i).keepsSequences());
+            }
+            return new Finding(configs(members), sequential, misfit, outdated);
+        }
+    }
 
-    /** Members that were found to fit: {@code found}, the configurations of the members, one for each step. */
-    MemberFit(ModelConfig ensemble, EnsemblePlan plan, MemberModels members, List<ModelConfig> found) {
+    /** Members that were found to fit, one for each step. */
+    MemberFit(ModelConfig ensemble, EnsemblePlan plan, MemberModels members, List<ServedModel> found) {
         this.ensemble = ensemble;
         this.plan = plan;
         this.members = members;
         decoupled = new boolean[found.size()];
         for (int i = 0; i < decoupled.length; i++) {
-            decoupled[i] = isDecoupled(found.get(i));
+            decoupled[i] = found.get(i).decoupled();
         }
-        latest = new Finding(List.copyOf(found), Optional.empty(), false);
+        latest = Finding.of(found, Optional.empty(), false);
     }
 
     /** Finds the members as they are served now. */
@@ -69,10 +80,15 @@ final class MemberFit {
         }
     }
 
+    /** Whether the member of a step keeps sequences, as far as the last look at the members showed. */
+    boolean keepsSequences(int step) {
+        return latest.sequential().get(step);
+    }
+
     private Finding now() {
         Finding known = latest;
         for (int i = 0; i < plan.steps().size(); i++) {
-            if (isAnother(config(i), known.members().get(i))) {
+            if (isAnother(member(i).config(), known.members().get(i))) {
                 known = look();
                 latest = known;
                 break;
@@ -82,19 +98,19 @@ final class MemberFit {
     }
 
     private Finding look() {
-        List<ModelConfig> found = new ArrayList<>();
+        List<ServedModel> found = new ArrayList<>();
         for (int i = 0; i < plan.steps().size(); i++) {
-            found.add(config(i));
+            found.add(member(i));
         }
         try {
-            MemberRules.check(ensemble, found);
+            MemberRules.check(ensemble, configs(found));
         } catch (GatunException broken) {
-            return new Finding(found, Optional.of(broken.getMessage()), false);
+            return Finding.of(found, Optional.of(broken.getMessage()), false);
         }
         for (int i = 0; i < decoupled.length; i++) {
-            if (isDecoupled(found.get(i)) != decoupled[i]) {
+            if (found.get(i).decoupled() != decoupled[i]) {
                 String change = decoupled[i] ? "is not decoupled any more" : "has become decoupled";
-                return new Finding(
+                return Finding.of(
                         found,
                         Optional.of("in ensemble " + ensemble.getName() + ", model "
                                 + plan.steps().get(i).model() + " " + change
@@ -102,16 +118,16 @@ final class MemberFit {
                         true);
             }
         }
-        return new Finding(found, Optional.empty(), false);
+        return Finding.of(found, Optional.empty(), false);
     }
 
-    private static boolean isDecoupled(ModelConfig config) {
-        return config.getModelTransactionPolicy().getDecoupled();
+    private static List<ModelConfig> configs(List<ServedModel> members) {
+        return members.stream().map(ServedModel::config).toList();
     }
 
-    private ModelConfig config(int step) {
+    private ServedModel member(int step) {
         EnsembleStep asked = plan.steps().get(step);
-        return members.member(asked.model(), asked.version()).config();
+        return members.member(asked.model(), asked.version());
     }
 
     @SuppressWarnings("ReferenceEquality") // a reload makes another object, and equals() would cost each request

@@ -51,6 +51,14 @@ public interface ServedModel extends ModelVersion {
     @Override
     List<String> labels(String output);
 
+    /**
+     * Whether the order of requests matters that have the same correlation id: this batches sequences, or a model that
+     * it asks does.
+     */
+    default boolean keepsSequences() {
+        return config().hasSequenceBatching();
+    }
+
     /** The names of the models that this one asks, without repetition; empty for a model that runs on a backend. */
     default List<String> dependencies() {
         return List.of();

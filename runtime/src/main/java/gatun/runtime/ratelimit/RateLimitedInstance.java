@@ -38,12 +38,12 @@ final class RateLimitedInstance implements RunPermit, AutoCloseable {
 
     @Override
     public void decline() {
-        limiter.release(this, 0);
+        limiter.decline(this);
     }
 
-    /** Notes that the instance has run, and gives back what it took for that. */
-    void release() {
-        limiter.release(this, 1);
+    /** Notes that the instance has run, and gives back what it took for that; it then asks again or declines. */
+    void ran() {
+        limiter.ran(this);
     }
 
     /** Says that the instance runs no more. */

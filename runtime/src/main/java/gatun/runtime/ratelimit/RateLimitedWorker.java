@@ -93,7 +93,7 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Run
         try {
             return worker.run(batch);
         } finally {
-            registered().release();
+            registered().ran();
         }
     }
 

@@ -5,16 +5,18 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.ResourceAmount;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Lets instances run only while all resources that they ask for are there. Of those that wait the one that has run
  * least goes first, its runs weighed by its priority; those behind it wait, also when there would be enough for them,
- * so that nobody waits for ever. What a resource amounts to is what the operator says, or else the most that any
- * instance asks for. One for all models of a server; safe for any thread; never waits itself.
+ * so that nobody waits for ever. What a resource amounts to is what the operator says, and where he says nothing of any
+ * resource the most that any instance asks for. One for all models of a server; safe for any thread; never waits itself.
  */
 public final class RateLimiter {
     /**
@@ -43,6 +45,10 @@ public final class RateLimiter {
 
     private final List<RateLimitedInstance> instances = new ArrayList<>();
     private final List<RateLimitedInstance> waiting = new ArrayList<>();
+
+    /** Those that have just run, and say next whether they want to run again; until then nobody overtakes them. */
+    private final Set<RateLimitedInstance> returning = new HashSet<>();
+
     private final Map<Place, Integer> used = new HashMap<>();
 
     private RateLimiter(boolean limits, List<ResourceAmount> amounts) {
@@ -57,7 +63,7 @@ public final class RateLimiter {
         return new RateLimiter(false, List.of());
     }
 
-    /** Limits resources to these amounts, and others to the most that any instance asks for. */
+    /** Limits resources to these amounts; without any, each to the most that an instance asks for. */
     public static RateLimiter of(List<ResourceAmount> amounts) {
         return new RateLimiter(true, amounts);
     }
@@ -112,19 +118,22 @@ public final class RateLimiter {
     }
 
     /**
-     * How much there is of the resource that {@code need} names; where the operator does not set it, the most that any
-     * instance asks for.
+     * How much there is of the resource that {@code need} names: what the operator states, for a global one on whatever
+     * device, where he states any resources; otherwise the most that any instance asks for.
      */
     private int limit(Need need, int device) {
-        Integer own = amounts.get(Place.of(need, device));
-        Integer general = amounts.get(new Place(need.name(), ResourceAmount.EVERY_DEVICE));
-        if (own != null) {
-            return own;
+        int most = 0;
+        if (!amounts.isEmpty()) {
+            for (Map.Entry<Place, Integer> stated : amounts.entrySet()) {
+                int where = stated.getKey().device();
+                if (stated.getKey().name().equals(need.name())
+                        && (need.global() || where == device || where == ResourceAmount.EVERY_DEVICE)) {
+                    most = Math.max(most, stated.getValue());
+                }
+            }
+            return most;
         }
-        if (general != null) {
-            return general;
-        }
-        int most = need.count();
+        most = need.count();
         for (RateLimitedInstance instance : instances) {
             for (Need other : instance.needs()) {
                 if (Place.of(other, instance.device()).equals(Place.of(need, device))) {
@@ -139,6 +148,7 @@ public final class RateLimiter {
     boolean ask(RateLimitedInstance instance, Runnable whenGranted) {
         lock.lock();
         try {
+            returning.remove(instance);
             if (!instance.granted() && !waiting.contains(instance)) {
                 waiting.add(instance);
                 grant();
@@ -152,20 +162,36 @@ public final class RateLimiter {
         }
     }
 
-    /** Takes back what {@code instance} has, or waits for; it has run {@code times}. */
-    void release(RateLimitedInstance instance, int times) {
+    /** Takes back what {@code instance} has, which has run and is to ask again or to {@link #decline}. */
+    void ran(RateLimitedInstance instance) {
         lock.lock();
         try {
-            if (instance.granted()) {
-                use(instance, -1);
-            } else {
-                waiting.remove(instance);
-            }
-            instance.end(times);
+            takeBack(instance, 1);
+            returning.add(instance);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes back what {@code instance} has, or waits for: it has nothing to run. */
+    void decline(RateLimitedInstance instance) {
+        lock.lock();
+        try {
+            takeBack(instance, 0);
+            returning.remove(instance);
             grant();
         } finally {
             lock.unlock();
         }
+    }
+
+    private void takeBack(RateLimitedInstance instance, int times) {
+        if (instance.granted()) {
+            use(instance, -1);
+        } else {
+            waiting.remove(instance);
+        }
+        instance.end(times);
     }
 
     /** Forgets {@code instance}, which does not run any more. */
@@ -173,13 +199,16 @@ public final class RateLimiter {
         lock.lock();
         try {
             instances.remove(instance);
+            takeBack(instance, 0);
+            returning.remove(instance);
+            grant();
         } finally {
             lock.unlock();
         }
     }
 
     private void grant() {
-        while (!waiting.isEmpty()) {
+        while (!waiting.isEmpty() && returning.isEmpty()) {
             RateLimitedInstance next = waiting.getFirst();
             for (RateLimitedInstance candidate : waiting) {
                 if (candidate.weighedRuns() < next.weighedRuns()) {

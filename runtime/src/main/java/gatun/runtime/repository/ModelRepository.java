@@ -264,9 +264,24 @@ public final class ModelRepository {
         return !unread;
     }
 
-    /** Whether every version that should be served is. */
+    /**
+     * Whether every version that should be served is. One that asks a model which somebody unloaded rests with it, and
+     * does not count.
+     */
     public boolean ready() {
-        return rows().allMatch(row -> row.isReady() || !row.required());
+        return entries().allMatch(entry -> entry.versions().stream()
+                .map(VersionEntry::now)
+                .allMatch(row -> row.isReady() || !row.required() || asksUnloaded(entry, row)));
+    }
+
+    /** Whether a version asks a model that was unloaded, directly or through other models. */
+    private boolean asksUnloaded(ModelEntry entry, VersionEntry version) {
+        String namespace = entry.model().namespace();
+        return version.model().stream()
+                .flatMap(model -> model.dependencies().stream())
+                .flatMap(name -> Stream.ofNullable(models.member(namespace, name)))
+                .anyMatch(member -> member.versions().stream()
+                        .allMatch(row -> (!row.isReady() && !row.required()) || asksUnloaded(member, row)));
     }
 
     /** Every version that is or was loaded, and every model in the repositories that never was, by name and version. */

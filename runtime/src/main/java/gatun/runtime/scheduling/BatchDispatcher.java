@@ -166,6 +166,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
                 return FOREVER; // It woke by itself, as the watcher that it was before.
             }
             case LEAVING, ENDED -> {
+                turns.decline(instance);
                 instances.end(instance);
                 return END;
             }
@@ -186,7 +187,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         int sent = candidates.form(stopping, true, now);
         if (sent == BatchDecision.WAIT) {
             keepPromises();
-            if (before == Activity.STALLED) {
+            if (before == Activity.STALLED || before == Activity.RUNNING) {
                 turns.decline(instance);
             }
             if (stopping) {

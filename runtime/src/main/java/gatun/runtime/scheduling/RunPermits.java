@@ -19,6 +19,6 @@ interface RunPermits {
     /** Whether an instance may run now; otherwise it is woken when it may, and asks again. */
     boolean ask(int instance);
 
-    /** Gives up the turn that an instance has or waits for. */
+    /** Gives up the turn that an instance has or waits for; also says after a run that it does not want another. */
     void decline(int instance);
 }

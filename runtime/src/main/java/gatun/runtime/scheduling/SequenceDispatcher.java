@@ -194,7 +194,8 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         sleep.arrive(number);
         endIdle(instance, now);
         if (!candidates.form(instance, stopping, now)) {
-            dismiss(number);
+            instance.stalled = false;
+            turns.decline(number);
         } else if (!turns.ask(number)) {
             instance.stalled = true;
         } else {

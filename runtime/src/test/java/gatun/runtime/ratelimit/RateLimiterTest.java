@@ -24,6 +24,12 @@ class RateLimiterTest {
         assertThat(instance.ask(() -> {})).as("there is enough").isTrue();
     }
 
+    /** Ends the run of an instance, which has nothing more to run. */
+    private static void end(RateLimitedInstance instance) {
+        instance.ran();
+        instance.decline();
+    }
+
     /** Has an instance ask for what is not there. */
     private void waits(String name, RateLimitedInstance instance) {
         assertThat(instance.ask(() -> granted.add(name)))
@@ -45,10 +51,10 @@ class RateLimiterTest {
         run(second);
         waits("third", third);
         assertThat(granted).isEmpty();
-        first.release();
+        end(first);
         assertThat(next()).isEqualTo("third");
-        second.release();
-        third.release();
+        end(second);
+        end(third);
     }
 
     @Test
@@ -60,7 +66,7 @@ class RateLimiterTest {
         for (RateLimitedInstance instance :
                 List.of(often, often, often, often, lowPriority, highPriority, highPriority)) {
             run(instance);
-            instance.release();
+            end(instance);
         }
         RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
         run(holder);
@@ -68,13 +74,46 @@ class RateLimiterTest {
         waits("often", often);
         waits("low priority", lowPriority);
         waits("high priority", highPriority);
-        holder.release();
+        end(holder);
         assertThat(next()).isEqualTo("high priority");
-        highPriority.release();
+        end(highPriority);
         assertThat(next()).isEqualTo("low priority");
-        lowPriority.release();
+        end(lowPriority);
         assertThat(next()).isEqualTo("often");
-        often.release();
+        end(often);
+    }
+
+    @Test
+    void shouldGiveTurnsByPriorityToInstancesThatAlwaysHaveMoreToRun() {
+        RateLimiter limiter = RateLimiter.of(List.of());
+        RateLimitedInstance high = limiter.register(needs("R", 1), 0, 1);
+        RateLimitedInstance low = limiter.register(needs("R", 1), 0, 2);
+        run(high);
+        waits("low", low);
+        boolean highRuns = true;
+        int turnsOfHigh = 0;
+        for (int turn = 0; turn < 30; turn++) {
+            turnsOfHigh += highRuns ? 1 : 0;
+            RateLimitedInstance running = highRuns ? high : low;
+            running.ran();
+            assertThat(granted)
+                    .as("before the one that has run says what it wants")
+                    .isEmpty();
+            if (!running.ask(() -> granted.add("again"))) {
+                assertThat(granted).as("the other one").hasSize(1);
+                granted.clear();
+                highRuns = !highRuns;
+            }
+        }
+        assertThat(turnsOfHigh).isBetween(19, 21);
+    }
+
+    @Test
+    void shouldTakeResourcesThatNobodyStatesForMissingWhereSomeAreStated() {
+        RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 3, 10)));
+        assertThatThrownBy(() -> limiter.register(needs("R", 1), 0, 1)).hasMessageContaining("\"R\" is limited to 0 ");
+        assertThatThrownBy(() -> limiter.register(needs("S", 1), 0, 1)).hasMessageContaining("\"S\" is limited to 0 ");
+        assertThat(limiter.register(needs("R", 3), 10, 1)).isNotNull();
     }
 
     @Test
@@ -84,27 +123,28 @@ class RateLimiterTest {
         RateLimitedInstance large = limiter.register(needs("R", 2), 0, 1);
         RateLimitedInstance small = limiter.register(needs("R", 1), 0, 1);
         run(small);
-        small.release();
+        end(small);
         run(holder);
         waits("large", large);
         waits("small", small);
         assertThat(granted).isEmpty();
-        holder.release();
+        end(holder);
         assertThat(next()).isEqualTo("large");
-        large.release();
+        end(large);
         assertThat(next()).isEqualTo("small");
-        small.release();
+        end(small);
     }
 
     @Test
     void shouldKeepWhatEachDeviceHasApartAndShareWhatIsGlobal() {
-        RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", 1, ResourceAmount.EVERY_DEVICE)));
+        RateLimiter limiter = RateLimiter.of(
+                List.of(new ResourceAmount("R", 1, ResourceAmount.EVERY_DEVICE), new ResourceAmount("G", 1, 3)));
         RateLimitedInstance here = limiter.register(needs("R", 1), 0, 1);
         RateLimitedInstance there = limiter.register(needs("R", 1), 1, 1);
         run(here);
         run(there);
-        here.release();
-        there.release();
+        end(here);
+        end(there);
 
         List<Need> shared = List.of(new Need("G", true, 1));
         RateLimitedInstance one = limiter.register(shared, 0, 1);
@@ -112,9 +152,9 @@ class RateLimiterTest {
         run(one);
         waits("other", other);
         assertThat(granted).isEmpty();
-        one.release();
+        end(one);
         assertThat(next()).isEqualTo("other");
-        other.release();
+        end(other);
     }
 
     @Test
@@ -151,8 +191,8 @@ class RateLimiterTest {
         large.decline();
         assertThat(granted).containsExactly("small");
         assertThat(small.ask(() -> granted.add("again"))).as("it has its turn").isTrue();
-        holder.release();
-        small.release();
+        end(holder);
+        end(small);
         assertThat(granted).containsExactly("small");
     }
 
@@ -165,16 +205,16 @@ class RateLimiterTest {
         unused.decline();
         run(used);
         waits("used", unused);
-        used.release();
+        end(used);
         unused.decline();
         RateLimitedInstance holder = limiter.register(needs("R", 1), 0, 1);
         run(holder);
         waits("has run", used);
         waits("has not run", unused);
         granted.clear();
-        holder.release();
+        end(holder);
         assertThat(granted).containsExactly("has not run");
-        unused.release();
+        end(unused);
         assertThat(granted).containsExactly("has not run", "has run");
     }
 
@@ -186,9 +226,9 @@ class RateLimiterTest {
         run(holder);
         waits("waiter", waiter);
         waits("waiter again", waiter);
-        holder.release();
+        end(holder);
         assertThat(granted).containsExactly("waiter");
-        waiter.release();
+        end(waiter);
         run(holder);
     }
 }

@@ -67,7 +67,10 @@ final class SimulatedTurns implements RunPermits {
         for (int i = 0; i < others; i++) {
             Worker<Ticket> other = limited(limiter, 1 + random.nextInt(amount));
             long holdingNanos = 1 + random.nextLong(HOLDING_NANOS);
-            Runnable holds = () -> loop.after(holdingNanos, () -> other.run(List.of()));
+            Runnable holds = () -> loop.after(holdingNanos, () -> {
+                other.run(List.of());
+                turn(other).decline();
+            });
             loop.after(random.nextLong(horizonNanos), () -> {
                 if (turn(other).ask(holds)) {
                     holds.run();

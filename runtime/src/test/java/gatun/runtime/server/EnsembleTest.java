@@ -122,6 +122,26 @@ class EnsembleTest extends EnsembleFixture {
     }
 
     @Test
+    void shouldTellThatItIsTakenInOnceItsStepsOfSequencesAre() {
+        test.model("twice", model("TWICE", "")).model("next", model("NEXT", "sequence_batching { direct { } }"));
+        test.model("inner", ensemble("IN", "OUT", step("next", "A=IN", "NEXT=OUT")));
+        test.model("e", ensemble("IN", "OUT", step("twice", "A=IN", "TWICE=T"), step("inner", "IN=T", "OUT=OUT")));
+        test.open(this::compute);
+        InferenceRequest request = test.input(test.request("e"), "IN", 2);
+        request.correlationId(7);
+        request.sequenceStart(true);
+        CountDownLatch submitted = new CountDownLatch(1);
+        request.onSubmitted(submitted::countDown);
+        before.put("TWICE", () -> assertThat(submitted.getCount())
+                .as("another request could overtake this one until the sequence has it")
+                .isEqualTo(1));
+        before.put("NEXT", () -> Await.opened(submitted));
+        try (InferenceResponse response = test.server().infer(request)) {
+            assertThat(floats(response, 0)).containsExactly(1, 3);
+        }
+    }
+
+    @Test
     void shouldGoOnAtOnceWithAStepWhoseInputsAreThereThoughAnotherStillRuns() throws Exception {
         members();
         test.model(

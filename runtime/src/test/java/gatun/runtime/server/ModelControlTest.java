@@ -464,18 +464,23 @@ class ModelControlTest {
         infer("slow");
     }
 
-    @Test
-    void shouldLoadAndUnloadAnEnsembleWithItsMembers() {
-        test.model("asked", MODEL).model("named", MODEL).model("graph", """
+    /** An ensemble that asks one model, and another for what the first made. */
+    private static String chain(String first, String second) {
+        return """
                 platform: "ensemble"
                 input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
                 output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
                 ensemble_scheduling { step [
-                    { model_name: "asked" model_version: -1
+                    { model_name: "%s" model_version: -1
                       input_map { key: "IN" value: "IN" } output_map { key: "OUT" value: "between" } },
-                    { model_name: "named" model_version: -1
+                    { model_name: "%s" model_version: -1
                       input_map { key: "IN" value: "between" } output_map { key: "OUT" value: "OUT" } } ] }
-                """);
+                """.formatted(first, second);
+    }
+
+    @Test
+    void shouldLoadAndUnloadAnEnsembleWithItsMembers() {
+        test.model("asked", MODEL).model("named", MODEL).model("graph", chain("asked", "named"));
         open("named");
         load("graph");
         assertThat(index()).containsExactly("asked 1 READY", "graph 1 READY", "named 1 READY");
@@ -499,6 +504,24 @@ class ModelControlTest {
         test.server().unload("asked", true);
         Await.until("what asked it is gone too", () -> index().contains("asked 1 UNAVAILABLE unloaded"));
         assertThat(index()).contains("graph 1 UNAVAILABLE unloaded", "named 1 READY");
+    }
+
+    @Test
+    void shouldBeReadyWhileEnsemblesRestWithAMemberThatWasUnloaded() {
+        test.model("asked", MODEL).model("other", MODEL);
+        test.model("inner", chain("asked", "other")).model("outer", chain("other", "inner"));
+        open("outer");
+
+        test.server().unload("asked", false);
+        assertThat(index())
+                .filteredOn(row -> row.contains("depends on"))
+                .extracting(row -> row.substring(0, row.indexOf(' ')))
+                .containsExactly("inner", "outer");
+        assertThat(test.server().ready()).as("unloading was wanted").isTrue();
+
+        test.model("asked", MODEL + "no_such_field: 1");
+        assertThatThrownBy(() -> load("asked")).isInstanceOf(GatunException.class);
+        assertThat(test.server().ready()).as("loading was wanted, and failed").isFalse();
     }
 
     @Test

@@ -130,8 +130,8 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     private final Flag<List<ResourceAmount>> resources = several(
             "--rate-limit-resource",
             FlagType.of("NAME:COUNT[:DEVICE]", new ResourceFlag()::convert),
-            "How much there is of a resource; may be given several times (default: the most that any"
-                    + " instance asks for).");
+            "How much there is of a resource; may be given several times (without any: the most that an"
+                    + " instance asks for; with some, others are not there).");
 
     ModelFlags(ModelSettings standard) {
         super(standard);

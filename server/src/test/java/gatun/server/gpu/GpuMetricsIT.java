@@ -77,14 +77,14 @@ class GpuMetricsIT {
             assertThat(gpuLines(server.metrics()))
                     .containsExactlyInAnyOrder(
                             "nv_gpu_utilization{gpu_uuid=\"GPU-first\"} 0.75",
-                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-first\"} 6.0E9",
-                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-second\"} 6.0E9",
-                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-first\"} 1.0E9",
-                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-second\"} 1.0E9",
+                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-first\"} 6000000000",
+                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-second\"} 6000000000",
+                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-first\"} 1000000000",
+                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-second\"} 1000000000",
                             "nv_gpu_power_usage{gpu_uuid=\"GPU-first\"} 123.5",
-                            "nv_gpu_power_limit{gpu_uuid=\"GPU-first\"} 700.0",
+                            "nv_gpu_power_limit{gpu_uuid=\"GPU-first\"} 700",
                             "nv_energy_consumption{gpu_uuid=\"GPU-first\"} 0.5");
-            assertThat(gpuLines(server.metrics())).contains("nv_energy_consumption{gpu_uuid=\"GPU-first\"} 1.0");
+            assertThat(gpuLines(server.metrics())).contains("nv_energy_consumption{gpu_uuid=\"GPU-first\"} 1");
         }
     }
 

@@ -60,8 +60,8 @@ class ConnectionLimitsIT {
         for (Socket socket : open) {
             socket.close();
         }
-        awaitMetric("gatun_connections{protocol=\"http\"} 0.0");
-        awaitMetric("gatun_connections{protocol=\"grpc\"} 0.0");
+        awaitMetric("gatun_connections{protocol=\"http\"} 0\n");
+        awaitMetric("gatun_connections{protocol=\"grpc\"} 0\n");
     }
 
     private Socket connect(String from, int port) throws IOException {
@@ -126,13 +126,13 @@ class ConnectionLimitsIT {
         ask(other);
         assertThat(answer(other)).startsWith("HTTP/1.1 200");
         assertThat(metrics())
-                .contains("gatun_connections{protocol=\"http\"} 9.0")
+                .contains("gatun_connections{protocol=\"http\"} 9\n")
                 .containsPattern("gatun_connections_refused\\{limit=\"address\"} [1-9]");
 
         open.getFirst().close();
-        awaitMetric("gatun_connections{protocol=\"http\"} 8.0");
+        awaitMetric("gatun_connections{protocol=\"http\"} 8\n");
         open.get(1).close();
-        awaitMetric("gatun_connections{protocol=\"http\"} 7.0");
+        awaitMetric("gatun_connections{protocol=\"http\"} 7\n");
         Socket next = connect();
         ask(next);
         assertThat(answer(next)).as("after others left").startsWith("HTTP/1.1 200");
@@ -143,7 +143,7 @@ class ConnectionLimitsIT {
         for (int i = 0; i < MOST; i++) {
             connect(i < MOST_PER_ADDRESS ? "127.0.0.1" : OTHER, server.grpcPort());
         }
-        awaitMetric("gatun_connections{protocol=\"grpc\"} 12.0");
+        awaitMetric("gatun_connections{protocol=\"grpc\"} 12\n");
         Socket refused = connect(OTHER, server.grpcPort());
         refused.getOutputStream().write(PREFACE);
         byte[] frames = refused.getInputStream().readAllBytes();

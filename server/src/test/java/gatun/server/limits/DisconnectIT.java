@@ -87,8 +87,8 @@ class DisconnectIT {
             client.close();
         }
         awaitWaiting(0);
-        awaitMetric("nv_inference_request_failure{model=\"patient\",reason=\"CANCELED\",version=\"1\"} 2.0");
-        awaitMetric("nv_pinned_memory_pool_used_bytes 0.0");
+        awaitMetric("nv_inference_request_failure{model=\"patient\",reason=\"CANCELED\",version=\"1\"} 2\n");
+        awaitMetric("nv_pinned_memory_pool_used_bytes 0\n");
         assertThat(server.log()).doesNotContain("failed unexpectedly");
     }
 
@@ -114,7 +114,7 @@ class DisconnectIT {
             }
         }
         assertThat(metrics())
-                .contains("nv_inference_request_failure{model=\"patient\",reason=\"CANCELED\",version=\"1\"} 0.0");
+                .contains("nv_inference_request_failure{model=\"patient\",reason=\"CANCELED\",version=\"1\"} 0\n");
     }
 
     private static void answered(RawHttp client) {

@@ -175,8 +175,8 @@ class OverloadIT {
         for (int i = 0; i < 5; i++) {
             assertThat(overHttp().statusCode()).as("afterwards").isEqualTo(200);
         }
-        awaitMetric("nv_pinned_memory_pool_used_bytes 0.0");
-        awaitMetric("nv_inference_pending_request_count{model=\"slow\",version=\"1\"} 0");
+        awaitMetric("nv_pinned_memory_pool_used_bytes 0\n");
+        awaitMetric("nv_inference_pending_request_count{model=\"slow\",version=\"1\"} 0\n");
         assertThat(server.log()).doesNotContain("OutOfMemoryError");
     }
 

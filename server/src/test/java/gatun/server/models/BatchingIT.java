@@ -92,7 +92,7 @@ class BatchingIT {
     }
 
     private static void awaitWaiting(String model, int count) throws Exception {
-        String line = "nv_inference_pending_request_count{model=\"" + model + "\",version=\"1\"} " + count;
+        String line = "nv_inference_pending_request_count{model=\"" + model + "\",version=\"1\"} " + count + "\n";
         Await.until(line, () -> metrics().contains(line));
     }
 
@@ -163,7 +163,7 @@ class BatchingIT {
         }
         awaitWaiting("small", 0);
         assertThat(metrics())
-                .contains("nv_inference_request_failure{model=\"small\",reason=\"REJECTED\",version=\"1\"} 3.0");
+                .contains("nv_inference_request_failure{model=\"small\",reason=\"REJECTED\",version=\"1\"} 3\n");
     }
 
     @Test
@@ -188,6 +188,6 @@ class BatchingIT {
         assertThatThrownBy(() -> disconnected.get(20, TimeUnit.SECONDS)).hasMessageContaining("UNAVAILABLE");
         assertThat(stream.end().getCode()).isEqualTo(Status.Code.CANCELLED);
         assertThat(metrics())
-                .contains("nv_inference_request_failure{model=\"given_up\",reason=\"CANCELED\",version=\"1\"} 3.0");
+                .contains("nv_inference_request_failure{model=\"given_up\",reason=\"CANCELED\",version=\"1\"} 3\n");
     }
 }

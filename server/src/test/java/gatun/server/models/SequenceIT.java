@@ -13,6 +13,7 @@ import gatun.wire.inference.ModelInferRequest;
 import gatun.wire.inference.ModelInferResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.io.IOException;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SequenceIT {
     private static final String DIRECT = "running_sum";
     private static final String OLDEST = "oldest_sequence";
+    private static final String ENSEMBLE = "summed";
 
     @TempDir
     static Path repository;
@@ -61,9 +63,33 @@ class SequenceIT {
         String oldest = config.replace(DIRECT, OLDEST).replace("direct { }", "oldest { max_candidate_sequences: 4 }");
         assertThat(oldest).contains("oldest {");
         Files.writeString(repository.resolve(OLDEST).resolve("config.pbtxt"), oldest);
+        addEnsemble();
         server = ServerProcess.launch(repository);
         grpc = GrpcClient.tcp(server.grpcPort());
         http = HttpClient.newHttpClient();
+    }
+
+    /** Has each value pass a model without sequences before it is summed. */
+    private static void addEnsemble() throws IOException {
+        String tensors = """
+                max_batch_size: 8
+                input [ { name: "INPUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                output [ { name: "OUTPUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                """;
+        add("passed", "backend: \"identity\"\n" + tensors);
+        add(ENSEMBLE, tensors + """
+                platform: "ensemble"
+                ensemble_scheduling { step [
+                    { model_name: "passed" model_version: -1
+                      input_map { key: "INPUT" value: "INPUT" } output_map { key: "OUTPUT" value: "passed" } },
+                    { model_name: "%s" model_version: -1
+                      input_map { key: "INPUT" value: "passed" } output_map { key: "OUTPUT" value: "OUTPUT" } } ] }
+                """.formatted(DIRECT));
+    }
+
+    private static void add(String model, String config) throws IOException {
+        Files.createDirectories(repository.resolve(model).resolve("1"));
+        Files.writeString(repository.resolve(model).resolve("config.pbtxt"), config);
     }
 
     @AfterAll
@@ -183,7 +209,7 @@ class SequenceIT {
 
     @Test
     void shouldTakeTheStepsOfAStreamInItsOrder() throws Exception {
-        for (String model : List.of(DIRECT, OLDEST)) {
+        for (String model : List.of(DIRECT, OLDEST, ENSEMBLE)) {
             StreamClient stream = StreamClient.open(grpc);
             int steps = 50;
             for (int i = 1; i <= steps; i++) {

@@ -33,7 +33,7 @@ class ModelLabelsTest {
                 metric_tags { key: "cost center" value: "4711 \\"x\\"" }
                 """).lines())
                 .contains("nv_inference_request_success{"
-                        + "_cost_center=\"4711 \\\"x\\\"\",_team=\"vision\",model=\"tagged\",version=\"1\"} 0.0");
+                        + "_cost_center=\"4711 \\\"x\\\"\",_team=\"vision\",model=\"tagged\",version=\"1\"} 0");
     }
 
     @Test
@@ -44,6 +44,6 @@ class ModelLabelsTest {
                 metric_tags { key: "__model" value: "third" }
                 """).lines())
                 .contains(
-                        "nv_inference_request_success{_a_b=\"first\",_model=\"third\",model=\"twice\",version=\"1\"} 0.0");
+                        "nv_inference_request_success{_a_b=\"first\",_model=\"third\",model=\"twice\",version=\"1\"} 0");
     }
 }
