@@ -68,6 +68,30 @@ public final class ModelConfiguration {
     }
 
     /**
+     * The configuration of a model of which there is nothing but the model itself.
+     *
+     * @param fileName the file's name in the version's folder; empty where engines know it
+     * @param autoComplete whether the model may complete it, without which it cannot be served
+     * @throws GatunException INVALID_ARGUMENT when it may not
+     */
+    public static ModelConfig ofLooseModel(String name, Optional<String> fileName, boolean autoComplete) {
+        if (!autoComplete) {
+            throw GatunException.invalidArgument("a model that is served from its file alone has no "
+                    + ConfigurationFile.NAME + ", and completing configurations is switched off by "
+                    + Setting.DISABLE_AUTO_COMPLETE_CONFIG);
+        }
+        ModelConfig bare = ModelConfig.newBuilder().setName(name).build();
+        return checked(name, fileName.map(file -> ofFile(bare, file)).orElse(bare));
+    }
+
+    /** The same configuration, with the model's file named where it names none. */
+    public static ModelConfig ofFile(ModelConfig config, String fileName) {
+        return config.getDefaultModelFilename().isEmpty()
+                ? config.toBuilder().setDefaultModelFilename(fileName).build()
+                : config;
+    }
+
+    /**
      * The configuration of model {@code name} as a load request gives it.
      *
      * @param json the configuration as JSON

@@ -21,6 +21,7 @@ import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
@@ -235,6 +236,11 @@ public interface InferenceServer extends AutoCloseable {
 
     /** Which requests are traced; the protocols begin the traces. */
     Tracing tracing();
+
+    /** Where listeners write a line for each request. */
+    default AccessLog accessLog() {
+        return AccessLog.OFF;
+    }
 
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();
