@@ -60,6 +60,7 @@ final class RequestRouting implements HttpRouting, Router {
         HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
         Exchange exchange = new Exchange(connection, incoming);
         AccessEntry entry = begin(exchange);
+        int otherStatus = 0;
         try {
             if (incoming.malformed()) {
                 connection.beginRequest();
@@ -69,10 +70,10 @@ final class RequestRouting implements HttpRouting, Router {
                     response.header(HeaderValues.CONNECTION_CLOSE);
                 }
                 others.route(context, request, response);
-                end(entry, exchange, response.status().code());
+                otherStatus = response.status().code();
             }
         } finally {
-            end(entry, exchange, connection.response().status());
+            end(entry, exchange, otherStatus == 0 ? connection.response().status() : otherStatus);
         }
         exchange.finish();
         connection.endRequest(incoming);

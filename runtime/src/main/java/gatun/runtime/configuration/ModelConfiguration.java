@@ -84,11 +84,12 @@ public final class ModelConfiguration {
         return checked(name, fileName.map(file -> ofFile(bare, file)).orElse(bare));
     }
 
-    /** The same configuration, with the model's file named where it names none. */
+    /** The same configuration of this file and no other, whatever it says: its folder may hold what is no model's. */
     public static ModelConfig ofFile(ModelConfig config, String fileName) {
-        return config.getDefaultModelFilename().isEmpty()
-                ? config.toBuilder().setDefaultModelFilename(fileName).build()
-                : config;
+        return config.toBuilder()
+                .setDefaultModelFilename(fileName)
+                .clearCcModelFilenames()
+                .build();
     }
 
     /**

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * model has none of these: the model's own file or folder is the only version.
  *
  * @param model the model's identity; in a repository, its name is the directory's
- * @param path where it is
+ * @param path where it is; of a loose model, the model itself: no configuration of a client's reaches the files beside it
  * @param listed whether a list names the model, and no repository holds it: then the name of a version may begin with
  *     zeros, as {@code 00000123}, and a directory without versions waits for the first
  * @param loose the loose model; empty for others
@@ -47,13 +47,13 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         ModelIdentifier model = ModelIdentifier.of(single.name());
         return switch (single) {
             case ModelFolder folder -> inRepository(model, folder.folder());
-            case LooseModel loose -> new ModelDirectory(model, loose.versionFolder(), false, Optional.of(loose));
+            case LooseModel loose -> new ModelDirectory(model, loose.path(), false, Optional.of(loose));
         };
     }
 
     /** Whether there is anything yet, or any more. */
     boolean exists() {
-        return Files.exists(loose.map(LooseModel::path).orElse(path));
+        return Files.exists(path);
     }
 
     /** The model's name. */
@@ -132,7 +132,7 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
     /** The directory of a version; of several, the one with the fewest zeros. */
     Path version(long number) {
         if (loose.isPresent()) {
-            return path;
+            return loose.get().versionFolder();
         }
         Path plain = path.resolve(Long.toString(number));
         if (!listed || Files.isDirectory(plain)) {

@@ -88,6 +88,21 @@ class ServedPathIT {
             assertThat(http.get("/v2/models/adder/config").body()).contains("\"count\":3", "adder.onnx");
             assertThat(http.post("/v2/models/adder/infer", SimpleModel.json()).statusCode())
                     .isEqualTo(200);
+
+            // Files beside a loose model are not the model's, and no client's configuration gets at them.
+            loose("other.onnx", "softmax");
+            Files.writeString(folder.resolve("secret.txt"), "secret");
+            HttpResponse<String> other = http.post(
+                    "/v2/repository/models/adder/load",
+                    "{\"parameters\": {\"config\": \"{\\\"default_model_filename\\\": \\\"other.onnx\\\"}\"}}");
+            assertThat(other.statusCode()).as(other.body()).isEqualTo(200);
+            assertThat(http.get("/v2/models/adder").body()).contains("INPUT0");
+            HttpResponse<String> labels = http.post(
+                    "/v2/repository/models/adder/load",
+                    "{\"parameters\": {\"config\": \"{\\\"output\\\": [{\\\"name\\\": \\\"OUTPUT0\\\","
+                            + " \\\"data_type\\\": \\\"TYPE_INT32\\\", \\\"dims\\\": [16],"
+                            + " \\\"label_filename\\\": \\\"secret.txt\\\"}]}\"}}");
+            assertThat(labels.statusCode()).as(labels.body()).isNotEqualTo(200);
         }
     }
 
