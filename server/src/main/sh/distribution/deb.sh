@@ -41,7 +41,7 @@ install -m 644 "$packaging/debian/copyright" "$doc/copyright"
 gzip -9nc "$distribution/CHANGELOG.md" >"$doc/changelog.gz"
 cp -R "$distribution/models" "$doc/examples"
 
-depends=libc6
+depends="libc6, libgcc-s1, libstdc++6"
 # A distribution without a runtime finds Java on the machine.
 [ -d "$distribution/runtime" ] || depends="$depends, openjdk-25-jre-headless | java25-runtime-headless | java22-runtime-headless"
 cat >"$root/DEBIAN/control" <<CONTROL
@@ -59,7 +59,8 @@ Description: model inference server
  Open Inference Protocol of Triton and KServe, TensorFlow Serving's protocol,
  and the older v1 API. Tensors are read and written where they arrived.
  .
- The service serves the models in /var/lib/gatun/models, as /etc/gatun/gatun.yaml says.
+ The service serves the models in /var/lib/gatun/models, as
+ /etc/gatun/gatun.yaml says.
 CONTROL
 printf '/etc/gatun/gatun.yaml\n' >"$root/DEBIAN/conffiles"
 for script in postinst prerm postrm; do
