@@ -17,6 +17,7 @@ esac
 # "~" sorts before what has none: a snapshot is older than its release.
 debian=$(printf '%s' "$version" | sed 's/-SNAPSHOT$/~SNAPSHOT/')
 packaging=$project/packaging
+maintainer="The Gatun authors <gatun@localhost>"
 made=$folder/gatun_${debian}_$architecture.deb
 root=$(mktemp -d "$folder/deb.XXXXXX")
 trap 'rm -rf "$root"' EXIT
@@ -38,7 +39,14 @@ install -m 644 "$distribution/share/bash-completion/completions/gatun" "$root/us
 install -m 644 "$distribution/share/zsh/site-functions/_gatun" "$root/usr/share/zsh/vendor-completions/_gatun"
 install -m 644 "$distribution/share/fish/vendor_completions.d/gatun.fish" "$root/usr/share/fish/vendor_completions.d/gatun.fish"
 install -m 644 "$packaging/debian/copyright" "$doc/copyright"
-gzip -9nc "$distribution/CHANGELOG.md" >"$doc/changelog.gz"
+gzip -9nc "$distribution/CHANGELOG.md" >"$doc/CHANGELOG.md.gz"
+gzip -9nc >"$doc/changelog.gz" <<CHANGELOG
+gatun ($debian) unstable; urgency=medium
+
+  * See CHANGELOG.md.gz for what users notice.
+
+ -- $maintainer  Thu, 01 Jan 2026 00:00:00 +0000
+CHANGELOG
 cp -R "$distribution/models" "$doc/examples"
 
 depends="libc6, libgcc-s1, libstdc++6"
@@ -50,7 +58,7 @@ Version: $debian
 Section: net
 Priority: optional
 Architecture: $architecture
-Maintainer: The Gatun authors <gatun@localhost>
+Maintainer: $maintainer
 Depends: $depends
 Recommends: systemd
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f1)
