@@ -13,6 +13,9 @@ module gatun.http {
     requires transitive io.helidon.http;
     requires io.prometheus.metrics.model;
     requires io.prometheus.writer.text;
+    // The metrics of the process and of the virtual machine.
+    requires java.management;
+    requires jdk.management;
     requires org.slf4j;
 
     exports gatun.http;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the distribution: make.sh PROJECT LIB VERSION FOLDER, of the jars in LIB, as FOLDER/gatun-VERSION-linux-ARCHITECTURE and a
-# .tar.gz beside it. It runs where there is no Java, compiler, Maven or git: a Java runtime comes along where this JDK can make one,
+# .tar.gz beside it, and where there is dpkg-deb, the Debian package. It runs where there is no Java, compiler, Maven or git: a Java runtime comes along where this JDK can make one,
 # native libraries lie there unpacked, and an AOT cache is made by a short run of the distribution itself.
 set -eu
 project=$1
@@ -53,8 +53,19 @@ if ! "$jdk/bin/jlink" --add-modules "${modules}jdk.crypto.ec,jdk.management" --s
     echo "no Java runtime comes along, since this JDK cannot make one; the launcher will look for one: $(cat "$scratch/jlink")" >&2
 fi
 
+# Made from the flags that there are. Names of files are those under which shells and man look for them.
+share=$made/share
+mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" "$share/fish/vendor_completions.d"
+JAVA_HOME=$jdk "$made/bin/gatun" man >"$share/man/man1/gatun.1"
+JAVA_HOME=$jdk "$made/bin/gatun" completion bash >"$share/bash-completion/completions/gatun"
+JAVA_HOME=$jdk "$made/bin/gatun" completion zsh >"$share/zsh/site-functions/_gatun"
+JAVA_HOME=$jdk "$made/bin/gatun" completion fish >"$share/fish/vendor_completions.d/gatun.fish"
+
 # The cache is for files of these times, which an archive keeps.
 find "$made" -exec touch -h -d @1767225600 {} +
 sh "$project/server/src/main/sh/train-aot-cache.sh" "$made/bin/gatun" "$made/models" "$made/lib/gatun.aot"
 find "$made" -type d -exec touch -d @1767225600 {} +
 (cd "$folder" && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$name.tar.gz" "$name")
+if command -v dpkg-deb >/dev/null; then
+    sh "$project/server/src/main/sh/distribution/deb.sh" "$project" "$made" "$version" "$folder"
+fi

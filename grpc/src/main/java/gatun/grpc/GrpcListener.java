@@ -66,7 +66,9 @@ public final class GrpcListener implements AutoCloseable {
                 .toList();
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcListener(
-                new GrpcConnectionSelector(connections, server.buffers(), restricted, socketOptions), health);
+                new GrpcConnectionSelector(
+                        connections, server.buffers(), restricted, socketOptions, server.accessLog()),
+                health);
     }
 
     /** The reflection that older tools ask for, and that has been given up by everybody but them. */

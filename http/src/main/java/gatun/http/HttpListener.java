@@ -8,6 +8,7 @@ import gatun.http.connection.Routes;
 import gatun.http.connection.StopNotice;
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.logging.AccessLog;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.http.HttpRouting;
@@ -32,6 +33,7 @@ public final class HttpListener {
 
     private final BufferPool buffers;
     private final HttpSettings settings;
+    private final AccessLog accessLog;
     private final StopNotice stop = new StopNotice();
 
     /**
@@ -40,8 +42,14 @@ public final class HttpListener {
      * @param buffers where bodies lie; when they run short, connections of slow readers end
      */
     public HttpListener(BufferPool buffers, HttpSettings settings) {
+        this(buffers, settings, AccessLog.OFF);
+    }
+
+    /** The same with a line for each request in {@code accessLog}. */
+    public HttpListener(BufferPool buffers, HttpSettings settings, AccessLog accessLog) {
         this.buffers = buffers;
         this.settings = settings;
+        this.accessLog = accessLog;
     }
 
     /**
@@ -97,7 +105,8 @@ public final class HttpListener {
                 new AllowedOrigins(settings.allowedOrigins()),
                 tls,
                 stop,
-                settings.timeouts().bodyByteRate());
+                settings.timeouts().bodyByteRate(),
+                accessLog);
         buffers.onShortage(connections::endSlowReaders);
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())

@@ -4,11 +4,12 @@ package gatun.runtime;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long engines worked for one request, added up over all the models that were asked on its behalf: more than the
- * request took where they worked side by side. Safe for any thread; the three times of one addition may be seen one
+ * How long one request waited and engines worked for it, added up over all the models that were asked on its behalf: more than the
+ * request took where they worked side by side. Safe for any thread; the times of one addition may be seen one
  * after the other.
  */
 public final class ComputeTimes {
+    private final AtomicLong queueNanos = new AtomicLong();
     private final AtomicLong inputNanos = new AtomicLong();
     private final AtomicLong inferNanos = new AtomicLong();
     private final AtomicLong outputNanos = new AtomicLong();
@@ -19,14 +20,21 @@ public final class ComputeTimes {
     /**
      * Adds the stages of a run; all in nanoseconds.
      *
+     * @param queue waiting for the run
      * @param input preparing inputs
      * @param infer in the engine
      * @param output placing outputs
      */
-    void add(long input, long infer, long output) {
+    void add(long queue, long input, long infer, long output) {
+        queueNanos.addAndGet(queue);
         inputNanos.addAndGet(input);
         inferNanos.addAndGet(infer);
         outputNanos.addAndGet(output);
+    }
+
+    /** Waiting for runs, in nanoseconds. */
+    public long queueNanos() {
+        return queueNanos.get();
     }
 
     /** Preparing inputs, in nanoseconds. */

@@ -302,17 +302,28 @@ public final class InferenceRequest implements AutoCloseable {
         computeTimes = times;
     }
 
+    /** Where the time is added that engines work for this request; from now on it is. */
+    public ComputeTimes computeTimes() {
+        ComputeTimes times = computeTimes;
+        if (times == null) {
+            times = new ComputeTimes();
+            computeTimes = times;
+        }
+        return times;
+    }
+
     /**
      * Adds the stages of a run that answered this request, where {@link #computeTimes(ComputeTimes)} was called. All in
      * nanoseconds.
      *
+     * @param queueNanos waiting for the run
      * @param inputNanos preparing inputs
      * @param inferNanos in the engine
      * @param outputNanos placing outputs
      */
-    public void computed(long inputNanos, long inferNanos, long outputNanos) {
+    public void computed(long queueNanos, long inputNanos, long inferNanos, long outputNanos) {
         if (computeTimes != null) {
-            computeTimes.add(inputNanos, inferNanos, outputNanos);
+            computeTimes.add(queueNanos, inputNanos, inferNanos, outputNanos);
         }
     }
 

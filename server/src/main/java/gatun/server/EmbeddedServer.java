@@ -4,6 +4,7 @@ package gatun.server;
 import gatun.client.GatunClient;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.commandline.GatunCommand;
@@ -27,7 +28,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
     private EmbeddedServer(ServerSettings settings, boolean endsWithItsClient) {
         try {
-            server = Server.start(settings, LogControl.fixed(), StartReport.none());
+            server = Server.start(settings, LogControl.fixed(), AccessLog.OFF, StartReport.none());
         } catch (StartException e) {
             throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);
         }

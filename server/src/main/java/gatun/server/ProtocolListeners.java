@@ -199,7 +199,8 @@ final class ProtocolListeners {
         List<Routes> routes = protocols.stream().map(Protocol::http).toList();
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
-                new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()));
+                new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()),
+                inference.accessLog());
         GrpcListener grpcListener = opened.add(GrpcListener.of(
                 inference,
                 GrpcSettings.standard()

@@ -11,8 +11,10 @@ import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ServedPath;
 import gatun.runtime.check.RepositoryCheck;
 import gatun.runtime.limits.LimitSettings;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.InferenceServer;
@@ -63,9 +65,10 @@ final class Server implements AutoCloseable {
      * Loads the models, shows them in {@code report}, and starts to listen.
      *
      * @param log the part of the log that clients may change
+     * @param accessLog gets a line for each request; the caller closes it
      * @throws StartException when that is not possible; nothing is left open then
      */
-    static Server start(ServerSettings settings, LogControl log, StartReport report) {
+    static Server start(ServerSettings settings, LogControl log, AccessLog accessLog, StartReport report) {
         settings.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
         if (settings.models().control().exitOnError()) {
             settings.models().sources().repositories().forEach(Server::requireFolder);
@@ -84,7 +87,7 @@ final class Server implements AutoCloseable {
             if (settings.memory().clientSharedMemory()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
             }
-            GatunServer inference = opened.add(load(settings, log, buffers, regions));
+            GatunServer inference = opened.add(load(settings, log, accessLog, buffers, regions));
             List<ModelStatus> loaded = inference.index().stream()
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
@@ -155,7 +158,7 @@ final class Server implements AutoCloseable {
     }
 
     private static GatunServer load(
-            ServerSettings settings, LogControl log, BufferPool buffers, RegionRegistry regions) {
+            ServerSettings settings, LogControl log, AccessLog accessLog, BufferPool buffers, RegionRegistry regions) {
         ModelSettings models = settings.models();
         ModelSettings.Control control = models.control();
         ModelSettings.Loading loading = models.loading();
@@ -164,6 +167,7 @@ final class Server implements AutoCloseable {
                 .id(settings.id())
                 .version(Version.text())
                 .log(log)
+                .accessLog(accessLog)
                 .tracing(settings.tracing().open())
                 .controlMode(control.mode())
                 .pollInterval(control.pollInterval())
@@ -183,6 +187,7 @@ final class Server implements AutoCloseable {
         }
         loading.memoryByteSize().ifPresent(options::modelMemory);
         models.sources().repositories().forEach(options::repository);
+        models.sources().paths().stream().map(Server::at).forEach(options::path);
         models.sources().list().map(Server::read).ifPresent(options::listed);
         models.batching().map(Server::rules).ifPresent(options::batching);
         models.backends().directory().ifPresent(options::backendDirectory);
@@ -202,6 +207,18 @@ final class Server implements AutoCloseable {
         });
         try {
             return GatunServer.open(options);
+        } catch (GatunException e) {
+            throw new StartException(e.getMessage(), e);
+        }
+    }
+
+    private static ServedPath at(Path path) {
+        try {
+            ServedPath found = RepositoryCheck.pathOf(path);
+            if (found instanceof ServedPath.Repository repository) {
+                RepositoryCheck.remarks(repository.folder()).forEach(LOG::warn);
+            }
+            return found;
         } catch (GatunException e) {
             throw new StartException(e.getMessage(), e);
         }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.runtime.logging.LogSettings;
+import gatun.runtime.logging.AccessLog;
+import gatun.server.logging.AccessLogWriter;
 import gatun.server.logging.Log;
+import gatun.server.settings.LoggingSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
 import gatun.server.text.Version;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,11 +32,13 @@ final class Serving {
      *
      * @return 0 when the server was told to stop and did, 1 when it could not start or not stop cleanly
      */
-    int run(ServerSettings settings, LogSettings logSettings, List<String> warnings) {
+    int run(ServerSettings settings, LoggingSettings logging, List<String> warnings) {
         StopSignals signals = StopSignals.install();
         Log logControl;
+        Optional<AccessLogWriter> accessLog;
         try {
-            logControl = Log.install(logSettings);
+            logControl = Log.install(logging.log(), logging.rotation());
+            accessLog = logging.access().map(access -> AccessLogWriter.open(access, logging.rotation()));
         } catch (UncheckedIOException e) {
             System.err.println("gatun: " + e.getMessage());
             return FAILED;
@@ -43,10 +48,12 @@ final class Serving {
         Failures.install();
         log.info("Gatun {} on Java {}", Version.text(), Runtime.version());
         StartReport report = StartReport.standard();
-        try (Server server = Server.start(settings, logControl, report)) {
+        try (Server server = Server.start(
+                settings, logControl, accessLog.<AccessLog>map(writer -> writer).orElse(AccessLog.OFF), report)) {
             report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
             signals.onHangUp(() -> {
                 logControl.reopen();
+                accessLog.ifPresent(AccessLogWriter::reopen);
                 server.reopen();
             });
             signals.await();
@@ -64,6 +71,8 @@ final class Serving {
         } catch (RuntimeException e) {
             log.error("The server failed", e);
             return FAILED;
+        } finally {
+            accessLog.ifPresent(AccessLogWriter::close);
         }
         log.info("Stopped; the process ends");
         return STOPPED;

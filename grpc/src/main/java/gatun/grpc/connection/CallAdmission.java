@@ -16,10 +16,17 @@ final class CallAdmission {
         private static final long serialVersionUID = 1;
 
         private final transient byte[] answer;
+        private final Status.Code code;
 
-        private RefusedCall(byte[] answer) {
+        private RefusedCall(Status.Code code, byte[] answer) {
             super("", null, false, false);
+            this.code = code;
             this.answer = answer;
+        }
+
+        /** What the answer says is wrong. */
+        Status.Code code() {
+            return code;
         }
 
         /** The answering block. */
@@ -44,17 +51,21 @@ final class CallAdmission {
     /** The call that a block opens. */
     CallOpening<?, ?> admit(RequestHead head, CallServices services) throws RefusedCall {
         if (!head.method().equals("POST")) {
-            throw new RefusedCall(HeaderEncoder.refusal(
-                    METHOD_NOT_ALLOWED,
-                    Status.INTERNAL.withDescription(
-                            "the HTTP method is " + quote(head.method()) + " and must be POST")));
+            throw new RefusedCall(
+                    Status.Code.INTERNAL,
+                    HeaderEncoder.refusal(
+                            METHOD_NOT_ALLOWED,
+                            Status.INTERNAL.withDescription(
+                                    "the HTTP method is " + quote(head.method()) + " and must be POST")));
         }
         if (!isGrpc(head.contentType())) {
-            throw new RefusedCall(HeaderEncoder.refusal(
-                    UNSUPPORTED_MEDIA_TYPE,
-                    Status.INTERNAL.withDescription(
-                            "the content-type is '" + quote(head.contentType()) + "' and must be " + CONTENT_TYPE
-                                    + " or begin with " + CONTENT_TYPE + "+ or " + CONTENT_TYPE + ";")));
+            throw new RefusedCall(
+                    Status.Code.INTERNAL,
+                    HeaderEncoder.refusal(
+                            UNSUPPORTED_MEDIA_TYPE,
+                            Status.INTERNAL.withDescription("the content-type is '" + quote(head.contentType())
+                                    + "' and must be " + CONTENT_TYPE + " or begin with " + CONTENT_TYPE + "+ or "
+                                    + CONTENT_TYPE + ";")));
         }
         Optional<ServerMethodDefinition<?, ?>> method = table.find(head.path());
         if (method.isEmpty()) {
@@ -69,7 +80,7 @@ final class CallAdmission {
             accepted.put(Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER), Encodings.ALL);
             Status status = Status.UNIMPLEMENTED.withDescription(
                     "the grpc-encoding '" + quote(encoding) + "' is not known here");
-            throw new RefusedCall(HeaderEncoder.trailersOnly(status, accepted));
+            throw new RefusedCall(status.getCode(), HeaderEncoder.trailersOnly(status, accepted));
         }
         OptionalLong timeout = OptionalLong.empty();
         if (!head.timeout().isEmpty()) {
@@ -84,7 +95,8 @@ final class CallAdmission {
         if (method.get().getServerCallHandler() instanceof GuardedCallHandler<?, ?> guarded) {
             Optional<Status> refusal = guarded.refusal(head.metadata());
             if (refusal.isPresent()) {
-                throw new RefusedCall(HeaderEncoder.trailersOnly(refusal.get(), new Metadata()));
+                throw new RefusedCall(
+                        refusal.get().getCode(), HeaderEncoder.trailersOnly(refusal.get(), new Metadata()));
             }
         }
         return opening(method.get(), head, decompressor.get(), timeout, services);
@@ -96,7 +108,7 @@ final class CallAdmission {
     }
 
     private static RefusedCall refuse(Status status, String text) {
-        return new RefusedCall(answer(status, text));
+        return new RefusedCall(status.getCode(), answer(status, text));
     }
 
     private static <Q, R> CallOpening<Q, R> opening(

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.logging.AccessEntry;
+import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
+import io.grpc.Metadata;
 import java.util.concurrent.ThreadFactory;
 import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The objects that all calls of a connection share.
@@ -15,14 +19,39 @@ import javax.net.ssl.SSLSession;
  * @param timer cancels calls at their deadlines; runs short tasks only
  * @param threads makes the threads that calls run on
  * @param decompression unpacks compressed messages
+ * @param accessLog gets a line for each call
  */
 record CallServices(
-        Context root, Attributes attributes, DeadlineTimer timer, ThreadFactory threads, Decompression decompression) {
+        Context root,
+        Attributes attributes,
+        DeadlineTimer timer,
+        ThreadFactory threads,
+        Decompression decompression,
+        AccessLog accessLog) {
+    private static final Metadata.Key<String> TRACEPARENT =
+            Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
+
+    /** The entry of a call in the access log; null where there is no such log. */
+    @Nullable
+    AccessEntry accessEntry(RequestHead head) {
+        if (!accessLog.isOn()) {
+            return null;
+        }
+        String procedure = head.path().startsWith("/") ? head.path().substring(1) : head.path();
+        AccessEntry entry =
+                AccessEntry.begin(accessLog, "grpc", attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR), procedure);
+        String parent = head.metadata().get(TRACEPARENT);
+        if (parent != null) {
+            entry.traceParent(parent);
+        }
+        return entry;
+    }
+
     /** The same on a connection that is protected by {@code session}. */
     CallServices secured(SSLSession session) {
         Attributes secured = attributes.toBuilder()
                 .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session)
                 .build();
-        return new CallServices(root, secured, timer, threads, decompression);
+        return new CallServices(root, secured, timer, threads, decompression, accessLog);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.logging.AccessEntry;
 import io.grpc.Status;
 import java.io.IOException;
 import java.util.Arrays;
@@ -208,7 +209,7 @@ final class FrameHandler {
 
     private void open(int id, boolean last) throws IOException {
         try {
-            CallOpening<?, ?> opening = admission.admit(headerBlocks.read(), connection.services());
+            CallOpening<?, ?> opening = admit(headerBlocks.read());
             streams.beginCall();
             GrpcStream stream = new GrpcStream(id, connection, opening);
             streams.add(stream);
@@ -224,6 +225,18 @@ final class FrameHandler {
             refuse(id, last, CallAdmission.answer(status, String.valueOf(e.getMessage())));
         } catch (CallAdmission.RefusedCall e) {
             refuse(id, last, e.answer());
+        }
+    }
+
+    private CallOpening<?, ?> admit(RequestHead head) throws CallAdmission.RefusedCall {
+        try {
+            return admission.admit(head, connection.services());
+        } catch (CallAdmission.RefusedCall e) {
+            AccessEntry entry = connection.services().accessEntry(head);
+            if (entry != null) {
+                entry.end(e.code().name());
+            }
+            throw e;
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.logging.AccessEntry;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -46,6 +47,12 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private final Context.CancellableContext context;
     private final Response<R> response;
 
+    /** Null where there is no access log. */
+    private final @Nullable AccessEntry accessEntry;
+
+    /** The bytes of the messages that the handler got. For the call's thread. */
+    private long receivedByteSize;
+
     /** Used by the call's thread only, whichever it is at the moment. */
     private Listener<Q> listener = new Ignoring<>();
 
@@ -56,6 +63,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         this.opening = opening;
         this.method = opening.method().getMethodDescriptor();
         this.stream = stream;
+        this.accessEntry = opening.services().accessEntry(opening.head());
         CallServices services = opening.services();
         String acceptEncoding = opening.head().compression().acceptEncoding();
         this.response = new Response<>(method, stream, acceptEncoding, services.threads(), this::windowOpened);
@@ -113,7 +121,11 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     /** Nobody waits for the response any more. */
     void cancel(Status why) {
         cancellation = why;
-        switch (progress.cancel()) {
+        CallProgress.Cancellation cancelled = progress.cancel();
+        if (accessEntry != null && cancelled != CallProgress.Cancellation.TOO_LATE) {
+            accessEntry.end(why.getCode().name());
+        }
+        switch (cancelled) {
             case TOO_LATE -> {
                 // The handler has closed the call, or knows.
             }
@@ -142,6 +154,9 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     @Override
     public void run() {
         Context previous = context.attach();
+        if (accessEntry != null) {
+            accessEntry.bind();
+        }
         try {
             CallProgress.Step step = progress.next();
             while (step != CallProgress.Step.NOTHING) {
@@ -150,6 +165,9 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
             }
         } finally {
             context.detach(previous);
+            if (accessEntry != null) {
+                AccessEntry.unbind();
+            }
         }
     }
 
@@ -197,6 +215,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private void giveMessage(CallProgress.Arrived next) {
         InboundMessage message = next.message();
         long byteSize = OutgoingMessage.PREFIX_SIZE + message.segment().byteSize();
+        receivedByteSize += byteSize;
         try {
             Q request;
             try {
@@ -261,6 +280,10 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         try {
             wentOut = response.close(status, trailers);
         } finally {
+            if (accessEntry != null) {
+                accessEntry.byteSizes(receivedByteSize, response.sentByteSize());
+                accessEntry.end(status.getCode().name());
+            }
             runIf(progress.endClose(wentOut));
         }
     }

@@ -8,6 +8,7 @@ import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
 import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
@@ -47,15 +48,18 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final ThreadFactory threads = Thread.ofVirtual().name("grpc-call").factory();
     private final Decompression decompression;
     private final Context root;
+    private final AccessLog accessLog;
 
-    /** Serves {@code services}, with request messages in buffers of {@code pool}. */
+    /** Serves {@code services}, with request messages in buffers of {@code pool}, and a line for each call in a log. */
     public GrpcConnectionSelector(
             ConnectionSettings settings,
             BufferPool pool,
             List<ServerServiceDefinition> services,
-            SocketOptions socketOptions) {
+            SocketOptions socketOptions,
+            AccessLog accessLog) {
         ServiceTable table = new ServiceTable(services);
         this.settings = settings;
+        this.accessLog = accessLog;
         this.pool = pool;
         this.admission = new CallAdmission(table);
         this.channels = new AcceptedChannels(socketOptions);
@@ -110,7 +114,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
                 .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, context.remotePeer().address())
                 .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
                 .build();
-        CallServices services = new CallServices(root, attributes, timer, threads, decompression);
+        CallServices services = new CallServices(root, attributes, timer, threads, decompression, accessLog);
         return new GrpcConnection(settings, pool, admission, services, connectionBuffers, transport, open);
     }
 

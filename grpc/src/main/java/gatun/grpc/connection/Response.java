@@ -39,6 +39,10 @@ final class Response<R> {
     private boolean headersGiven;
     private byte[] unsentHeaders = HeaderEncoder.NONE;
     private boolean messageGiven;
+
+    /** The bytes of all messages so far, with their prefixes. */
+    private long sentByteSize;
+
     private Compressor compressor = Codec.Identity.NONE;
     private boolean compress = true;
 
@@ -125,6 +129,7 @@ final class Response<R> {
         messageGiven = true;
         boolean compressed = compress && compresses();
         OutgoingMessage outgoing = OutgoingMessage.of(compressed ? pack(serialised) : serialised, compressed);
+        sentByteSize += outgoing.byteSize();
         if (unary) {
             unsentMessage.set(outgoing);
             return true;
@@ -171,6 +176,11 @@ final class Response<R> {
     /** Nothing will be sent any more: waiting messages give their memory back. Any thread. */
     void abandon() {
         unsentMessage.getAndSet(OutgoingMessage.NONE).close();
+    }
+
+    /** The bytes of all messages so far, with their prefixes. */
+    long sentByteSize() {
+        return sentByteSize;
     }
 
     /** Ends the call; false when nobody could receive that any more. */

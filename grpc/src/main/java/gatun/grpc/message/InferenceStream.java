@@ -95,7 +95,8 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             return;
         }
         SubmissionOrder.Turn turn = turns.next();
-        THREADS.newThread(() -> run(message, place, turn)).start();
+        StreamEntry entry = StreamEntry.begin(message);
+        THREADS.newThread(() -> run(message, place, turn, entry)).start();
     }
 
     @Override
@@ -108,7 +109,8 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         responses.cancel();
     }
 
-    private void run(M message, StreamResponses.Place place, SubmissionOrder.Turn turn) {
+    private void run(M message, StreamResponses.Place place, SubmissionOrder.Turn turn, StreamEntry entry) {
+        entry.bind();
         Optional<OutboundMessage> answer = Optional.empty();
         GatunException failure = null;
         boolean executed = false;
@@ -125,7 +127,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
                 turn.end();
             });
             answer = request.model().decoupled()
-                    ? inferDecoupled(message, request)
+                    ? inferDecoupled(message, request, entry)
                     : Optional.of(inferOnce(message, request));
         } catch (GatunException e) {
             failure = e;
@@ -143,7 +145,9 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             answer = exchange.failure(message, failure, executed);
             end = answer.isPresent() ? null : StatusTable.toStatus(failure);
         }
+        answer.ifPresent(entry::counted);
         finish(place, answer.orElse(null), end, trace);
+        entry.end(failure);
     }
 
     private void finish(
@@ -172,7 +176,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
     }
 
     /** Sends all responses but what ends them: that is returned. */
-    private Optional<OutboundMessage> inferDecoupled(M message, InferenceRequest request) {
+    private Optional<OutboundMessage> inferDecoupled(M message, InferenceRequest request, StreamEntry entry) {
         AtomicBoolean begun = new AtomicBoolean();
         AtomicBoolean ended = new AtomicBoolean();
         server.infer(request, (response, last) -> {
@@ -180,7 +184,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
                 request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             }
             ended.set(last);
-            responses.send(exchange.answer(message, response, last));
+            responses.send(entry.counted(exchange.answer(message, response, last)));
         });
         return ended.get() ? Optional.empty() : exchange.end(message, request);
     }

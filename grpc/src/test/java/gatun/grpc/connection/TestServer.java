@@ -3,6 +3,7 @@ package gatun.grpc.connection;
 
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.logging.AccessLog;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -46,7 +47,8 @@ final class TestServer implements AutoCloseable {
                 settings,
                 pool,
                 services,
-                SocketOptions.builder().tcpNoDelay(true).build());
+                SocketOptions.builder().tcpNoDelay(true).build(),
+                AccessLog.OFF);
         WebServerConfig.Builder config = WebServer.builder()
                 .address(InetAddress.getLoopbackAddress())
                 .port(0)

@@ -95,7 +95,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.watch = resources.watch();
         this.presence = new ClientPresence(transport);
         this.activity = new RequestActivity(resources.stop());
-        this.routing = new RequestRouting(this, resources.routes(), resources.origins(), context.router());
+        this.routing = new RequestRouting(this, resources, context.router());
         this.direct = new DirectRequests(transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS);
         this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
         this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);

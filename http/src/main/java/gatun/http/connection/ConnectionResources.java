@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.runtime.logging.AccessLog;
+
 /**
  * The objects that all connections of a listener share.
  *
@@ -8,5 +10,7 @@ package gatun.http.connection;
  * @param origins the other origins whose pages may read the responses
  * @param watch notices when a client leaves while a request waits
  * @param stop how far the stop of the listener has come
+ * @param accessLog gets a line for each request
  */
-record ConnectionResources(Routes routes, AllowedOrigins origins, DisconnectWatch watch, StopNotice stop) {}
+record ConnectionResources(
+        Routes routes, AllowedOrigins origins, DisconnectWatch watch, StopNotice stop, AccessLog accessLog) {}

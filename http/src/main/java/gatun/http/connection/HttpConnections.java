@@ -3,6 +3,7 @@ package gatun.http.connection;
 
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ServerTls;
+import gatun.runtime.logging.AccessLog;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.CloseConnectionException;
@@ -54,10 +55,16 @@ public final class HttpConnections implements ServerConnectionSelector {
      * @param tls the TLS that is spoken, and nothing but TLS; empty for none
      * @param stop tells the connections how far the stop of the listener has come
      * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
+     * @param accessLog gets a line for each request
      */
     public HttpConnections(
-            Routes routes, AllowedOrigins origins, Optional<ServerTls> tls, StopNotice stop, long bodyByteRate) {
-        resources = new ConnectionResources(routes, origins, new DisconnectWatch(), stop);
+            Routes routes,
+            AllowedOrigins origins,
+            Optional<ServerTls> tls,
+            StopNotice stop,
+            long bodyByteRate,
+            AccessLog accessLog) {
+        resources = new ConnectionResources(routes, origins, new DisconnectWatch(), stop, accessLog);
         this.tls = tls;
         this.bodyByteRate = bodyByteRate;
     }

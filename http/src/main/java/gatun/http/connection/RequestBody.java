@@ -29,6 +29,9 @@ public final class RequestBody {
     private final long announcedByteSize;
     private boolean broken;
 
+    /** The bytes of the chunks that were announced so far. */
+    private long chunkByteSize;
+
     /** Makes the failure of a body that is too long. */
     @FunctionalInterface
     public interface Refusal {
@@ -60,6 +63,11 @@ public final class RequestBody {
     /** The size that the client announced, in bytes; {@link #IN_CHUNKS} when it did not, 0 when there is no body. */
     public long announcedByteSize() {
         return announcedByteSize;
+    }
+
+    /** The bytes that the client announced, or those of the chunks that were read. */
+    long receivedByteSize() {
+        return announcedByteSize == IN_CHUNKS ? chunkByteSize : announcedByteSize;
     }
 
     /** Whether the connection cannot be used any more after this request, since the end of its body is not known. */
@@ -148,6 +156,7 @@ public final class RequestBody {
                 incoming.grow(landingOffset + byteSize, landingOffset + byteSize + chunk);
                 fill(incoming, landingOffset + byteSize, chunk);
                 byteSize += chunk;
+                chunkByteSize = byteSize;
                 if (!line().isEmpty()) {
                     throw ChunkSyntax.malformed("a chunk is longer than announced");
                 }

@@ -5,6 +5,10 @@ import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.logging.AccessEntry;
+import gatun.runtime.logging.AccessLog;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
@@ -17,6 +21,7 @@ import io.helidon.webserver.http.HttpSecurity;
 import io.helidon.webserver.http.RoutingRequest;
 import io.helidon.webserver.http.RoutingResponse;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,20 +32,24 @@ import org.slf4j.LoggerFactory;
 final class RequestRouting implements HttpRouting, Router {
     private static final Logger LOG = LoggerFactory.getLogger(RequestRouting.class);
 
+    private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
+
     private static final String MALFORMED_HEADER =
             "a header is malformed: expected a name, a colon right behind it, and a value without control characters";
 
     private final ClientConnection connection;
     private final Routes routes;
     private final AllowedOrigins origins;
+    private final AccessLog accessLog;
     private final Router listeners;
     private final HttpRouting others;
 
-    /** Asks {@code routes} first, then the HTTP routing of {@code listeners}. */
-    RequestRouting(ClientConnection connection, Routes routes, AllowedOrigins origins, Router listeners) {
+    /** Asks the routes of {@code resources} first, then the HTTP routing of {@code listeners}. */
+    RequestRouting(ClientConnection connection, ConnectionResources resources, Router listeners) {
         this.connection = connection;
-        this.routes = routes;
-        this.origins = origins;
+        this.routes = resources.routes();
+        this.origins = resources.origins();
+        this.accessLog = resources.accessLog();
         this.listeners = listeners;
         this.others = listeners.routing(HttpRouting.class, HttpRouting.empty());
     }
@@ -50,14 +59,21 @@ final class RequestRouting implements HttpRouting, Router {
         connection.beginHelidonRequest();
         HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
         Exchange exchange = new Exchange(connection, incoming);
-        if (incoming.malformed()) {
-            connection.beginRequest();
-            exchange.answerFailure(Status.BAD_REQUEST_400, MALFORMED_HEADER);
-        } else if (!answer(exchange)) {
-            if (exchange.closes()) {
-                response.header(HeaderValues.CONNECTION_CLOSE);
+        AccessEntry entry = begin(exchange);
+        int otherStatus = 0;
+        try {
+            if (incoming.malformed()) {
+                connection.beginRequest();
+                exchange.answerFailure(Status.BAD_REQUEST_400, MALFORMED_HEADER);
+            } else if (!answer(exchange)) {
+                if (exchange.closes()) {
+                    response.header(HeaderValues.CONNECTION_CLOSE);
+                }
+                others.route(context, request, response);
+                otherStatus = response.status().code();
             }
-            others.route(context, request, response);
+        } finally {
+            end(entry, exchange, otherStatus == 0 ? connection.response().status() : otherStatus);
         }
         exchange.finish();
         connection.endRequest(incoming);
@@ -71,11 +87,43 @@ final class RequestRouting implements HttpRouting, Router {
      */
     boolean answer(DirectRequest request) {
         Exchange exchange = new Exchange(connection, request);
-        if (!answer(exchange)) {
-            return false;
+        AccessEntry entry = begin(exchange);
+        try {
+            if (!answer(exchange)) {
+                entry = null; // it is begun anew where it is answered
+                return false;
+            }
+        } finally {
+            end(entry, exchange, connection.response().status());
         }
         exchange.finish();
         return true;
+    }
+
+    /** The entry of a request in the access log, bound to this thread; null where there is no such log. */
+    private @Nullable AccessEntry begin(Exchange exchange) {
+        if (!accessLog.isOn()) {
+            return null;
+        }
+        AccessEntry entry = AccessEntry.begin(
+                accessLog,
+                "http",
+                connection.remotePeer().address(),
+                exchange.method().text() + " " + exchange.path());
+        exchange.header(TRACEPARENT).ifPresent(entry::traceParent);
+        entry.bind();
+        return entry;
+    }
+
+    private void end(@Nullable AccessEntry entry, Exchange exchange, int status) {
+        if (entry != null) {
+            AccessEntry.unbind();
+            entry.byteSizes(
+                    exchange.body().receivedByteSize(), connection.response().bodyByteSize());
+            entry.end(status == 0 ? "" : Integer.toString(status));
+        } else if (accessLog.isOn()) {
+            AccessEntry.unbind();
+        }
     }
 
     /**
@@ -85,9 +133,14 @@ final class RequestRouting implements HttpRouting, Router {
      */
     CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
         Exchange exchange = new Exchange(connection, new MalformedRequest());
+        AccessEntry entry = begin(exchange);
         connection.beginRequest();
         String text = String.valueOf(refusal.getMessage());
-        exchange.answerFailure(refusal.status(), text);
+        try {
+            exchange.answerFailure(refusal.status(), text);
+        } finally {
+            end(entry, exchange, connection.response().status());
+        }
         try {
             exchange.finish();
         } catch (CloseConnectionException e) {

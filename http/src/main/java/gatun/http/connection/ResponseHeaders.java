@@ -25,9 +25,11 @@ public record ResponseHeaders(Constant constant, long value) {
 
     /** Lines that never change. */
     public static final class Constant {
+        private final int status;
         private final byte[] bytes;
 
-        private Constant(byte[] bytes) {
+        private Constant(int status, byte[] bytes) {
+            this.status = status;
             this.bytes = bytes;
         }
     }
@@ -43,7 +45,12 @@ public record ResponseHeaders(Constant constant, long value) {
         for (String header : headers) {
             lines.append("\r\n").append(header);
         }
-        return new Constant(ascii(lines.toString()));
+        return new Constant(status.code(), ascii(lines.toString()));
+    }
+
+    /** The number of the status. */
+    int status() {
+        return constant.status;
     }
 
     /** A head of nothing but constant lines. */

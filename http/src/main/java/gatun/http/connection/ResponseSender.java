@@ -40,6 +40,12 @@ final class ResponseSender {
     /** Header lines for the head of the current response; mostly none. */
     private byte[] moreHeaders = NO_HEADERS;
 
+    /** The number of the current response's status; 0 before there is one. */
+    private int status;
+
+    /** The bytes of its body that have been sent, or are to be. */
+    private long bodyByteSize;
+
     /** Whether the connection was ended because its client reads too slowly. */
     private volatile boolean cutOff;
 
@@ -69,6 +75,18 @@ final class ResponseSender {
     /** A request begins: nothing is known of its response. */
     void begin() {
         moreHeaders = NO_HEADERS;
+        status = 0;
+        bodyByteSize = 0;
+    }
+
+    /** The number of the current response's status; 0 when none has been given. */
+    int status() {
+        return status;
+    }
+
+    /** The bytes of the current response's body, as far as it has been given. */
+    long bodyByteSize() {
+        return bodyByteSize;
     }
 
     /** Adds whole lines, each with its line end, to the head of the current response. */
@@ -97,6 +115,8 @@ final class ResponseSender {
         for (int i = 0; i < count; i++) {
             byteSize += tensors[i].byteSize();
         }
+        status = headers.status();
+        bodyByteSize = byteSize;
         head.clear();
         headers.writeTo(head, byteSize, moreHeaders, close);
         clientWait.startWaiting();
@@ -120,6 +140,7 @@ final class ResponseSender {
 
     /** Sends the head of the response that {@link #send} would give, for a client that asked for the head only. */
     void sendHeadOf(ResponseHeaders headers, boolean close, long byteSize) {
+        status = headers.status();
         head.clear();
         headers.writeTo(head, byteSize, moreHeaders, close);
         sendHead();
@@ -127,6 +148,7 @@ final class ResponseSender {
 
     /** Sends a response of a status that has no body. */
     void sendBodiless(ResponseHeaders headers, boolean close) {
+        status = headers.status();
         head.clear();
         headers.writeBodilessTo(head, moreHeaders, close);
         sendHead();
@@ -137,6 +159,7 @@ final class ResponseSender {
      * the first piece.
      */
     void beginPieces(ResponseHeaders headers, boolean close) {
+        status = headers.status();
         head.clear();
         inChunks = !bytes.speaksOldHttp();
         if (inChunks) {
@@ -151,6 +174,7 @@ final class ResponseSender {
      * first piece.
      */
     void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
+        status = headers.status();
         head.clear();
         inChunks = false;
         headers.writeTo(head, byteSize, moreHeaders, close);
@@ -165,6 +189,9 @@ final class ResponseSender {
     void sendPiece(JsonWriter piece) {
         if (inChunks) {
             head.raw(Integer.toHexString(piece.size())).raw(LINE_END);
+        }
+        if (inChunks) {
+            bodyByteSize -= CHUNK_END[0].byteSize(); // a part of the frame around the piece
         }
         sendHead(piece, CHUNK_END, inChunks ? 1 : 0);
     }
@@ -227,6 +254,10 @@ final class ResponseSender {
      * slowly.
      */
     private void sendHead(JsonWriter text, MemorySegment[] tensors, int count) {
+        bodyByteSize += text.size();
+        for (int i = 0; i < count; i++) {
+            bodyByteSize += tensors[i].byteSize();
+        }
         Runnable onGone = presence.pause();
         clientWait.startWaiting();
         try {

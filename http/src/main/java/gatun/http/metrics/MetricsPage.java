@@ -7,6 +7,7 @@ import gatun.memory.tensor.Hold;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.server.InferenceServer;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
@@ -28,7 +29,8 @@ import java.util.function.ToDoubleFunction;
 /**
  * Renders the counters of an {@link InferenceServer} under the names that users of Triton know; the names of metrics
  * that Triton does not have begin with {@code gatun_}. Nothing is counted here: the runtime's counters are read, named
- * and labelled on request. Safe for any thread.
+ * and labelled on request. Safe for any thread. Those of the process and of the Java virtual machine have the names of
+ * Prometheus' client libraries.
  *
  * <p>Two formats: OpenMetrics for those who accept it, else Prometheus' text 0.0.4. The library's writer of the latter
  * adds {@code _total} to the name of a counter, which Triton's names do not have; there the counters are therefore
@@ -111,6 +113,7 @@ public final class MetricsPage {
     private final ModelLabels labels;
     private final LatencyFamilies latencies;
     private final Optional<HostUsage> host;
+    private final ProcessFamilies process = new ProcessFamilies(PROC);
     private final Supplier<List<GpuUse>> gpus;
     private final OpenConnections open;
 
@@ -232,6 +235,17 @@ public final class MetricsPage {
                 "Number of connections that ended because of what their clients did",
                 ConnectionFamilies.errors(open.errors()),
                 typed));
+        AccessLog accessLog = server.accessLog();
+        if (accessLog.isOn()) {
+            families.add(counter(
+                    "gatun_access_log_lines",
+                    "Number of lines of the access log: written, and dropped because they came too fast or could not"
+                            + " be written",
+                    List.of(
+                            new Point(Labels.of("result", "written"), accessLog.writtenCount()),
+                            new Point(Labels.of("result", "dropped"), accessLog.droppedCount())),
+                    typed));
+        }
         Optional<HostUsage.Use> usage = host.flatMap(HostUsage::latest);
         if (usage.isPresent()) {
             HostUsage.Use use = usage.get();
@@ -241,6 +255,8 @@ public final class MetricsPage {
             families.add(
                     gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", (double) use.usedBytes()));
         }
+        families.addAll(process.read());
+        families.addAll(JvmFamilies.read());
         families.addAll(DevicePoolFamilies.of(CudaDevices.find().all()));
         List<GpuUse> present = gpus.get();
         families.addAll(GpuFamilies.gauges(present));
@@ -306,7 +322,7 @@ public final class MetricsPage {
         return counter.build();
     }
 
-    private static MetricSnapshot gauge(String name, String help, double value) {
+    static MetricSnapshot gauge(String name, String help, double value) {
         return GaugeSnapshot.builder()
                 .name(name)
                 .help(help)

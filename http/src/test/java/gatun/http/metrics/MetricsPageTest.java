@@ -113,6 +113,44 @@ class MetricsPageTest {
     }
 
     @Test
+    void shouldTellOfTheProcessAndTheVirtualMachineAsPrometheusLibrariesDo() {
+        try (CountedServer server = new CountedServer()) {
+            MetricsPage page = new MetricsPage(
+                    server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD));
+            for (String accept : List.of("", "application/openmetrics-text")) {
+                String text = text(page, accept);
+                assertThat(text)
+                        .contains("# TYPE process_open_fds gauge", "# TYPE jvm_gc_collection_seconds summary")
+                        .containsPattern("(?m)^# TYPE process_cpu_seconds(_total)? counter$");
+                for (String line : List.of(
+                        "process_cpu_seconds_total ",
+                        "process_open_fds ",
+                        "process_max_fds ",
+                        "process_start_time_seconds ",
+                        "process_resident_memory_bytes ",
+                        "process_virtual_memory_bytes ",
+                        "jvm_memory_used_bytes{area=\"heap\"} ",
+                        "jvm_memory_committed_bytes{area=\"nonheap\"} ",
+                        "jvm_memory_pool_used_bytes{pool=\"Metaspace\"} ",
+                        "jvm_buffer_pool_used_bytes{pool=\"direct\"} ",
+                        "jvm_buffer_pool_used_buffers{pool=\"mapped\"} ",
+                        "jvm_threads_current ",
+                        "jvm_threads_started_total ",
+                        "jvm_classes_currently_loaded ",
+                        "jvm_classes_loaded_total ")) {
+                    assertThat(text.lines())
+                            .filteredOn(found -> found.startsWith(line))
+                            .hasSize(1);
+                }
+                assertThat(text)
+                        .containsPattern("(?m)^jvm_gc_collection_seconds_count\\{gc=\"[^\"]+\"} \\d+$")
+                        .containsPattern("(?m)^jvm_gc_collection_seconds_sum\\{gc=\"[^\"]+\"} [0-9.E-]+$")
+                        .containsPattern("(?m)^jvm_runtime_info\\{runtime=\".*\",vendor=\".*\",version=\".*\"} 1$");
+            }
+        }
+    }
+
+    @Test
     void shouldRenderAServerWithoutModels() {
         try (CountedServer server = new CountedServer()) {
             assertThat(text(
@@ -206,7 +244,7 @@ class MetricsPageTest {
                                     List::of,
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
-                    .doesNotContain("summary", "histogram", "stage");
+                    .doesNotContain("_summary_", "histogram", "stage");
         }
     }
 

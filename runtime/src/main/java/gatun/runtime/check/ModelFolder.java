@@ -2,6 +2,7 @@
 package gatun.runtime.check;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ServedPath;
 import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.ConfigurationSyntaxException;
 import gatun.runtime.configuration.ConfigurationText;
@@ -24,15 +25,40 @@ final class ModelFolder {
     private final Path folder;
     private final Path file;
 
-    /** @param configName the configuration that counts instead of config.pbtxt where it exists; empty for none */
-    ModelFolder(String name, List<Path> repositories, String configName) {
+    /** @param file its configuration, which need not exist */
+    private ModelFolder(String name, Path folder, Path file) {
         this.name = name;
-        folder = repositories.stream()
-                .map(repository -> repository.resolve(name))
-                .filter(Files::isDirectory)
-                .findFirst()
-                .orElseGet(() -> repositories.getFirst().resolve(name));
-        file = ModelConfiguration.file(folder, configName);
+        this.folder = folder;
+        this.file = file;
+    }
+
+    /**
+     * The folder of a model; for a loose one, the model itself.
+     *
+     * @param paths where models were found
+     * @param configName the configuration that counts instead of config.pbtxt where it exists; empty for none
+     */
+    static ModelFolder of(String name, List<ServedPath> paths, String configName) {
+        List<Path> candidates = new ArrayList<>();
+        for (ServedPath path : paths) {
+            switch (path) {
+                case ServedPath.Repository repository ->
+                    candidates.add(repository.folder().resolve(name));
+                case ServedPath.ModelFolder model -> {
+                    if (model.name().equals(name)) {
+                        candidates.add(model.folder());
+                    }
+                }
+                case ServedPath.LooseModel model -> {
+                    if (model.name().equals(name)) {
+                        // There is no configuration in it, nor beside it.
+                        return new ModelFolder(name, model.path(), model.path().resolve(ConfigurationFile.NAME));
+                    }
+                }
+            }
+        }
+        Path folder = candidates.stream().filter(Files::isDirectory).findFirst().orElseGet(candidates::getFirst);
+        return new ModelFolder(name, folder, ModelConfiguration.file(folder, configName));
     }
 
     /** The configuration as written, with the model's name; empty when there is none that can be read. */

@@ -11,7 +11,9 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.ServedPath;
 import gatun.runtime.repository.RepositoryAdvice;
+import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.spi.ConfigurationException;
@@ -36,32 +38,41 @@ public final class RepositoryCheck implements AutoCloseable {
     private static final List<String> TENSOR_FIELDS = List.of("input", "output", "max_batch_size");
 
     private final GatunServer server;
-    private final List<Path> repositories;
+    private final List<ServedPath> paths;
     private final String configName;
 
-    private RepositoryCheck(GatunServer server, List<Path> repositories, String configName) {
+    private RepositoryCheck(GatunServer server, List<ServedPath> paths, String configName) {
         this.server = server;
-        this.repositories = List.copyOf(repositories);
+        this.paths = List.copyOf(paths);
         this.configName = configName;
     }
 
     /**
-     * A check of {@code repositories}; nothing is loaded yet.
+     * A check of the models at {@code paths}; nothing is loaded yet.
      *
      * @param options how a server would be opened, without its repositories
      * @param configName the name of the configurations that count instead of config.pbtxt where they exist; empty for
      *     none
      * @throws GatunException when a repository cannot be read
      */
-    public static RepositoryCheck open(ServerOptions options, List<Path> repositories, String configName) {
-        repositories.forEach(options::repository);
+    public static RepositoryCheck open(ServerOptions options, List<ServedPath> paths, String configName) {
+        paths.forEach(options::path);
         options.configName(configName).controlMode(ControlMode.EXPLICIT).onlyModels(List.of());
-        return new RepositoryCheck(GatunServer.open(options), repositories, configName);
+        return new RepositoryCheck(GatunServer.open(options), paths, configName);
     }
 
     /** What to name instead of a path that is no directory; begins with {@code "; "}. */
     public static String insteadOf(Path repository) {
         return RepositoryAdvice.insteadOf(repository);
+    }
+
+    /**
+     * What lies at a path that an operator names.
+     *
+     * @throws GatunException with what was found and what was expected, when it is nothing that can be served
+     */
+    public static ServedPath pathOf(Path path) {
+        return ServedPaths.read(path);
     }
 
     /** What looks like a model in a repository and is none as it lies, and what to do with it. */
@@ -103,7 +114,7 @@ public final class RepositoryCheck implements AutoCloseable {
 
     /** The problems behind {@code failures}, with what the model's file says where one is about tensors. */
     private List<Problem> problems(String name, List<GatunException> failures) {
-        ModelFolder folder = new ModelFolder(name, repositories, configName);
+        ModelFolder folder = ModelFolder.of(name, paths, configName);
         List<Problem> problems = new ArrayList<>(folder.problems(failures));
         if (failures.stream().anyMatch(RepositoryCheck::isAboutTensors)) {
             folder.written().flatMap(written -> tensorsOfFile(name, written)).ifPresent(tensors -> {

@@ -68,6 +68,31 @@ public final class ModelConfiguration {
     }
 
     /**
+     * The configuration of a model of which there is nothing but the model itself.
+     *
+     * @param fileName the file's name in the version's folder; empty where engines know it
+     * @param autoComplete whether the model may complete it, without which it cannot be served
+     * @throws GatunException INVALID_ARGUMENT when it may not
+     */
+    public static ModelConfig ofLooseModel(String name, Optional<String> fileName, boolean autoComplete) {
+        if (!autoComplete) {
+            throw GatunException.invalidArgument("a model that is served from its file alone has no "
+                    + ConfigurationFile.NAME + ", and completing configurations is switched off by "
+                    + Setting.DISABLE_AUTO_COMPLETE_CONFIG);
+        }
+        ModelConfig bare = ModelConfig.newBuilder().setName(name).build();
+        return checked(name, fileName.map(file -> ofFile(bare, file)).orElse(bare));
+    }
+
+    /** The same configuration of this file and no other, whatever it says: its folder may hold what is no model's. */
+    public static ModelConfig ofFile(ModelConfig config, String fileName) {
+        return config.toBuilder()
+                .setDefaultModelFilename(fileName)
+                .clearCcModelFilenames()
+                .build();
+    }
+
+    /**
      * The configuration of model {@code name} as a load request gives it.
      *
      * @param json the configuration as JSON

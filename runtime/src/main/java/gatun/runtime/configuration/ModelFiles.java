@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -27,6 +28,9 @@ public final class ModelFiles {
             "plan", "model.plan",
             "pt", "model.pt");
 
+    /** The ends of names of files that are a whole model, where somebody names the file itself. */
+    private static final Set<String> LOOSE = Set.of("onnx", "graphdef", "plan", "pt");
+
     /** How the file begins that stands for one in Git's Large File Storage. */
     private static final byte[] POINTER = "version https://git-lfs.github.com/spec/".getBytes(US_ASCII);
 
@@ -38,6 +42,12 @@ public final class ModelFiles {
     /** The name that an engine finds a model by that has a file of this name; empty for a file that is no model. */
     public static Optional<String> standardName(String fileName) {
         return Optional.ofNullable(STANDARD_NAMES.get(fileName.substring(fileName.lastIndexOf('.') + 1)));
+    }
+
+    /** Whether a file of this name can be a whole model that needs no folder of its own. */
+    public static boolean isLoose(String fileName) {
+        int dot = fileName.lastIndexOf('.');
+        return dot > 0 && LOOSE.contains(fileName.substring(dot + 1));
     }
 
     /** The name of the first file or folder in {@code directory} that looks like a model; empty when none does. */
@@ -64,22 +74,25 @@ public final class ModelFiles {
 
     /** Why no engine can read the files of a version, and what to do; empty where nothing is wrong at first sight. */
     public static Optional<String> fault(Path versionDirectory) {
-        for (String name : names(versionDirectory)) {
-            Path file = versionDirectory.resolve(name);
-            if (Files.isDirectory(file) && standardName(name).isPresent()) {
-                Optional<String> inside = fault(file);
-                if (inside.isPresent()) {
-                    return inside;
-                }
-            } else if (Files.isRegularFile(file)) {
-                long byteSize = byteSize(file);
-                if (byteSize == 0 && standardName(name).isPresent()) {
-                    return Optional.of(name + " is empty; copy the model's file here again");
-                }
-                if (byteSize <= POINTER_BYTE_LIMIT && isPointer(file)) {
-                    return Optional.of(name + " is a Git LFS pointer of " + byteSize
-                            + " bytes and not the file itself; run 'git lfs pull' where it was cloned");
-                }
+        return names(versionDirectory).stream()
+                .flatMap(name -> faultOf(versionDirectory.resolve(name)).stream())
+                .findFirst();
+    }
+
+    /** The same of one file, or of a model's folder in that of the version. */
+    public static Optional<String> faultOf(Path file) {
+        String name = file.getFileName().toString();
+        if (Files.isDirectory(file)) {
+            return standardName(name).isPresent() ? fault(file) : Optional.empty();
+        }
+        if (Files.isRegularFile(file)) {
+            long byteSize = byteSize(file);
+            if (byteSize == 0 && standardName(name).isPresent()) {
+                return Optional.of(name + " is empty; copy the model's file here again");
+            }
+            if (byteSize <= POINTER_BYTE_LIMIT && isPointer(file)) {
+                return Optional.of(name + " is a Git LFS pointer of " + byteSize
+                        + " bytes and not the file itself; run 'git lfs pull' where it was cloned");
             }
         }
         return Optional.empty();

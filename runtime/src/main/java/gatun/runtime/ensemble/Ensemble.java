@@ -191,7 +191,7 @@ public final class Ensemble implements ServedModel {
                 }
                 ComputeTimes times = run.times();
                 counters.answered(response.batchSize(), request.origin(), arrivedNanos, times);
-                request.computed(times.inputNanos(), times.inferNanos(), times.outputNanos());
+                request.computed(times.queueNanos(), times.inputNanos(), times.inferNanos(), times.outputNanos());
                 return answered;
             } finally {
                 running.leave();

@@ -126,7 +126,13 @@ final class Run implements ExecutionTimes {
     /** Tells the requests that have their responses how long the stages took. */
     void tellTimes() {
         for (int i = 0; i < requests; i++) {
-            answered[i].request().computed(inferStarted - started, inferEnded - inferStarted, ended - inferEnded);
+            answered[i]
+                    .request()
+                    .computed(
+                            started - answered[i].arrivedNanos(),
+                            inferStarted - started,
+                            inferEnded - inferStarted,
+                            ended - inferEnded);
         }
     }
 

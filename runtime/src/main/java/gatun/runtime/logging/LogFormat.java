@@ -3,12 +3,14 @@ package gatun.runtime.logging;
 
 import java.util.Optional;
 
-/** How a log line begins; the names and shapes are Triton's. */
+/** How a log line is written; the names and shapes are Triton's unless they say otherwise. */
 public enum LogFormat {
     /** {@code I0520 20:03:25.829575 3355 Server] text}: severity, month and day, time, process id, source. */
     DEFAULT("default"),
     /** {@code 2026-05-20T20:03:25Z I 3355 Server] text}: time in UTC, severity, process id, source. */
-    ISO8601("ISO8601");
+    ISO8601("ISO8601"),
+    /** A JSON object on each line, with the time, the level, the source and the text; not one of Triton's. */
+    JSON("json");
 
     private final String wireName;
 

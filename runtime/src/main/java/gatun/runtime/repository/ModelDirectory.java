@@ -3,7 +3,11 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
+import gatun.runtime.ServedPath.LooseModel;
+import gatun.runtime.ServedPath.ModelFolder;
+import gatun.runtime.ServedPath.SingleModel;
 import gatun.runtime.configuration.ConfigurationFile;
+import gatun.runtime.configuration.ModelFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,24 +22,40 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A directory that holds a model: {@code config.pbtxt}, label files, and one directory for each version.
+ * A directory that holds a model: {@code config.pbtxt}, label files, and one directory for each version. That of a loose
+ * model has none of these: the model's own file or folder is the only version.
  *
  * @param model the model's identity; in a repository, its name is the directory's
- * @param path where it is
+ * @param path where it is; of a loose model, the model itself: no configuration of a client's reaches the files beside it
  * @param listed whether a list names the model, and no repository holds it: then the name of a version may begin with
  *     zeros, as {@code 00000123}, and a directory without versions waits for the first
+ * @param loose the loose model; empty for others
  */
-record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
+record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional<LooseModel> loose) {
     private static final Logger LOG = LoggerFactory.getLogger(ModelDirectory.class);
 
     /** A model in a repository, where Triton's rule counts: a version has no leading zeros. */
     static ModelDirectory inRepository(ModelIdentifier model, Path path) {
-        return new ModelDirectory(model, path, false);
+        return new ModelDirectory(model, path, false, Optional.empty());
     }
 
     /** A model that a list names, where TensorFlow Serving's rule counts: every number is a version. */
     static ModelDirectory listed(String name, Path path) {
-        return new ModelDirectory(ModelIdentifier.of(name), path, true);
+        return new ModelDirectory(ModelIdentifier.of(name), path, true, Optional.empty());
+    }
+
+    /** A model that an operator names by its path; in the folder of one, Triton's rules count. */
+    static ModelDirectory single(SingleModel single) {
+        ModelIdentifier model = ModelIdentifier.of(single.name());
+        return switch (single) {
+            case ModelFolder folder -> inRepository(model, folder.folder());
+            case LooseModel loose -> new ModelDirectory(model, loose.path(), false, Optional.of(loose));
+        };
+    }
+
+    /** Whether there is anything yet, or any more. */
+    boolean exists() {
+        return Files.exists(path);
     }
 
     /** The model's name. */
@@ -50,6 +70,10 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
      */
     TreeSet<Long> versions() {
         TreeSet<Long> versions = new TreeSet<>();
+        if (loose.isPresent()) {
+            versions.add(loose.get().version());
+            return versions;
+        }
         for (Path directory : subdirectories()) {
             versionNumber(directory.getFileName().toString()).ifPresent(versions::add);
         }
@@ -58,7 +82,7 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
 
     /** The size of all files of a version, in bytes. */
     long byteSize(long version) {
-        try (Stream<Path> files = Files.walk(version(version))) {
+        try (Stream<Path> files = Files.walk(loose.isPresent() ? path : version(version))) {
             return files.map(Path::toFile)
                     .filter(File::isFile)
                     .mapToLong(File::length)
@@ -70,16 +94,22 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
 
     /** The state of a version's directory. */
     ModificationStamp stamp(long version) {
-        return ModificationStamp.below(version(version), path -> false);
+        return loose.map(model -> ModificationStamp.of(model.path()))
+                .orElseGet(() -> ModificationStamp.below(version(version), path -> false));
     }
 
     /** The state of the configuration's files. */
     ModificationStamp configurationStamp() {
-        return ModificationStamp.below(path, child -> !isConfiguration(child));
+        return loose.isPresent()
+                ? ModificationStamp.NOTHING
+                : ModificationStamp.below(path, child -> !isConfiguration(child));
     }
 
     /** The state of everything but the versions and the configuration. */
     ModificationStamp stamp() {
+        if (loose.isPresent()) {
+            return ModificationStamp.NOTHING;
+        }
         return ModificationStamp.below(
                 path,
                 child -> isConfiguration(child)
@@ -94,6 +124,9 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
 
     /** Tells the operator what looks like a version and is none. */
     void warnOfOddNames() {
+        if (loose.isPresent()) {
+            return;
+        }
         for (Path directory : subdirectories()) {
             String directoryName = directory.getFileName().toString();
             if (!directoryName.isEmpty()
@@ -112,6 +145,9 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
 
     /** The directory of a version; of several, the one with the fewest zeros. */
     Path version(long number) {
+        if (loose.isPresent()) {
+            return loose.get().versionFolder();
+        }
         Path plain = path.resolve(Long.toString(number));
         if (!listed || Files.isDirectory(plain)) {
             return plain;
@@ -122,6 +158,13 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed) {
                 .min(Comparator.comparingInt(
                         directory -> directory.getFileName().toString().length()))
                 .orElse(plain);
+    }
+
+    /** Why no engine can read the files of a version, and what to do; empty where nothing is wrong at first sight. */
+    Optional<String> fault(long version) {
+        return loose.isPresent() && loose.get().fileName().isPresent()
+                ? ModelFiles.faultOf(loose.get().path())
+                : ModelFiles.fault(version(version));
     }
 
     private List<Path> subdirectories() {

@@ -8,7 +8,6 @@ import gatun.runtime.BatchingRule;
 import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
-import gatun.runtime.configuration.ModelFiles;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
@@ -196,7 +195,7 @@ final class ModelLoader {
         long startedNanos = System.nanoTime();
         String engine = VersionEntry.engine(source.config());
         try {
-            requireReadable(source.directory().version(version));
+            requireReadable(source.directory(), version);
             ModelConfig config = complete(source, version);
             engine = VersionEntry.engine(config);
             Map<String, List<String>> labels =
@@ -220,8 +219,8 @@ final class ModelLoader {
         }
     }
 
-    private static void requireReadable(Path versionDirectory) {
-        ModelFiles.fault(versionDirectory).ifPresent(fault -> {
+    private static void requireReadable(ModelDirectory directory, long version) {
+        directory.fault(version).ifPresent(fault -> {
             throw GatunException.invalidArgument(fault);
         });
     }
@@ -263,9 +262,11 @@ final class ModelLoader {
         List<StateTensor> states = StateTensor.of(config, directory.path());
         // Before the engine reads them: what is cached must not be taken for what other files, written since, would
         // give.
-        Optional<byte[]> fingerprint = settings.loading().fingerprints()
-                ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
-                : Optional.empty();
+        // Nobody knows which files beside a loose model's belong to it.
+        Optional<byte[]> fingerprint =
+                settings.loading().fingerprints() && directory.loose().isEmpty()
+                        ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
+                        : Optional.empty();
         Backend backend = backends.started(config.getBackend());
         BackendModel model = backend.load(config, directory.version(version));
         LoadedModel loaded = LoadedModel.start(

@@ -4,6 +4,7 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
+import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
 import java.util.Optional;
@@ -21,11 +22,7 @@ import java.util.TreeMap;
  */
 record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads, SharedScan directories) {
     ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
-        this(
-                sources,
-                list,
-                uploads,
-                new SharedScan(() -> RepositoryScan.scan(sources.repositories(), sources.namespacing())));
+        this(sources, list, uploads, new SharedScan(() -> RepositoryScan.scan(sources)));
     }
 
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
@@ -42,6 +39,12 @@ record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFo
 
     /** @throws GatunException with the reason why nothing can be loaded from there */
     ModelSource read(ModelDirectory directory) {
+        if (directory.loose().isPresent()) {
+            LooseModel loose = directory.loose().get();
+            ModelConfig config =
+                    ModelConfiguration.ofLooseModel(loose.name(), loose.fileName(), sources.autoComplete());
+            return read(directory, config, false, Optional.empty());
+        }
         ModelConfig config = directory.listed()
                 ? ModelConfiguration.writtenAs(
                         directory.name(), directory.path(), sources.configName(), sources.autoComplete())
@@ -60,9 +63,18 @@ record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFo
         if (override.files().isEmpty()) {
             ModelDirectory found = directory.orElseThrow(() -> GatunException.invalidArgument("there is no directory '"
                     + name + "' in the model repository; expected one with a sub-directory for each version"));
-            return override.isEmpty()
-                    ? read(found)
-                    : read(found, ModelConfiguration.written(name, override.config()), true, Optional.empty());
+            if (override.isEmpty()) {
+                return read(found);
+            }
+            ModelConfig config = ModelConfiguration.written(name, override.config());
+            Optional<String> looseFile = found.loose().flatMap(LooseModel::fileName);
+            return read(
+                    found,
+                    looseFile
+                            .map(file -> ModelConfiguration.ofFile(config, file))
+                            .orElse(config),
+                    true,
+                    Optional.empty());
         }
         ModelConfig config = ModelConfiguration.written(name, override.config());
         OverrideFiles files = OverrideFiles.write(uploads, name, override.files());

@@ -26,6 +26,26 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
     /** Deep enough for any model, and an end for links that lead in circles. */
     private static final int MAX_DEPTH = 64;
 
+    /** The stamp of no files. */
+    static final ModificationStamp NOTHING = new ModificationStamp(0, 0, 0);
+
+    /**
+     * The stamp of a file, or of what is below a directory.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it cannot be read
+     */
+    static ModificationStamp of(Path path) {
+        if (Files.isDirectory(path)) {
+            return below(path, child -> false);
+        }
+        try {
+            BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
+            return new ModificationStamp(file.lastModifiedTime().to(TimeUnit.NANOSECONDS), 1, file.size());
+        } catch (IOException e) {
+            throw GatunException.invalidArgument("cannot read '" + path + "': " + e);
+        }
+    }
+
     /**
      * The stamp of what is below {@code root}, without the directory itself. Links are followed; what cannot be read
      * counts as absent, since files may be on their way in or out.

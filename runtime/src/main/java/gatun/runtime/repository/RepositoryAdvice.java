@@ -22,11 +22,20 @@ public final class RepositoryAdvice {
 
     private RepositoryAdvice() {}
 
+    /** Whether a path is an address in cloud storage. */
+    static boolean isInCloud(Path path) {
+        return CLOUDS.containsKey(scheme(path));
+    }
+
+    private static String scheme(Path path) {
+        String name = path.toString();
+        return name.substring(0, name.indexOf(':') + 1);
+    }
+
     /** What to name instead of a path that is no directory; begins with {@code "; "}. */
     public static String insteadOf(Path repository) {
         String name = repository.toString();
-        String scheme = name.substring(0, name.indexOf(':') + 1);
-        String copy = CLOUDS.get(scheme);
+        String copy = CLOUDS.get(scheme(repository));
         return copy == null
                 ? "; expected one with a sub-directory for each model"
                 : "; models are not read from cloud storage: copy them to a folder, for example with '" + copy + " "
@@ -56,7 +65,8 @@ public final class RepositoryAdvice {
         return remarks;
     }
 
-    private static boolean isModel(Path directory) {
+    /** Whether a folder is that of one model: it holds a configuration, or a version with a model's file. */
+    static boolean isModel(Path directory) {
         return Files.isRegularFile(directory.resolve(ConfigurationFile.NAME))
                 || entries(directory).stream()
                         .filter(Files::isDirectory)

@@ -26,18 +26,17 @@ final class RepositoryScan {
     }
 
     /**
-     * Every model in {@code repositories}. A directory whose name begins with a dot is no model: mounted
+     * Every model in {@code sources}, but for those of lists. A directory whose name begins with a dot is no model: mounted
      * volumes and version control leave such directories.
      *
-     * @param namespacing whether each repository is a namespace
      * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
      */
-    static SortedMap<ModelIdentifier, Finding> scan(List<Path> repositories, boolean namespacing) {
+    static SortedMap<ModelIdentifier, Finding> scan(RepositorySettings.Sources sources) {
         SortedMap<ModelIdentifier, Finding> found = new TreeMap<>();
-        for (Path repository : repositories) {
+        for (Path repository : sources.repositories()) {
             for (Path directory : directories(repository)) {
                 String name = directory.getFileName().toString();
-                ModelIdentifier model = new ModelIdentifier(namespacing ? repository.toString() : "", name);
+                ModelIdentifier model = new ModelIdentifier(sources.namespacing() ? repository.toString() : "", name);
                 found.merge(
                         model,
                         new Finding.Model(ModelDirectory.inRepository(model, directory)),
@@ -45,6 +44,14 @@ final class RepositoryScan {
                                 "model '" + name + "' appears in two or more repositories; remove all but one"));
             }
         }
+        sources.models().stream()
+                .map(ModelDirectory::single)
+                .filter(ModelDirectory::exists)
+                .forEach(directory -> found.merge(
+                        directory.model(),
+                        new Finding.Model(directory),
+                        (first, second) -> new Finding.Conflict("model '" + directory.name()
+                                + "' is named more than once, by a path or in a repository; name it once")));
         return found;
     }
 

@@ -4,6 +4,7 @@ package gatun.runtime.repository;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;
+import gatun.runtime.ServedPath.SingleModel;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.ratelimit.RateLimiter;
@@ -26,6 +27,7 @@ public record RepositorySettings(
      * Where models are.
      *
      * @param repositories the directories that hold models
+     * @param models models outside of these, named by their paths
      * @param listed models that are served besides, from directories of any name
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether configurations are completed from the model's files
@@ -34,6 +36,7 @@ public record RepositorySettings(
      */
     public record Sources(
             List<Path> repositories,
+            List<SingleModel> models,
             List<ListedModel> listed,
             String configName,
             boolean autoComplete,
@@ -42,6 +45,7 @@ public record RepositorySettings(
         /** Keeps copies of the lists. */
         public Sources {
             repositories = List.copyOf(repositories);
+            models = List.copyOf(models);
             listed = List.copyOf(listed);
         }
     }

@@ -251,6 +251,21 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
+    /** As {@link #wake}, where the thread has not ended: one that rests has nothing to do. */
+    void wakeUnlessResting() {
+        if (state.get() != State.RESTING) {
+            wake();
+        }
+    }
+
+    /** Ends an instance whose thread rests, on the calling thread, once the scheduler takes no more tickets. */
+    void endIfResting() {
+        if (state.compareAndSet(State.RESTING, State.WOKEN)) {
+            thread = Thread.currentThread();
+            live();
+        }
+    }
+
     /**
      * Parks until this thread is woken, or until the time is over; false when it has to end instead, since there was no
      * work for long: another is started for the next.

@@ -218,12 +218,22 @@ final class InstanceThreads<T extends Ticket> {
         }
     }
 
-    void wakeAll() {
-        threads.forEach(InstanceThread::wake);
+    /**
+     * Wakes all threads.
+     *
+     * @param work whether there may be something for those too that rest
+     */
+    void wakeAll(boolean work) {
+        threads.forEach(work ? InstanceThread::wake : InstanceThread::wakeUnlessResting);
     }
 
-    /** Waits for all threads to end, also those of instances that were retired; whether they have. */
+    /**
+     * Waits for all threads to end, also those of instances that were retired; whether they have. To be called when no
+     * more tickets are taken. Instances whose threads rest are ended by the caller, since a thread for each would be many
+     * where a server stops.
+     */
     boolean join(Duration grace) {
+        threads.forEach(InstanceThread::endIfResting);
         long deadline = System.nanoTime() + grace.toNanos();
         // The present ones first: while they are looked up, one of them may become a former one.
         boolean ended = join(threads, deadline);

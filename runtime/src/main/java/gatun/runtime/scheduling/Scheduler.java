@@ -342,6 +342,6 @@ public final class Scheduler<T extends Ticket> {
             lock.unlock();
         }
         close(ended);
-        threads.wakeAll();
+        threads.wakeAll(dispatcher.pendingCount() > 0);
     }
 }

@@ -31,6 +31,8 @@ import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.logging.AccessEntry;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
@@ -65,6 +67,7 @@ public final class GatunServer implements InferenceServer {
     private final HeapBudget heap;
     private final LogControl log;
     private final Tracing tracing;
+    private final AccessLog accessLog;
     private final boolean listing;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
@@ -85,6 +88,7 @@ public final class GatunServer implements InferenceServer {
         heap = new HeapBudget(options.limits().heapByteSize());
         log = options.log();
         tracing = options.tracing();
+        accessLog = options.accessLog();
         listing = options.listed().isPresent();
         strictReadiness = options.strictReadiness();
         exitTimeout = options.exitTimeout();
@@ -159,6 +163,9 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public ModelVersion model(String name, String version) {
+        if (accessLog.isOn()) {
+            AccessEntry.noteModel(name, version);
+        }
         return repository.model(name, version);
     }
 
@@ -262,6 +269,7 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public InferenceResponse infer(InferenceRequest request) {
+        noteAccess(request);
         request.traceStart();
         try (request) {
             WindowOverlap.refuseIn(request);
@@ -282,6 +290,7 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public void infer(InferenceRequest request, ResponseReceiver receiver) {
+        noteAccess(request);
         request.traceStart();
         ResponseReceiver told = request.trace().isEmpty()
                 ? receiver
@@ -302,6 +311,12 @@ public final class GatunServer implements InferenceServer {
             }
         } finally {
             request.traceEnd();
+        }
+    }
+
+    private void noteAccess(InferenceRequest request) {
+        if (accessLog.isOn()) {
+            AccessEntry.noteInference(request);
         }
     }
 
@@ -329,6 +344,11 @@ public final class GatunServer implements InferenceServer {
     @Override
     public Tracing tracing() {
         return tracing;
+    }
+
+    @Override
+    public AccessLog accessLog() {
+        return accessLog;
     }
 
     @Override

@@ -22,6 +22,7 @@ import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
@@ -241,6 +242,11 @@ public interface InferenceServer extends AutoCloseable {
 
     /** Which requests are traced; the protocols begin the traces. */
     Tracing tracing();
+
+    /** Where listeners write a line for each request. */
+    default AccessLog accessLog() {
+        return AccessLog.OFF;
+    }
 
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();

@@ -7,12 +7,14 @@ import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ResourceAmount;
+import gatun.runtime.ServedPath;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.cache.LocalCache;
 import gatun.runtime.cache.RemoteCache;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.limits.LimitSettings;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.repository.RepositorySettings;
@@ -49,6 +51,7 @@ public final class ServerOptions {
     private final BufferPool buffers;
     private final RegionRegistry regions;
     private final List<Path> repositories = new ArrayList<>();
+    private final List<ServedPath.SingleModel> models = new ArrayList<>();
     private Optional<List<ListedModel>> listed = Optional.empty();
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
@@ -71,6 +74,7 @@ public final class ServerOptions {
     private LimitSettings limits = LimitSettings.standard();
     private LogControl log = LogControl.fixed();
     private Tracing tracing = Tracing.off();
+    private AccessLog accessLog = AccessLog.OFF;
     private Consumer<ModelConfig> configurationRule = config -> {};
     private OptionalLong modelMemory = OptionalLong.empty();
     private boolean autoComplete = true;
@@ -95,6 +99,15 @@ public final class ServerOptions {
     /** Adds a directory that holds models. */
     public ServerOptions repository(Path directory) {
         repositories.add(directory);
+        return this;
+    }
+
+    /** Serves what lies at a path: a directory that holds models, or one model. */
+    public ServerOptions path(ServedPath path) {
+        switch (path) {
+            case ServedPath.Repository repository -> repositories.add(repository.folder());
+            case ServedPath.SingleModel model -> models.add(model);
+        }
         return this;
     }
 
@@ -260,6 +273,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Where a line for each request goes; nowhere without this call. */
+    public ServerOptions accessLog(AccessLog newAccessLog) {
+        accessLog = newAccessLog;
+        return this;
+    }
+
     /** Which requests are traced; none without this call. The server closes it. */
     public ServerOptions tracing(Tracing newTracing) {
         tracing = newTracing;
@@ -329,6 +348,7 @@ public final class ServerOptions {
                 controlMode,
                 new RepositorySettings.Sources(
                         repositories,
+                        models,
                         listed.orElse(List.of()),
                         configName,
                         autoComplete,
@@ -357,6 +377,10 @@ public final class ServerOptions {
 
     LogControl log() {
         return log;
+    }
+
+    AccessLog accessLog() {
+        return accessLog;
     }
 
     Tracing tracing() {

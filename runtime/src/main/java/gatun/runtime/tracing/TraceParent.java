@@ -17,7 +17,7 @@ public record TraceParent(String traceId, String spanId) {
             Pattern.compile("(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?");
 
     /** The trace that a header's value names; empty when it is malformed, which counts as no header. */
-    static Optional<TraceParent> parse(String header) {
+    public static Optional<TraceParent> parse(String header) {
         Matcher form = FORM.matcher(header.strip());
         if (!form.matches() || (form.group(1).equals("00") && form.group(4) != null)) {
             return Optional.empty();

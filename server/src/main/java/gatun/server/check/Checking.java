@@ -4,6 +4,7 @@ package gatun.server.check;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ServedPath;
 import gatun.runtime.check.ModelReport;
 import gatun.runtime.check.RepositoryCheck;
 import gatun.runtime.limits.LimitSettings;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** One run of {@code gatun check}: loads each model as a server would, reports its faults, and serves nothing. */
 public final class Checking {
@@ -47,18 +49,25 @@ public final class Checking {
     public static int run(CheckSettings settings, PrintWriter out, PrintWriter err) {
         // The report has the failures of models that a server would log.
         Log.install(LogSettings.standard().withInfo(false).withWarning(false).withError(false));
+        List<ServedPath> paths;
+        try {
+            paths = settings.paths().stream().map(RepositoryCheck::pathOf).toList();
+        } catch (GatunException e) {
+            err.println("gatun: " + e.getMessage());
+            err.flush();
+            return WRONG;
+        }
         try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
                 SharedRegions regions = SharedRegions.open(buffers);
-                RepositoryCheck check = RepositoryCheck.open(
-                        options(settings, buffers, regions), settings.repositories(), settings.configName())) {
+                RepositoryCheck check =
+                        RepositoryCheck.open(options(settings, buffers, regions), paths, settings.configName())) {
             Set<String> unknown = new TreeSet<>(settings.models());
             unknown.removeAll(check.models());
             if (!unknown.isEmpty()) {
-                err.println("gatun: no model " + unknown + " in " + settings.repositories() + "; there are "
-                        + check.models());
+                err.println("gatun: no model " + unknown + " in " + settings.paths() + "; there are " + check.models());
                 return WRONG;
             }
-            return report(settings, check, out);
+            return report(settings, paths, check, out);
         } catch (GatunException e) {
             err.println("gatun: " + e.getMessage());
             return WRONG;
@@ -68,10 +77,12 @@ public final class Checking {
         }
     }
 
-    private static int report(CheckSettings settings, RepositoryCheck check, PrintWriter out) {
+    private static int report(CheckSettings settings, List<ServedPath> paths, RepositoryCheck check, PrintWriter out) {
         CheckReport report = new CheckReport(out, settings.showConfigurations());
-        List<String> remarks = settings.repositories().stream()
-                .flatMap(repository -> RepositoryCheck.remarks(repository).stream())
+        List<String> remarks = paths.stream()
+                .flatMap(path -> path instanceof ServedPath.Repository repository
+                        ? RepositoryCheck.remarks(repository.folder()).stream()
+                        : Stream.empty())
                 .toList();
         remarks.forEach(out::println);
         List<ModelReport> models = new ArrayList<>();

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "check",
         description = {
-            "Checks a model repository without serving it.",
+            "Checks models without serving them.",
             "",
             "Loads each model as the server would, shows its configuration as completed, and tells what is wrong with"
                     + " file, line and what to write instead. Exits with 0 when all models would be served, with 1"
@@ -34,8 +34,12 @@ final class CheckCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
     CommandSpec spec;
 
-    @Parameters(arity = "1..*", paramLabel = "DIR", description = "A folder that holds one folder per model.")
-    List<Path> repositories = new ArrayList<>();
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "PATH",
+            description = "A model repository (a folder that holds one folder per model), the folder of one model, a"
+                    + " SavedModel's folder, or a model's file such as resnet.onnx.")
+    List<Path> paths = new ArrayList<>();
 
     @Option(
             names = "--model",
@@ -74,7 +78,7 @@ final class CheckCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         CheckSettings settings = new CheckSettings(
-                repositories,
+                paths,
                 models,
                 configName,
                 !disableAutoComplete,

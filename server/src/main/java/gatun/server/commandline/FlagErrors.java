@@ -2,6 +2,8 @@
 package gatun.server.commandline;
 
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -60,6 +62,9 @@ final class FlagErrors implements IParameterExceptionHandler {
     private static String unmatched(String argument, CommandLine command) {
         if (!argument.startsWith("-")) {
             String wrong = "'" + argument + "' is neither a command nor a flag.";
+            if (!command.getSubcommands().isEmpty() && Files.exists(Path.of(argument))) {
+                return wrong + " To serve it: gatun serve " + argument;
+            }
             return NearestFlag.to(argument, command.getSubcommands().keySet())
                     .map(nearest -> wrong + " Did you mean " + nearest + "?")
                     .orElse(wrong);

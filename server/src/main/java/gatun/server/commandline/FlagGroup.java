@@ -6,6 +6,7 @@ import java.util.Optional;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
  * Flags of {@code gatun serve} that stand together in its help, in the order in which they are made. Their values are
@@ -59,6 +60,24 @@ abstract class FlagGroup {
         return new Flag<>(flag.name(), () -> flag.value().orElse(List.of()));
     }
 
+    /** What is given without the name of a flag, any number of times. */
+    final <T> Flag<List<T>> arguments(String label, FlagType<T> type, String description) {
+        ITypeConverter<?> reader = type.reader()::apply;
+        PositionalParamSpec argument = PositionalParamSpec.builder()
+                .type(List.class)
+                .auxiliaryTypes(type.type())
+                .arity("0..*")
+                .paramLabel(label)
+                .converters(reader)
+                .description(description)
+                .build();
+        flags.addPositional(argument);
+        return new Flag<>(label, () -> {
+            List<T> given = argument.getValue();
+            return given == null ? List.of() : given;
+        });
+    }
+
     private static OptionSpec.Builder option(String names, FlagType<?> type) {
         ITypeConverter<?> reader = type.reader()::apply;
         OptionSpec.Builder option = OptionSpec.builder(names.split(" ", -1))
@@ -67,6 +86,9 @@ abstract class FlagGroup {
                 .converters(reader)
                 .arity(type.bare().isEmpty() ? "1" : "0..1");
         type.bare().ifPresent(option::fallbackValue);
+        if (!type.choices().isEmpty()) {
+            option.completionCandidates(type.choices());
+        }
         return option;
     }
 

@@ -24,25 +24,28 @@ final class FlagHelp implements IHelpSectionRenderer {
         StringBuilder text = new StringBuilder();
         for (Map.Entry<String, CommandSpec> group : help.commandSpec().mixins().entrySet()) {
             text.append('\n').append(group.getKey()).append(":\n");
+            group.getValue()
+                    .positionalParameters()
+                    .forEach(argument ->
+                            row(text, argument.paramLabel() + "...", String.join(" ", argument.description())));
             group.getValue().options().stream()
                     .filter(option -> !option.hidden())
                     .sorted(Comparator.comparingInt(OptionSpec::order))
-                    .forEach(option -> flag(text, option));
+                    .forEach(option -> row(text, name(option), description(option)));
         }
         return text.toString();
     }
 
-    private static void flag(StringBuilder text, OptionSpec option) {
-        String name = "  " + name(option);
-        text.append(name);
-        int column = name.length();
+    private static void row(StringBuilder text, String name, String description) {
+        text.append("  ").append(name);
+        int column = 2 + name.length();
         // Two blanks between the columns, or the text begins on a line of its own.
         if (column > FLAG_WIDTH - 2) {
             text.append('\n');
             column = 0;
         }
         text.append(" ".repeat(FLAG_WIDTH - column));
-        wrap(text, description(option));
+        wrap(text, description);
     }
 
     private static String name(OptionSpec option) {

@@ -22,6 +22,12 @@ final class FlagReference {
                 stands under the beginning of its name: `http-port: 8000`, or `port: 8000` under `http:`. A flag that takes several values has
                 a list there, and one on each line of an environment variable. `gatun serve --help` says the same in a terminal.
                 """);
+        page.append("\n`gatun serve` serves what its arguments name:\n\n");
+        command.positionalParameters().forEach(argument -> page.append("`")
+                .append(argument.paramLabel())
+                .append("`: ")
+                .append(String.join(" ", argument.description()))
+                .append('\n'));
         for (Map.Entry<String, CommandSpec> group : command.mixins().entrySet()) {
             page.append("\n## ").append(group.getKey()).append("\n\n");
             page.append("| flag | environment | default | |\n|---|---|---|---|\n");

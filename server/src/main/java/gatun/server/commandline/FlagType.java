@@ -4,6 +4,7 @@ package gatun.server.commandline;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -20,12 +21,23 @@ import picocli.CommandLine.TypeConversionException;
  * @param bare the value that is meant where the flag stands without one; empty where it needs one
  * @param reader reads a value; throws TypeConversionException, which tells of what was expected
  * @param text a value as it is written
+ * @param choices all values, where there are few; empty otherwise
  */
 record FlagType<T>(
-        String label, Class<?> type, Optional<String> bare, Function<String, T> reader, Function<T, String> text) {
+        String label,
+        Class<?> type,
+        Optional<String> bare,
+        Function<String, T> reader,
+        Function<T, String> text,
+        List<String> choices) {
     /** {@code true} or {@code false}, or 1 or 0, in any case: what Triton takes. */
-    static final FlagType<Boolean> TRUE_FALSE =
-            new FlagType<>("BOOL", Boolean.class, Optional.of("true"), FlagType::trueOrFalse, String::valueOf);
+    static final FlagType<Boolean> TRUE_FALSE = new FlagType<>(
+            "BOOL",
+            Boolean.class,
+            Optional.of("true"),
+            FlagType::trueOrFalse,
+            String::valueOf,
+            List.of("true", "false"));
 
     /** Any text. */
     static final FlagType<String> TEXT = of("NAME", text -> text);
@@ -88,7 +100,7 @@ record FlagType<T>(
 
     /** Values that are shown nowhere, or as their class shows them. */
     static <T> FlagType<T> of(String label, Function<String, T> reader) {
-        return new FlagType<>(label, Object.class, Optional.empty(), reader, String::valueOf);
+        return new FlagType<>(label, Object.class, Optional.empty(), reader, String::valueOf, List.of());
     }
 
     /**
@@ -106,17 +118,18 @@ record FlagType<T>(
                         .filter(entry -> entry.getValue().equals(named))
                         .findFirst()
                         .orElseThrow()
-                        .getKey());
+                        .getKey(),
+                names.keySet().stream().sorted().toList());
     }
 
     /** The same for a flag that stands for {@code value} where it is given without one. */
     FlagType<T> orBare(String value) {
-        return new FlagType<>(label, type, Optional.of(value), reader, text);
+        return new FlagType<>(label, type, Optional.of(value), reader, text, choices);
     }
 
     /** The same with values that the help calls otherwise. */
     FlagType<T> labelled(String other) {
-        return new FlagType<>(other, type, bare, reader, text);
+        return new FlagType<>(other, type, bare, reader, text, choices);
     }
 
     /** The value that {@code text} says. */
@@ -141,7 +154,7 @@ record FlagType<T>(
     }
 
     private <U> FlagType<U> as(Function<T, U> made, Function<U, T> taken) {
-        return new FlagType<>(label, type, bare, reader.andThen(made), taken.andThen(text));
+        return new FlagType<>(label, type, bare, reader.andThen(made), taken.andThen(text), choices);
     }
 
     private static FlagType<Long> number(String label, long least, String expected) {

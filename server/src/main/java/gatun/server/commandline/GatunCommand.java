@@ -31,7 +31,12 @@ import picocli.CommandLine.Spec;
         synopsisHeading = "Usage: ",
         commandListHeading = "%nCommands:%n",
         optionListHeading = "%nFlags:%n",
-        footer = {"", "Start with: gatun serve --model-repository=DIR"})
+        footer = {
+            "",
+            "Start with: gatun serve PATH",
+            "An argument @FILE stands for the arguments in FILE.",
+            "'gatun help COMMAND' shows the flags of a command."
+        })
 public final class GatunCommand implements Callable<Integer> {
     private static final String SERVE = "serve";
 
@@ -71,11 +76,18 @@ public final class GatunCommand implements Callable<Integer> {
         command.addSubcommand(new CheckCommand());
         command.addSubcommand(new ModelsCommand());
         command.addSubcommand(new BenchCommand(embedded));
+        command.addSubcommand(new ModelServerCommand());
+        command.addSubcommand(new InstallCommand());
+        command.addSubcommand(new CompletionCommand());
+        command.addSubcommand(new ManualCommand());
+        command.addSubcommand(new HelpCommand());
         command.getCommandSpec().version("gatun " + version);
         command.setParameterExceptionHandler(new FlagErrors(sources));
         // As with Triton, the last of several values counts.
         command.setOverwrittenOptionsAllowed(true);
         command.setAbbreviatedOptionsAllowed(false);
+        // ArgumentFiles does that, before the sources of flags are put in order.
+        command.setExpandAtFiles(false);
         return command;
     }
 
@@ -94,8 +106,21 @@ public final class GatunCommand implements Callable<Integer> {
             String... arguments) {
         SettingSources sources = new SettingSources();
         CommandLine command = create(version, serve, embedded, sources);
+        return run(command, sources, environment, arguments);
+    }
+
+    /** Runs {@code command} with {@code arguments} as they were typed. */
+    static int run(CommandLine command, SettingSources sources, Map<String, String> environment, String... typed) {
+        String[] arguments;
+        try {
+            arguments = ArgumentFiles.expand(List.of(typed)).toArray(String[]::new);
+        } catch (ConfigurationFile.InvalidFileException e) {
+            return refuse(command, e);
+        }
         if (ModelServerArguments.askVersion(arguments)) {
-            command.getOut().println("TensorFlow ModelServer: gatun " + version);
+            command.getOut()
+                    .println("TensorFlow ModelServer: "
+                            + String.join(" ", command.getCommandSpec().version()));
             command.getOut().println("TensorFlow Library: " + TensorFlowVersion.text());
             command.getOut().flush();
             return ExitCode.OK;
@@ -111,18 +136,23 @@ public final class GatunCommand implements Callable<Integer> {
             CommandSpec serve =
                     Objects.requireNonNull(command.getSubcommands().get(SERVE)).getCommandSpec();
             try {
-                List<String> flags = FlagBeginning.complete(serve, arguments.subList(1, arguments.size()));
+                List<String> whole = FlagBeginning.complete(serve, arguments.subList(1, arguments.size()));
+                List<String> flags = OptionalValues.complete(serve, whole);
                 all = sources.merge(serve, flags, environment);
             } catch (ParameterException e) {
                 return new FlagErrors(sources).handleParseException(e, arguments.toArray(new String[0]));
             } catch (ConfigurationFile.InvalidFileException e) {
-                command.getErr().println("gatun: " + e.getMessage());
-                command.getErr().flush();
-                return ExitCode.USAGE;
+                return refuse(command, e);
             }
             all.addFirst(SERVE);
         }
         return command.execute(all.toArray(new String[0]));
+    }
+
+    private static int refuse(CommandLine command, ConfigurationFile.InvalidFileException failure) {
+        command.getErr().println("gatun: " + failure.getMessage());
+        command.getErr().flush();
+        return ExitCode.USAGE;
     }
 
     /**

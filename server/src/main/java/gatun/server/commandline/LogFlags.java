@@ -3,12 +3,15 @@ package gatun.server.commandline;
 
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
+import gatun.server.settings.AccessLogSettings;
+import gatun.server.settings.LogRotation;
+import gatun.server.settings.LoggingSettings;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** The log. Read once. */
+/** The log, and the access log. Read once. */
 final class LogFlags extends FlagGroup {
     private static final LogSettings STANDARD = LogSettings.standard();
 
@@ -19,8 +22,15 @@ final class LogFlags extends FlagGroup {
     /** In Triton's spelling. */
     private static final FlagType<LogFormat> FORMAT = FlagType.choice(
             "FORMAT",
-            "a format: default or ISO8601",
-            Map.of("default", LogFormat.DEFAULT, "ISO8601", LogFormat.ISO8601));
+            "a format: default, ISO8601 or json",
+            Map.of("default", LogFormat.DEFAULT, "ISO8601", LogFormat.ISO8601, "json", LogFormat.JSON));
+
+    /** Whether lines of the access log are JSON. */
+    private static final FlagType<Boolean> ACCESS_FORMAT =
+            FlagType.choice("FORMAT", "a format: text or json", Map.of("text", false, "json", true));
+
+    /** Stands for standard output. */
+    private static final Path STANDARD_OUTPUT = Path.of("-");
 
     private final Flag<Integer> verbosity = flag(
             "--log-verbose",
@@ -31,14 +41,40 @@ final class LogFlags extends FlagGroup {
             yesOrNo("--log-info", STANDARD.info(), "Whether informational lines are logged.");
     private final Flag<Boolean> warning = yesOrNo("--log-warning", STANDARD.warning(), "Whether warnings are logged.");
     private final Flag<Boolean> error = yesOrNo("--log-error", STANDARD.error(), "Whether errors are logged.");
-    private final Flag<LogFormat> format =
-            flag("--log-format", FORMAT, STANDARD.format(), "How a line begins: default or ISO8601.");
+    private final Flag<LogFormat> format = flag(
+            "--log-format",
+            FORMAT,
+            STANDARD.format(),
+            "How a line begins, default or ISO8601; json: a JSON object on each line.");
     private final Flag<Optional<Path>> file =
             optional("--log-file", FlagType.PATH, "Append the log to FILE instead of writing it to standard error.");
+    private final Flag<Optional<Path>> accessLog =
+            optional("--access-log", FlagType.PATH, "Append a line for each request to FILE; - for standard output.");
+    private final Flag<Optional<Boolean>> accessLogFormat = optional(
+            "--access-log-format",
+            ACCESS_FORMAT,
+            "text: name=value pairs; json: a JSON object on each line (default: json where --log-format is, else text).");
+    private final Flag<Long> rotateBytes = flag(
+            "--log-rotate-bytes",
+            FlagType.BYTE_SIZE_OR_NONE,
+            LogRotation.NONE.byteSize(),
+            "The size from which on the files of --log-file and --access-log are renamed FILE.1, and begun anew; 0 for"
+                    + " never.");
+    private final Flag<Integer> rotateFiles = flag(
+            "--log-rotate-files",
+            FlagType.COUNT,
+            LogRotation.NONE.files(),
+            "How many files that were renamed so are kept.");
 
-    LogSettings settings() {
-        return new LogSettings(
+    LoggingSettings settings() {
+        LogSettings log = new LogSettings(
                 verbosity.value(), info.value(), warning.value(), error.value(), format.value(), file.value());
+        boolean json = accessLogFormat.value().orElse(format.value() == LogFormat.JSON);
+        Optional<AccessLogSettings> access = accessLog
+                .value()
+                .map(target ->
+                        new AccessLogSettings(Optional.of(target).filter(path -> !path.equals(STANDARD_OUTPUT)), json));
+        return new LoggingSettings(log, access, new LogRotation(rotateBytes.value(), rotateFiles.value()));
     }
 
     private static Integer verbosity(String value) {

@@ -31,10 +31,15 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     private static final FlagType<Boolean> RATE_LIMIT =
             FlagType.choice("MODE", "a mode: off or execution_count", Map.of("off", false, "execution_count", true));
 
+    private final Flag<List<Path>> paths = arguments(
+            "PATH",
+            FlagType.PATH,
+            "What to serve: a model repository, the folder of one model, a SavedModel's folder, or a model's file such as"
+                    + " resnet.onnx, which is then called resnet; may be given several times.");
     private final Flag<List<Path>> repositories = several(
             "--model-repository --model-store",
             FlagType.PATH.labelled("DIR"),
-            "A folder that holds one folder per model; may be given several times. Required unless the flags"
+            "A folder that holds one folder per model; may be given several times. Required unless a PATH or the flags"
                     + " of TensorFlow Serving name the models. Also called --model-store.");
     private final Flag<ControlMode> controlMode = flag(
             "--model-control-mode",
@@ -153,6 +158,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
         return new ModelSettings(
                 new Sources(
                         folders,
+                        paths.value(),
                         list.settings(),
                         configName.value(),
                         !disableAutoComplete.value()
@@ -180,8 +186,15 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
 
     private void requireConsistency(CommandSpec command, List<Path> folders, ModelListFlags list) {
         ControlMode mode = controlMode.value();
-        if (folders.isEmpty() && !list.isGiven()) {
-            throw new ParameterException(command.commandLine(), "missing --model-repository=DIR");
+        if (folders.isEmpty() && paths.value().isEmpty() && !list.isGiven()) {
+            throw new ParameterException(
+                    command.commandLine(), "missing PATH, or --model-repository=DIR: there are no models to serve");
+        }
+        if (list.isGiven() && !paths.value().isEmpty()) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "'" + paths.value().getFirst() + "' names models, and so do --model_config_file and"
+                            + " --model_base_path, whose list clients may replace. Give one or the other.");
         }
         if (list.isGiven() && mode == ControlMode.EXPLICIT) {
             throw new ParameterException(

@@ -10,7 +10,7 @@ import java.util.Set;
 /** The command line of TensorFlow Serving's program, translated to flags of {@code gatun serve}. */
 final class ModelServerArguments {
     /** The command, named as the program. */
-    private static final String COMMAND = "tensorflow_model_server";
+    static final String COMMAND = "tensorflow_model_server";
 
     /** The flags that this command starts a server with: it listens only where that program does, and tries as often. */
     private static final List<String> DEFAULTS = List.of(

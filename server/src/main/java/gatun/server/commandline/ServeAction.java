@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.runtime.logging.LogSettings;
+import gatun.server.settings.LoggingSettings;
 import gatun.server.settings.ServerSettings;
 import java.util.List;
 
@@ -12,9 +12,9 @@ public interface ServeAction {
      * Serves until told to stop.
      *
      * @param settings the settings that the flags give
-     * @param log the settings of the log
+     * @param logging the settings of the log, and of the access log
      * @param warnings warnings for the operator about flags without effect
      * @return the exit status
      */
-    int serve(ServerSettings settings, LogSettings log, List<String> warnings);
+    int serve(ServerSettings settings, LoggingSettings logging, List<String> warnings);
 }

@@ -77,11 +77,11 @@ final class ServeCommand implements Callable<Integer> {
         KnownFlags.addTo(spec);
         spec.name("serve");
         spec.usageMessage()
-                .description("Serves the models of a repository over HTTP, gRPC and shared memory.")
+                .description("Serves models over HTTP, gRPC and shared memory.")
                 .sortOptions(false)
                 .width(80)
                 .synopsisHeading("Usage: ")
-                .customSynopsis("gatun serve --model-repository=DIR [FLAG]...")
+                .customSynopsis("gatun serve [FLAG]... PATH...")
                 .sectionMap()
                 .put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, new FlagHelp());
         return new CommandLine(spec);

@@ -12,7 +12,7 @@ import java.util.logging.Formatter;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 
-/** Writes a record as one line in the chosen {@link LogFormat}, and the stack trace of its cause beneath. */
+/** Writes a record as one line in the chosen {@link LogFormat}; unless that is JSON, its stack trace stands beneath. */
 final class LineFormatter extends Formatter {
     /** Always in UTC, as Triton does. */
     private static final DateTimeFormatter DEFAULT_TIME =
@@ -20,6 +20,9 @@ final class LineFormatter extends Formatter {
 
     private static final DateTimeFormatter ISO_TIME =
             DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss'Z'", Locale.ROOT);
+
+    private static final DateTimeFormatter JSON_TIME =
+            DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT);
 
     private final LogFormat format;
     private final long processId;
@@ -32,21 +35,52 @@ final class LineFormatter extends Formatter {
     @Override
     public String format(LogRecord record) {
         OffsetDateTime time = record.getInstant().atOffset(ZoneOffset.UTC);
+        if (format == LogFormat.JSON) {
+            return json(record, time);
+        }
         char severity = severity(record.getLevel());
         StringBuilder line = new StringBuilder(120);
         switch (format) {
             case DEFAULT -> line.append(severity).append(DEFAULT_TIME.format(time));
-            case ISO8601 -> line.append(ISO_TIME.format(time)).append(' ').append(severity);
+            case ISO8601, JSON -> line.append(ISO_TIME.format(time)).append(' ').append(severity);
         }
         line.append(' ').append(processId).append(' ').append(source(record)).append("] ");
         append(line, formatMessage(record));
         line.append('\n');
         if (record.getThrown() != null) {
-            StringWriter trace = new StringWriter();
-            record.getThrown().printStackTrace(new PrintWriter(trace));
-            line.append(trace);
+            line.append(trace(record.getThrown()));
         }
         return line.toString();
+    }
+
+    private String json(LogRecord record, OffsetDateTime time) {
+        StringBuilder line = new StringBuilder(160);
+        JsonLine object = new JsonLine(line)
+                .text("time", JSON_TIME.format(time))
+                .text("level", level(record.getLevel()))
+                .number("pid", processId)
+                .text("logger", record.getLoggerName() == null ? "" : record.getLoggerName())
+                .text("message", formatMessage(record));
+        if (record.getThrown() != null) {
+            object.text("exception", trace(record.getThrown()));
+        }
+        object.end();
+        return line.toString();
+    }
+
+    private static String level(Level level) {
+        return switch (severity(level)) {
+            case 'E' -> "error";
+            case 'W' -> "warning";
+            case 'I' -> "info";
+            default -> "verbose";
+        };
+    }
+
+    private static String trace(Throwable thrown) {
+        StringWriter trace = new StringWriter();
+        thrown.printStackTrace(new PrintWriter(trace));
+        return trace.toString();
     }
 
     /**

@@ -3,7 +3,7 @@ package gatun.server.logging;
 
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
-import java.io.FileOutputStream;
+import gatun.server.settings.LogRotation;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -34,6 +34,7 @@ public final class Log implements LogControl {
     private static final Logger JETTY = Logger.getLogger("org.eclipse.jetty");
 
     private final FlushingHandler handler;
+    private final LogRotation rotation;
     private final LibraryRecords library = new LibraryRecords(System::nanoTime);
     private final long processId = ProcessHandle.current().pid();
     private final ReentrantLock lock = new ReentrantLock();
@@ -41,8 +42,9 @@ public final class Log implements LogControl {
     /** Written under the lock. */
     private volatile LogSettings settings;
 
-    private Log(LogSettings settings, OutputStream target) {
+    private Log(LogSettings settings, LogRotation rotation, OutputStream target) {
         this.settings = settings;
+        this.rotation = rotation;
         this.handler = new FlushingHandler(target);
     }
 
@@ -53,7 +55,15 @@ public final class Log implements LogControl {
      * @throws UncheckedIOException when the log file cannot be opened; the text names it
      */
     public static Log install(LogSettings settings) {
-        Log log = new Log(settings, settings.file().map(Log::append).orElse(System.err));
+        return install(settings, LogRotation.NONE);
+    }
+
+    /** The same with a file that is begun anew when it is large. */
+    public static Log install(LogSettings settings, LogRotation rotation) {
+        Log log = new Log(
+                settings,
+                rotation,
+                settings.file().map(file -> append(file, rotation)).orElse(System.err));
         log.handler.setFilter(log::isWanted);
         log.handler.setLevel(Level.ALL);
         LogManager.getLogManager().reset();
@@ -86,7 +96,7 @@ public final class Log implements LogControl {
     public void reopen() {
         settings.file().ifPresent(file -> {
             try {
-                handler.target(append(file));
+                handler.target(append(file, rotation));
                 LOG.info("The log goes on in {}", file);
             } catch (UncheckedIOException e) {
                 LOG.error("{}; the log goes on where it was", e.getMessage());
@@ -103,9 +113,9 @@ public final class Log implements LogControl {
         JETTY.setLevel(libraries ? null : Level.SEVERE);
     }
 
-    private static OutputStream append(Path file) {
+    private static OutputStream append(Path file, LogRotation rotation) {
         try {
-            return new FileOutputStream(file.toFile(), true);
+            return new RotatingFile(file, rotation);
         } catch (IOException e) {
             throw new UncheckedIOException(
                     "--log-file=" + file + " cannot be written: " + e.getMessage()

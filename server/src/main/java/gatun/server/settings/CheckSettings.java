@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * The settings of {@code gatun check}.
  *
- * @param repositories the folders that hold the models
+ * @param paths repositories, folders of single models, or loose models
  * @param models the models to look at; empty for all
  * @param configName the configurations that count instead of config.pbtxt; empty for none
  * @param autoComplete whether configurations are completed from the models' files
@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param showConfigurations whether completed configurations are shown
  */
 public record CheckSettings(
-        List<Path> repositories,
+        List<Path> paths,
         List<String> models,
         String configName,
         boolean autoComplete,

@@ -30,7 +30,7 @@ public record ModelSettings(
         Optional<List<ResourceAmount>> rateLimit) {
     /** The defaults; there is no repository yet. */
     public static final ModelSettings STANDARD = new ModelSettings(
-            new Sources(List.of(), Optional.empty(), "", true, false),
+            new Sources(List.of(), List.of(), Optional.empty(), "", true, false),
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
             new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1, OptionalLong.empty()),
             new Backends(Map.of(), Optional.empty()),
@@ -40,7 +40,13 @@ public record ModelSettings(
     /** The same with these repositories, and no other. */
     ModelSettings withRepositories(List<Path> repositories) {
         return new ModelSettings(
-                new Sources(repositories, sources.list, sources.configName, sources.autoComplete, sources.namespacing),
+                new Sources(
+                        repositories,
+                        sources.paths,
+                        sources.list,
+                        sources.configName,
+                        sources.autoComplete,
+                        sources.namespacing),
                 control,
                 loading,
                 backends,
@@ -51,7 +57,8 @@ public record ModelSettings(
     /**
      * The places where models come from.
      *
-     * @param repositories the folders that hold one folder per model; at least one unless models are listed
+     * @param repositories the folders that hold one folder per model; at least one unless models are named otherwise
+     * @param paths more repositories, folders of single models, or loose models
      * @param list models that are served besides, by name; empty when there is no list
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether a configuration is completed from the model's file
@@ -59,13 +66,15 @@ public record ModelSettings(
      */
     public record Sources(
             List<Path> repositories,
+            List<Path> paths,
             Optional<ModelListSettings> list,
             String configName,
             boolean autoComplete,
             boolean namespacing) {
-        /** Keeps a copy of the folders. */
+        /** Keeps copies of the lists. */
         public Sources {
             repositories = List.copyOf(repositories);
+            paths = List.copyOf(paths);
         }
     }
 

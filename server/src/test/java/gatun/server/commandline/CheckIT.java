@@ -111,14 +111,30 @@ class CheckIT {
                         "loose.onnx is not served as it lies there",
                         "move it to " + folder.resolve("loose/1/model.onnx"));
 
-        models.simple("good", "", 1);
-        ServerProcess inside = ServerProcess.run("check", folder.resolve("good").toString());
-        assertThat(inside.awaitExit(Duration.ZERO)).isEqualTo(1);
-        assertThat(inside.output()).contains("is the folder of one model", "name the folder above it: " + folder);
-
         ServerProcess cloud = ServerProcess.run("check", "s3://bucket/models");
         assertThat(cloud.awaitExit(Duration.ZERO)).isEqualTo(2);
         assertThat(cloud.log()).contains("not read from cloud storage", "aws s3 sync s3://bucket/models DIR");
+    }
+
+    @Test
+    void shouldCheckOneModelWhereverItLies() throws IOException {
+        ModelRepositoryFolder models = new ModelRepositoryFolder(folder);
+        models.simple("good", "", 1);
+        models.simple("typo", "max_batchsize: 8", 1);
+        Path loose = Files.write(folder.resolve("loose.onnx"), ModelRepositoryFolder.simpleModelFile());
+        ServerProcess good =
+                ServerProcess.run("check", "--quiet", folder.resolve("good").toString(), loose.toString());
+        assertThat(good.awaitExit(Duration.ZERO)).as(good.transcript()).isZero();
+        assertThat(good.output())
+                .contains("good: good, version 1", "loose: good, version 1", "All 2 models would be served.");
+
+        Files.write(loose, new byte[0]);
+        ServerProcess bad = ServerProcess.run("check", folder.resolve("typo").toString(), loose.toString());
+        assertThat(bad.awaitExit(Duration.ZERO)).isEqualTo(1);
+        assertThat(bad.output())
+                .contains(
+                        folder.resolve("typo/config.pbtxt") + ":" + line("typo", "max_batchsize"),
+                        loose + ": loose.onnx is empty");
     }
 
     @Test
@@ -136,7 +152,7 @@ class CheckIT {
         Path missing = folder.resolve("nowhere");
         ServerProcess check = ServerProcess.run("check", missing.toString());
         assertThat(check.awaitExit(Duration.ZERO)).isEqualTo(2);
-        assertThat(check.log()).contains(missing.toString(), "is not a directory");
+        assertThat(check.log()).contains(missing.toString(), "there is no file and no folder");
 
         ServerProcess wrongName = ServerProcess.run(
                 "check", "--model=simpel", ServerProcess.exampleModels().toString());

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.logging.LogSettings;
 import gatun.server.EmbeddedServer;
+import gatun.server.settings.LoggingSettings;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ServerSettings;
 import java.io.PrintWriter;
@@ -21,6 +22,7 @@ abstract class CommandFixture {
 
     final List<ServerSettings> served = new ArrayList<>();
     final List<LogSettings> logs = new ArrayList<>();
+    final List<LoggingSettings> logging = new ArrayList<>();
     final List<String> warnings = new ArrayList<>();
     final StringWriter out = new StringWriter();
     final StringWriter err = new StringWriter();
@@ -33,7 +35,8 @@ abstract class CommandFixture {
                 "1.2.3",
                 (settings, log, warned) -> {
                     served.add(settings);
-                    logs.add(log);
+                    logs.add(log.log());
+                    logging.add(log);
                     warnings.addAll(warned);
                     return SERVED;
                 },
@@ -41,7 +44,7 @@ abstract class CommandFixture {
                 sources);
         command.setOut(new PrintWriter(out, true));
         command.setErr(new PrintWriter(err, true));
-        return GatunCommand.execute(command, sources, environment, List.of(arguments));
+        return GatunCommand.run(command, sources, environment, arguments);
     }
 
     ServerSettings serve(String... flags) {

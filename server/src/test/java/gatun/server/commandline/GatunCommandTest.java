@@ -15,16 +15,20 @@ import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
+import gatun.server.settings.AccessLogSettings;
 import gatun.server.settings.ListenerSettings.BindSettings;
 import gatun.server.settings.ListenerSettings.GrpcSettings;
 import gatun.server.settings.ListenerSettings.HttpSettings;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
 import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
+import gatun.server.settings.LogRotation;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ResponseCacheSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -32,11 +36,14 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GatunCommandTest extends CommandFixture {
+    @TempDir
+    Path folder;
 
     @Test
     void shouldServeWithTheDefaultsOfTriton() {
@@ -254,7 +261,7 @@ class GatunCommandTest extends CommandFixture {
                 "--exit-timeout-secs=-1; --exit-timeout-secs: '-1' is not a number of seconds",
                 "--model-load-thread-count=0; --model-load-thread-count: '0' is not a number from 1",
                 "--log-verbose=x; --log-verbose: 'x' is not a level",
-                "--log-format=xml; --log-format: 'xml' is not a format: default or ISO8601",
+                "--log-format=xml; --log-format: 'xml' is not a format: default, ISO8601 or json",
                 "--model-control-mode=all; --model-control-mode: 'all' is not a mode: none, poll or explicit",
                 "--model-control-mode=auto; none, poll or explicit",
                 "--repository-poll-secs=0; a number of seconds from 1 up",
@@ -288,9 +295,28 @@ class GatunCommandTest extends CommandFixture {
     }
 
     @Test
+    void shouldServeWhatIsNamedWithoutAFlag() {
+        ModelSettings.Sources sources = serveOnly("a.onnx", "--log-info=false", "models", "--log-verbose", "b c.onnx")
+                .sources();
+        assertThat(sources.paths()).containsExactly(Path.of("a.onnx"), Path.of("models"), Path.of("b c.onnx"));
+        assertThat(sources.repositories()).isEmpty();
+        assertThat(logs.getLast().verbosity()).isEqualTo(1);
+        assertThat(serveOnly("--log-verbose", "2", "--log-info", "false", "7.onnx")
+                        .sources()
+                        .paths())
+                .containsExactly(Path.of("7.onnx"));
+        assertThat(logs.getLast().verbosity()).isEqualTo(2);
+        assertThat(logs.getLast().info()).isFalse();
+        assertThat(serve("a.onnx").models().sources().repositories()).containsExactly(Path.of("models"));
+        served.clear();
+        assertThat(run("serve", "a.onnx", "--model_base_path=b")).isEqualTo(2);
+        assertThat(err.toString()).contains("'a.onnx' names models, and so do --model_config_file");
+    }
+
+    @Test
     void shouldAskForTheRepository() {
         assertThat(run("serve", "--http-port=0")).isEqualTo(2);
-        assertThat(err.toString()).contains("missing --model-repository=DIR");
+        assertThat(err.toString()).contains("missing PATH, or --model-repository=DIR");
     }
 
     @Test
@@ -487,9 +513,61 @@ class GatunCommandTest extends CommandFixture {
     }
 
     @Test
+    void shouldWriteTheLogsAsTold() {
+        serve();
+        assertThat(logging.getLast().access()).isEmpty();
+        assertThat(logging.getLast().rotation()).isEqualTo(LogRotation.NONE);
+        serve("--access-log=a.log", "--log-rotate-bytes=1000", "--log-rotate-files=2");
+        assertThat(logging.getLast().access()).contains(new AccessLogSettings(Optional.of(Path.of("a.log")), false));
+        assertThat(logging.getLast().rotation()).isEqualTo(new LogRotation(1000, 2));
+        serve("--access-log=-", "--log-format=json");
+        assertThat(logs.getLast().format()).isEqualTo(LogFormat.JSON);
+        assertThat(logging.getLast().access()).contains(new AccessLogSettings(Optional.empty(), true));
+        serve("--access-log=-", "--log-format=json", "--access-log-format=text");
+        assertThat(logging.getLast().access()).contains(new AccessLogSettings(Optional.empty(), false));
+        served.clear();
+        assertThat(refuse("--access-log-format=xml")).contains("'xml' is not a format: text or json");
+    }
+
+    @Test
+    void shouldSayHowToServeAPathThatIsTakenForACommand() {
+        assertThat(run("pom.xml")).isEqualTo(2);
+        assertThat(err.toString())
+                .contains("'pom.xml' is neither a command nor a flag. To serve it: gatun serve pom.xml");
+    }
+
+    @Test
+    void shouldHelp() {
+        assertThat(run("help")).isZero();
+        assertThat(out.toString())
+                .contains(
+                        "serve", "check", "models", "bench", "install", "tensorflow_model_server", "completion", "help")
+                .contains("@FILE");
+        assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
+        for (String command : List.of("serve", "check", "bench", "install", "tensorflow_model_server", "help")) {
+            out.getBuffer().setLength(0);
+            assertThat(run("help", command)).isZero();
+            assertThat(out.toString()).startsWith("Usage: gatun " + command).contains("--help");
+        }
+        assertThat(run("help", "serv")).isEqualTo(2);
+        assertThat(err.toString()).contains("there is no command 'serv'. Did you mean serve?");
+    }
+
+    @Test
+    void shouldTakeArgumentsFromFilesBeforeOtherSources() throws IOException {
+        Path file = Files.writeString(folder.resolve("arguments"), "serve --http-port=7 # of a test\n'a b.onnx'");
+        environment.put("GATUN_HTTP_PORT", "8");
+        assertThat(run("@" + file)).as(err.toString()).isEqualTo(SERVED);
+        assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(7);
+        assertThat(served.getLast().models().sources().paths()).containsExactly(Path.of("a b.onnx"));
+        assertThat(run("serve", "@" + folder.resolve("none"))).isEqualTo(2);
+        assertThat(err.toString()).contains("none: the file of arguments cannot be read");
+    }
+
+    @Test
     void shouldShowHowToStartWhereNothingIsAsked() {
         assertThat(run()).isEqualTo(2);
-        assertThat(err.toString()).contains("gatun serve --model-repository=DIR");
+        assertThat(err.toString()).contains("gatun serve PATH");
     }
 
     @Test

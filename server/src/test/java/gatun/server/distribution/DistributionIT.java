@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SimpleModel;
+import gatun.testing.Await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,6 +31,11 @@ class DistributionIT {
 
     private static Path distribution;
 
+    /** What lies in the Debian package. */
+    private static Path packaged;
+
+    private static String control;
+
     @BeforeAll
     static void makeAndUnpack() throws Exception {
         Path root = ServerProcess.root();
@@ -47,20 +53,29 @@ class DistributionIT {
                     .orElseThrow();
             run("tar", "-xzf", archive.toString(), "-C", elsewhere.toString());
         }
+        packaged = folder.resolve("packaged");
+        try (Stream<Path> files = Files.list(folder.resolve("made"))) {
+            Path debian = files.filter(file -> file.toString().endsWith(".deb"))
+                    .findFirst()
+                    .orElseThrow();
+            control = run("dpkg-deb", "--info", debian.toString());
+            run("dpkg-deb", "--extract", debian.toString(), packaged.toString());
+        }
         run("rm", "-rf", folder.resolve("made").toString());
         try (Stream<Path> files = Files.list(elsewhere)) {
             distribution = files.findFirst().orElseThrow();
         }
     }
 
-    private static void run(String... command) throws Exception {
+    private static String run(String... command) throws Exception {
         Path output = folder.resolve("output");
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         Process process = builder.start();
-        assertThat(process.waitFor(300, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(600, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).as(Files.readString(output)).isZero();
+        return Files.readString(output);
     }
 
     @Test
@@ -78,6 +93,54 @@ class DistributionIT {
                     .isEqualTo(200);
             assertThat(http.get("/v1/models/digits").statusCode()).isEqualTo(200);
             assertThat(http.get("/api/health/live").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void shouldBringItsManualAndCompletionAlong() {
+        Path share = distribution.resolve("share");
+        assertThat(share.resolve("man/man1/gatun.1"))
+                .content()
+                .startsWith(".TH GATUN 1")
+                .contains("http\\-port");
+        assertThat(share.resolve("bash-completion/completions/gatun")).content().contains("complete -F _gatun gatun");
+        assertThat(share.resolve("zsh/site-functions/_gatun")).content().startsWith("#compdef gatun");
+        assertThat(share.resolve("fish/vendor_completions.d/gatun.fish"))
+                .content()
+                .contains("-l http-port");
+    }
+
+    @Test
+    void shouldBePackedForDebianWithAServiceAndItsSettings() {
+        assertThat(control)
+                .contains("Package: gatun\n", "Version: 1.2.3\n")
+                .containsPattern("Architecture: (amd64|arm64)\n")
+                .contains("conffiles", "postinst", "prerm");
+        assertThat(packaged.resolve("usr/share/man/man1/gatun.1.gz")).exists();
+        assertThat(packaged.resolve("usr/share/bash-completion/completions/gatun"))
+                .exists();
+        assertThat(packaged.resolve("usr/lib/sysusers.d/gatun.conf")).content().startsWith("u gatun ");
+        assertThat(packaged.resolve("usr/lib/systemd/system/gatun.service"))
+                .content()
+                .contains("ExecStart=/usr/bin/gatun serve --config=/etc/gatun/gatun.yaml");
+    }
+
+    @Test
+    void shouldServeWithTheSettingsOfTheDebianPackage() throws Exception {
+        Path models = Files.createDirectories(folder.resolve("var models"));
+        try (ServerProcess server = ServerProcess.launch(
+                        packaged.resolve("usr/bin/gatun"),
+                        models,
+                        BARE,
+                        "--config=" + packaged.resolve("etc/gatun/gatun.yaml"),
+                        "--repository-poll-secs=1");
+                HttpApi http = new HttpApi(server)) {
+            run("cp", "-R", distribution.resolve("models/simple").toString(), models + "/");
+            Await.until(
+                    "the model that came is served",
+                    () -> http.post("/v2/models/simple/infer", SimpleModel.json())
+                                    .statusCode()
+                            == 200);
         }
     }
 

@@ -122,8 +122,8 @@ public final class ServerProcess implements AutoCloseable {
         try {
             Path folder = Files.createTempDirectory(
                     Files.createDirectories(Path.of(System.getProperty("gatun.it.folder"))), "server");
-            // A build in the background ignores interrupts, and so would all that it starts.
-            List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", launcher.toString()));
+            // A build in the background ignores interrupts and perhaps hang-ups, and so would all that it starts.
+            List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,HUP", launcher.toString()));
             command.addAll(arguments);
             boolean serves = arguments.contains("serve") || arguments.contains(MODEL_SERVER);
             if (serves && arguments.stream().noneMatch(argument -> argument.startsWith(READY_FILE))) {

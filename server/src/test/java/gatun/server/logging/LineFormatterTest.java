@@ -40,6 +40,22 @@ class LineFormatterTest {
     }
 
     @Test
+    void shouldWriteOneJsonObjectOnEachLine() {
+        LogRecord record = line(Level.WARNING);
+        record.setMessage("two\nlines, \"quoted\" \u001b[2J");
+        record.setThrown(new IllegalStateException("broken"));
+        String text = new LineFormatter(LogFormat.JSON, 3355).format(record);
+        assertThat(text.lines()).hasSize(1);
+        assertThat(text)
+                .startsWith("{\"time\":\"2026-05-20T20:03:25.")
+                .contains(
+                        "\",\"level\":\"warning\",\"pid\":3355,\"logger\":\"",
+                        "\"message\":\"two\\nlines, \\\"quoted\\\" \\u001b[2J\"",
+                        "\"exception\":\"java.lang.IllegalStateException: broken\\n\\tat ")
+                .endsWith("\"}\n");
+    }
+
+    @Test
     void shouldWriteTheCauseBeneath() {
         LogRecord record = line(Level.SEVERE);
         record.setThrown(new IllegalStateException("broken"));

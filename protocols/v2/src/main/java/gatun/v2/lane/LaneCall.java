@@ -14,6 +14,8 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerExit;
+import gatun.runtime.logging.AccessEntry;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import java.util.Optional;
@@ -160,18 +162,40 @@ final class LaneCall implements Runnable {
         runner = Thread.currentThread();
         int code = 0;
         String text = "";
+        AccessEntry entry = accessEntry();
+        String status = "OK";
         try {
             infer();
         } catch (GatunException e) {
             boolean late = e.code() == ErrorCode.CANCELLED && !cancelled && slotRequest.deadlineHasPassed();
             code = late ? SlotAnswer.DEADLINE_EXCEEDED : SlotAnswer.number(e.code());
             text = late ? "the request's deadline has passed" : e.getMessage();
+            status = late ? "DEADLINE_EXCEEDED" : e.code().name();
         } catch (Throwable t) {
             FailureLog.write(t, failure -> LOG.error("A request of a lane failed", failure));
             code = SlotAnswer.number(ErrorCode.INTERNAL);
             text = "the server failed: its log tells why";
+            status = ErrorCode.INTERNAL.name();
+        } finally {
+            if (entry != null) {
+                AccessEntry.unbind();
+            }
+        }
+        if (entry != null) {
+            entry.end(status);
         }
         finish(code, text);
+    }
+
+    /** The request's entry in the access log, bound to this thread; null where there is no such log. */
+    private @Nullable AccessEntry accessEntry() {
+        AccessLog log = lane.server().accessLog();
+        if (!log.isOn()) {
+            return null;
+        }
+        AccessEntry entry = AccessEntry.begin(log, "lane", null, "infer");
+        entry.bind();
+        return entry;
     }
 
     private void infer() {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.logging;
+
+/** Where a line for each request goes. Safe for any thread. */
+public interface AccessLog {
+    /** Keeps nothing. */
+    AccessLog OFF = new AccessLog() {
+        @Override
+        public boolean isOn() {
+            return false;
+        }
+
+        @Override
+        public void write(AccessEntry entry) {
+            // Nobody asked for it.
+        }
+
+        @Override
+        public long writtenCount() {
+            return 0;
+        }
+
+        @Override
+        public long droppedCount() {
+            return 0;
+        }
+    };
+
+    /** Whether entries are wanted; always the same. Where they are not, none need be made. */
+    boolean isOn();
+
+    /** Takes over an entry, which nobody changes any more. Waits for nothing: what there is no room for is dropped. */
+    void write(AccessEntry entry);
+
+    /** How many entries have been written. */
+    long writtenCount();
+
+    /** How many entries were dropped, since they came faster than they could be written or could not be written. */
+    long droppedCount();
+}

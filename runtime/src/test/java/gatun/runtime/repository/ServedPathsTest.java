@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.repository;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ServedPath.LooseModel;
+import gatun.runtime.ServedPath.ModelFolder;
+import gatun.runtime.ServedPath.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ServedPathsTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void shouldServeAFileUnderItsNameWithoutTheEnding() throws IOException {
+        Path file = file("resnet50.v2.onnx");
+        LooseModel model = new LooseModel("resnet50.v2", 1, file);
+        assertThat(ServedPaths.read(file)).isEqualTo(model);
+        assertThat(model.versionFolder()).isEqualTo(folder);
+        assertThat(model.fileName()).contains("resnet50.v2.onnx");
+        Path relative = Path.of("").toAbsolutePath().relativize(file);
+        assertThat(ServedPaths.read(relative)).isEqualTo(model);
+    }
+
+    @Test
+    void shouldServeASavedModelUnderItsFoldersName() throws IOException {
+        file("mnist.savedmodel/saved_model.pb");
+        LooseModel model = new LooseModel("mnist", 1, folder.resolve("mnist.savedmodel"));
+        assertThat(ServedPaths.read(folder.resolve("mnist.savedmodel"))).isEqualTo(model);
+        assertThat(ServedPaths.read(folder.resolve("mnist.savedmodel/saved_model.pb")))
+                .isEqualTo(model);
+        assertThat(model.versionFolder()).isEqualTo(folder.resolve("mnist.savedmodel"));
+        assertThat(model.fileName()).isEmpty();
+    }
+
+    @Test
+    void shouldServeTheFolderOfAVersionAsOneOfTheModelAbove() throws IOException {
+        file("half/00000123/saved_model.pb");
+        assertThat(ServedPaths.read(folder.resolve("half/00000123")))
+                .isEqualTo(new LooseModel("half", 123, folder.resolve("half/00000123")));
+    }
+
+    @Test
+    void shouldServeAModelsFolderUnderTheNameOfItsConfigurationOrItsOwn() throws IOException {
+        file("simple/1/model.onnx");
+        assertThat(ServedPaths.read(folder.resolve("simple")))
+                .isEqualTo(new ModelFolder("simple", folder.resolve("simple")));
+        Files.writeString(file("copy-2/config.pbtxt"), "name: \"resnet\"");
+        assertThat(ServedPaths.read(folder.resolve("copy-2")))
+                .isEqualTo(new ModelFolder("resnet", folder.resolve("copy-2")));
+        Files.writeString(file("broken/config.pbtxt"), "nonsense");
+        assertThat(ServedPaths.read(folder.resolve("broken")))
+                .isEqualTo(new ModelFolder("broken", folder.resolve("broken")));
+        assertThat(ServedPaths.read(folder.resolve("simple/../copy-2/.")))
+                .isEqualTo(new ModelFolder("resnet", folder.resolve("simple/../copy-2/.")));
+    }
+
+    @Test
+    void shouldTakeAFolderOfModelsForARepository() throws IOException {
+        file("models/simple/1/model.onnx");
+        assertThat(ServedPaths.read(folder.resolve("models"))).isEqualTo(new Repository(folder.resolve("models")));
+        file("wrong/lettered/v1/model.onnx");
+        assertThat(ServedPaths.read(folder.resolve("wrong"))).isEqualTo(new Repository(folder.resolve("wrong")));
+    }
+
+    @Test
+    void shouldSayWhatWasFoundAndWhatWasExpected() throws IOException {
+        refuses("nowhere", ErrorCode.NOT_FOUND, "there is no file and no folder", "expected a model repository");
+        file("notes.txt");
+        refuses("notes.txt", ErrorCode.INVALID_ARGUMENT, "notes.txt' is no model by its name", "such as resnet.onnx");
+        file("home/music/song.mp3");
+        file("home/letter.odt");
+        refuses("home", ErrorCode.INVALID_ARGUMENT, "holds no model: it holds letter.odt, music", "expected");
+        file("download/a.onnx");
+        file("download/b.onnx");
+        refuses(
+                "download",
+                ErrorCode.INVALID_ARGUMENT,
+                "name these themselves: " + folder.resolve("download/a.onnx") + ", "
+                        + folder.resolve("download/b.onnx"));
+        Files.createDirectory(folder.resolve("empty"));
+        refuses("empty", ErrorCode.INVALID_ARGUMENT, "it is empty", "--model-repository=" + folder.resolve("empty"));
+        file(".onnx");
+        refuses(".onnx", ErrorCode.INVALID_ARGUMENT, "is no model by its name");
+        assertThatThrownBy(() -> ServedPaths.read(Path.of("s3://bucket/models")))
+                .hasMessageContaining("not read from cloud storage");
+    }
+
+    private void refuses(String path, ErrorCode code, String... texts) {
+        assertThatThrownBy(() -> ServedPaths.read(folder.resolve(path)))
+                .isInstanceOfSatisfying(GatunException.class, failure -> assertThat(failure.code())
+                        .isEqualTo(code))
+                .message()
+                .contains(texts);
+    }
+
+    private Path file(String path) throws IOException {
+        Path file = folder.resolve(path);
+        Files.createDirectories(file.getParent());
+        return Files.writeString(file, "content");
+    }
+}
