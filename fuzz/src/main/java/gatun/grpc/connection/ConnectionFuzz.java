@@ -6,6 +6,7 @@ import gatun.fuzz.LoggedFailures;
 import gatun.listener.ClientErrorException;
 import gatun.listener.IoBuffers;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
@@ -65,8 +66,8 @@ public final class ConnectionFuzz {
 
     private static void serve(byte[] input) {
         Calls calls = new Calls();
-        CallServices services =
-                new CallServices(Context.ROOT, PEER, TIMER, calls, new Decompression(POOL, SETTINGS.maxMessageSize()));
+        CallServices services = new CallServices(
+                Context.ROOT, PEER, TIMER, calls, new Decompression(POOL, SETTINGS.maxMessageSize()), AccessLog.OFF);
         Set<GrpcConnection> open = ConcurrentHashMap.newKeySet();
         AtomicReference<GrpcConnection> served = new AtomicReference<>();
         boolean reads = (input[0] & READS_NOTHING) == 0;
