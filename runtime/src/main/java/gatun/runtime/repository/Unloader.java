@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,17 @@ final class Unloader {
     /** How long it may take to tidy up after versions that have ended. */
     private static final Duration AFTERWARDS = Duration.ofSeconds(10);
 
+    /**
+     * How many changes begin without waiting for others to end. The JVM asks all threads each time that native memory is
+     * given up: threads for a thousand models that are unloaded together would get in each other's way.
+     */
+    private static final int TOGETHER = 16;
+
+    /** How long a change waits for that at most: others may wait for requests that take long. */
+    private static final Duration WAIT = Duration.ofMillis(50);
+
+    private final Semaphore together = new Semaphore(TOGETHER);
+
     /** Versions that have not ended, by the thread that waits for them. */
     private final Map<CountDownLatch, List<ServedModel>> ending = new ConcurrentHashMap<>();
 
@@ -37,6 +49,7 @@ final class Unloader {
             return;
         }
         models.forEach(ServedModel::drain);
+        boolean counted = takeTurn();
         // Known before its thread runs: the server may close at any moment.
         CountDownLatch ended = new CountDownLatch(1);
         ending.put(ended, List.copyOf(models));
@@ -51,8 +64,21 @@ final class Unloader {
                     } finally {
                         ending.remove(ended);
                         ended.countDown();
+                        if (counted) {
+                            together.release();
+                        }
                     }
                 });
+    }
+
+    /** Whether a turn was free in time. */
+    private boolean takeTurn() {
+        try {
+            return together.tryAcquire(WAIT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     private static boolean close(ServedModel model, Duration grace) {

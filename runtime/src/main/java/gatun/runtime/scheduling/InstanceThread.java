@@ -59,6 +59,9 @@ final class InstanceThread<T extends Ticket> {
     /** Whether the thread ends after some time without work; as the worker is bound, or not, once it is open. */
     private volatile boolean mayRest;
 
+    /** Whether there will be no more work to wait for: at most the end of a run on another thread. */
+    private volatile boolean ending;
+
     /** Set when its instance is given nothing new any more. */
     private volatile boolean retired;
 
@@ -258,9 +261,13 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /** Ends an instance whose thread rests, on the calling thread, once the scheduler takes no more tickets. */
+    /**
+     * Ends an instance whose thread rests, on the calling thread, once the scheduler takes no more tickets. Where it is
+     * lent, that is left to a thread which comes when it is given back.
+     */
     void endIfResting() {
         if (state.compareAndSet(State.RESTING, State.WOKEN)) {
+            ending = true;
             thread = Thread.currentThread();
             live();
         }
@@ -272,7 +279,7 @@ final class InstanceThread<T extends Ticket> {
      */
     boolean sleep(long nanos) {
         boolean mayEnd = mayRest && nanos == Dispatcher.FOREVER;
-        long limit = mayEnd ? idleNanos : nanos;
+        long limit = mayEnd ? (ending ? 0 : idleNanos) : nanos;
         long deadline = System.nanoTime() + limit;
         while (state.get() != State.WOKEN) {
             if (limit == Dispatcher.FOREVER) {
