@@ -44,7 +44,7 @@ public final class ModelMemory {
     private final Condition room = lock.newCondition();
 
     // Guarded by the lock.
-    private final Set<OnDemandModel> models = new HashSet<>();
+    private final Set<Residence> models = new HashSet<>();
     private long used;
     private long loads;
     private long evictions;
@@ -106,7 +106,7 @@ public final class ModelMemory {
      *
      * @throws GatunException UNAVAILABLE when the others stay in use for too long
      */
-    void take(OnDemandModel model) {
+    void take(Residence model) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
             Optional<Departure> departure = takeOrChoose(model, deadline);
@@ -120,21 +120,21 @@ public final class ModelMemory {
     }
 
     /** A model that is not in memory any more once what was loaded is closed. */
-    private record Departure(OnDemandModel model, LoadedModel loaded) {
-        static Optional<Departure> of(OnDemandModel model) {
+    private record Departure(Residence model, LoadedModel loaded) {
+        static Optional<Departure> of(Residence model) {
             return model.retire().map(loaded -> new Departure(model, loaded));
         }
 
         void complete() {
             // Nobody is with it, so that there is nothing to wait for.
             if (!loaded.close(CLOSING)) {
-                LOG.warn("Model '{}' version {} could not be closed in time", model.name(), model.versionText());
+                LOG.warn("{} could not be closed in time", model.title());
             }
         }
     }
 
     /** Takes the memory, or else chooses a model that is to be closed, which answers nobody any more. */
-    private Optional<Departure> takeOrChoose(OnDemandModel model, long deadline) {
+    private Optional<Departure> takeOrChoose(Residence model, long deadline) {
         lock.lock();
         waiting.incrementAndGet();
         try {
@@ -164,21 +164,21 @@ public final class ModelMemory {
 
     private Optional<Departure> leastRecentlyUsed() {
         return models.stream()
-                .sorted(Comparator.comparingLong(OnDemandModel::lastUsedNanos))
+                .sorted(Comparator.comparingLong(Residence::lastUsedNanos))
                 .flatMap(idle -> Departure.of(idle).stream())
                 .findFirst();
     }
 
-    private GatunException full(OnDemandModel model) {
+    private GatunException full(Residence model) {
         return new GatunException(
                 ErrorCode.UNAVAILABLE,
-                "there is no memory for model '" + model.name() + "' of " + model.byteSize()
+                "there is no memory for " + model.title() + " of " + model.byteSize()
                         + " bytes: other models are in use, which have " + used + " of the " + byteSize
                         + " bytes that all may take; ask again later, or raise " + Setting.MODEL_MEMORY_LIMIT);
     }
 
     /** Gives back the memory of a model that is closed, or could not be loaded. */
-    void giveBack(OnDemandModel model) {
+    void giveBack(Residence model) {
         lock.lock();
         try {
             models.remove(model);

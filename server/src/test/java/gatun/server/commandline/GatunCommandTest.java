@@ -27,8 +27,6 @@ import gatun.server.settings.ResponseCacheSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -36,15 +34,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GatunCommandTest extends CommandFixture {
-    @TempDir
-    Path folder;
-
     @Test
     void shouldServeWithTheDefaultsOfTriton() {
         ServerSettings settings = serve();
@@ -107,6 +101,15 @@ class GatunCommandTest extends CommandFixture {
                         .loading()
                         .warmUpIterations())
                 .isZero();
+    }
+
+    @Test
+    void shouldLoadModelsOnDemandWhereTheirMemoryIsLimited() {
+        assertThat(serve().models().loading().memoryByteSize()).isEmpty();
+        assertThat(serve("--model-memory-limit=1000").models().loading().memoryByteSize())
+                .hasValue(1000);
+        served.clear();
+        assertThat(refuse("--model-memory-limit=0")).contains("'0' is not a number of bytes from 1 up");
     }
 
     @Test
@@ -292,25 +295,6 @@ class GatunCommandTest extends CommandFixture {
         assertThat(serve("--pinned-mem=4096").memory().bufferPoolByteSize()).isEqualTo(4096);
         assertThat(refused("--log-=1"))
                 .contains("option '--log-' is ambiguous; possibilities: '--log-error' '--log-file' '--log-format'");
-    }
-
-    @Test
-    void shouldServeWhatIsNamedWithoutAFlag() {
-        ModelSettings.Sources sources = serveOnly("a.onnx", "--log-info=false", "models", "--log-verbose", "b c.onnx")
-                .sources();
-        assertThat(sources.paths()).containsExactly(Path.of("a.onnx"), Path.of("models"), Path.of("b c.onnx"));
-        assertThat(sources.repositories()).isEmpty();
-        assertThat(logs.getLast().verbosity()).isEqualTo(1);
-        assertThat(serveOnly("--log-verbose", "2", "--log-info", "false", "7.onnx")
-                        .sources()
-                        .paths())
-                .containsExactly(Path.of("7.onnx"));
-        assertThat(logs.getLast().verbosity()).isEqualTo(2);
-        assertThat(logs.getLast().info()).isFalse();
-        assertThat(serve("a.onnx").models().sources().repositories()).containsExactly(Path.of("models"));
-        served.clear();
-        assertThat(run("serve", "a.onnx", "--model_base_path=b")).isEqualTo(2);
-        assertThat(err.toString()).contains("'a.onnx' names models, and so do --model_config_file");
     }
 
     @Test
@@ -527,41 +511,6 @@ class GatunCommandTest extends CommandFixture {
         assertThat(logging.getLast().access()).contains(new AccessLogSettings(Optional.empty(), false));
         served.clear();
         assertThat(refuse("--access-log-format=xml")).contains("'xml' is not a format: text or json");
-    }
-
-    @Test
-    void shouldSayHowToServeAPathThatIsTakenForACommand() {
-        assertThat(run("pom.xml")).isEqualTo(2);
-        assertThat(err.toString())
-                .contains("'pom.xml' is neither a command nor a flag. To serve it: gatun serve pom.xml");
-    }
-
-    @Test
-    void shouldHelp() {
-        assertThat(run("help")).isZero();
-        assertThat(out.toString())
-                .contains(
-                        "serve", "check", "models", "bench", "install", "tensorflow_model_server", "completion", "help")
-                .contains("@FILE");
-        assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
-        for (String command : List.of("serve", "check", "bench", "install", "tensorflow_model_server", "help")) {
-            out.getBuffer().setLength(0);
-            assertThat(run("help", command)).isZero();
-            assertThat(out.toString()).startsWith("Usage: gatun " + command).contains("--help");
-        }
-        assertThat(run("help", "serv")).isEqualTo(2);
-        assertThat(err.toString()).contains("there is no command 'serv'. Did you mean serve?");
-    }
-
-    @Test
-    void shouldTakeArgumentsFromFilesBeforeOtherSources() throws IOException {
-        Path file = Files.writeString(folder.resolve("arguments"), "serve --http-port=7 # of a test\n'a b.onnx'");
-        environment.put("GATUN_HTTP_PORT", "8");
-        assertThat(run("@" + file)).as(err.toString()).isEqualTo(SERVED);
-        assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(7);
-        assertThat(served.getLast().models().sources().paths()).containsExactly(Path.of("a b.onnx"));
-        assertThat(run("serve", "@" + folder.resolve("none"))).isEqualTo(2);
-        assertThat(err.toString()).contains("none: the file of arguments cannot be read");
     }
 
     @Test
