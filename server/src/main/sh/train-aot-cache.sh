@@ -1,11 +1,13 @@
 #!/bin/sh
-# Makes the AOT cache with which the server starts in half the time: train-aot-cache.sh LAUNCHER MODELS CACHE. A server serves the
-# models, one of which is "simple", is asked over each protocol, and stores at its end which classes it had loaded and linked. A cache
-# is worth nothing to another JVM, so it is made where it is used; before Java 25 there is none.
+# Makes the AOT cache with which the server starts in half the time: train-aot-cache.sh LAUNCHER MODELS CACHE [INTERVAL]. A server
+# serves the models, one of which is "simple", is asked over each protocol for INTERVAL, and stores at its end which classes it had loaded
+# and linked, and which methods it called how: the longer it was asked, the sooner a server with the cache runs them compiled. A cache is
+# worth nothing to another JVM, so it is made where it is used; before Java 25 there is none.
 set -eu
 launcher=$1
 models=$2
 cache=$3
+interval=${4:-100ms}
 export GATUN_BUILD=never
 rm -f "$cache"
 if [ "$("$launcher" --print-feature)" -lt 25 ]; then
@@ -36,7 +38,7 @@ done
 http=$(sed -n 's/^http\.url=//p' "$folder/ready" | sed 's/\\//g')
 grpc=$(sed -n 's/^grpc\.port=//p' "$folder/ready")
 "$launcher" bench -m simple -u "$http,grpc://127.0.0.1:$grpc" --transport=binary,json,stream \
-    --warm-up=0s --measurement-interval=100ms --max-trials=1 >"$folder/bench" 2>&1 || give_up "it did not answer" "$folder/bench"
+    --warm-up=0s --measurement-interval="$interval" --max-trials=1 >"$folder/bench" 2>&1 || give_up "it did not answer" "$folder/bench"
 kill "$server"
 wait "$server" || give_up "it did not end well" "$folder/log"
 server=

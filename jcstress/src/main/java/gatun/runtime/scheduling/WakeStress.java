@@ -16,8 +16,8 @@ import org.openjdk.jcstress.annotations.State;
 @Outcome(expect = Expect.FORBIDDEN, desc = "it sleeps for ever")
 @State
 public class WakeStress {
-    private final InstanceThread<Ticket> thread = new InstanceThread<>(
-            0, new IdleWorker(true), own -> own.sleep(Dispatcher.FOREVER), failure -> {}, Duration.ZERO);
+    private final InstanceThread<Ticket> thread =
+            new InstanceThread<>(0, new IdleWorker(true), own -> true, failure -> {}, Duration.ZERO);
 
     /** The instance's thread, from its start to its end. */
     @Actor

@@ -164,9 +164,7 @@ final class Residence {
     }
 
     private GatunException unavailable(String reason) {
-        return new GatunException(
-                ErrorCode.UNAVAILABLE,
-                title + " could not be loaded when it was asked: " + reason);
+        return new GatunException(ErrorCode.UNAVAILABLE, title + " could not be loaded when it was asked: " + reason);
     }
 
     /** Loads it for those who wait, who have entered when this returns; otherwise none has. */
