@@ -114,8 +114,11 @@ public final class ModelMemory {
                 return;
             }
             // Without the lock, since it may take long; its memory counts until it is over.
-            departure.get().complete();
-            giveBack(departure.get().model());
+            try {
+                departure.get().complete();
+            } finally {
+                giveBack(departure.get().model());
+            }
         }
     }
 
