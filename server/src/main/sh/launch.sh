@@ -95,6 +95,23 @@ install_tensorflow() {
     say "installed TensorFlow $tensorflow in $cache/tensorflow"
 }
 
+# The largest heap in MiB: less than usual where a container's limit is less than four times that, since tensors, models and
+# threads lie within that limit too.
+heap() {
+    limit=max
+    if [ -r /sys/fs/cgroup/memory.max ]; then
+        read -r limit </sys/fs/cgroup/memory.max
+    elif [ -r /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
+        read -r limit </sys/fs/cgroup/memory/memory.limit_in_bytes
+    fi
+    heap=512
+    if [ "$limit" != max ] && [ $((limit >> 22)) -lt $heap ]; then
+        heap=$((limit >> 22))
+    fi
+    [ "$heap" -ge 32 ] || heap=32
+    echo $heap
+}
+
 # Replaces this process by the program: run CACHE JVM-FLAGS... with the class or module to run, and its arguments, last.
 #
 # Tensors lie outside the heap, in the buffer pool, which has a limit of its own: a small heap is enough, and the JVM's
@@ -112,6 +129,7 @@ run() {
     if [ -f "$cache" ] && [ "$version" -ge 25 ]; then
         set -- -XX:AOTCache="$cache" -Xlog:aot=off -Xlog:cds=off "$@"
     fi
-    exec "$jdk/bin/java" -XX:+UseParallelGC -Xms64m -Xmx512m -XX:MaxDirectMemorySize=1t -XX:+ExitOnOutOfMemoryError \
+    largest=$(heap)
+    exec "$jdk/bin/java" -XX:+UseParallelGC -Xms$((largest < 64 ? largest : 64))m "-Xmx${largest}m" -XX:MaxDirectMemorySize=1t -XX:+ExitOnOutOfMemoryError \
         -XX:-UsePerfData "$@"
 }

@@ -75,4 +75,4 @@ for script in postinst prerm postrm; do
     install -m 755 "$packaging/debian/$script" "$root/DEBIAN/$script"
 done
 find "$root" -exec touch -h -d @1767225600 {} +
-SOURCE_DATE_EPOCH=1767225600 dpkg-deb --root-owner-group -Zgzip --build "$root" "$made" >/dev/null
+SOURCE_DATE_EPOCH=1767225600 dpkg-deb --root-owner-group -Zgzip "-z${GATUN_COMPRESSION:-6}" --build "$root" "$made" >/dev/null

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes the distribution: make.sh PROJECT LIB VERSION FOLDER, of the jars in LIB, as FOLDER/gatun-VERSION-linux-ARCHITECTURE and a
-# .tar.gz beside it, and where there is dpkg-deb, the Debian package. It runs where there is no Java, compiler, Maven or git: a Java runtime comes along where this JDK can make one,
-# native libraries lie there unpacked, and an AOT cache is made by a short run of the distribution itself.
+# .tar.gz beside it, and on a Debian the package and the container image. It runs where there is no Java, compiler, Maven or git: a Java runtime comes along where this JDK can make one,
+# native libraries lie there unpacked, and an AOT cache is made by a short run of the distribution itself. GATUN_COMPRESSION is the level of
+# compression, from 1 to 9.
 set -eu
 project=$1
 jars=$2
@@ -65,7 +66,10 @@ JAVA_HOME=$jdk "$made/bin/gatun" completion fish >"$share/fish/vendor_completion
 find "$made" -exec touch -h -d @1767225600 {} +
 sh "$project/server/src/main/sh/train-aot-cache.sh" "$made/bin/gatun" "$made/models" "$made/lib/gatun.aot"
 find "$made" -type d -exec touch -d @1767225600 {} +
-(cd "$folder" && tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$name.tar.gz" "$name")
+(cd "$folder" && tar --sort=name --owner=0 --group=0 --numeric-owner -cf - "$name" | gzip -n "-${GATUN_COMPRESSION:-6}" >"$name.tar.gz")
 if command -v dpkg-deb >/dev/null; then
     sh "$project/server/src/main/sh/distribution/deb.sh" "$project" "$made" "$version" "$folder"
+fi
+if command -v apt-get >/dev/null && [ -d "$made/runtime" ]; then
+    sh "$project/server/src/main/sh/distribution/image.sh" "$made" "$version" "$folder"
 fi

@@ -3,11 +3,13 @@ package gatun.bindings;
 
 import gatun.bindings.posix.Dl_info;
 import gatun.bindings.posix.posix_h;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,6 +26,10 @@ final class LibraryOpener {
     private LibraryOpener() {}
 
     static NativeLibrary openFile(String name, Path path, List<String> symbols) {
+        return claim(name, path, symbols, true);
+    }
+
+    private static NativeLibrary claim(String name, Path path, List<String> symbols, boolean mayCopy) {
         if (!Files.isRegularFile(path)) {
             return new NativeLibrary.Missing(name, "there is no file " + path);
         }
@@ -32,7 +38,7 @@ final class LibraryOpener {
             return new NativeLibrary.Missing(
                     name, "this process already uses " + claimed + "; restart it to use " + path);
         }
-        NativeLibrary library = load(name, path, symbols);
+        NativeLibrary library = load(name, path, symbols, mayCopy);
         if (library instanceof NativeLibrary.Missing) {
             OPENED.remove(name, path);
         }
@@ -58,7 +64,8 @@ final class LibraryOpener {
         // The bindings search files that System.load was told of, and that wants a path: ask the system's loader which
         // file it took.
         Path path = fileOf(found.find(symbols.getFirst()).orElseThrow()).orElse(Path.of(soname));
-        NativeLibrary library = openFile(name, path, symbols);
+        // A driver's state is the machine's: it is never loaded twice.
+        NativeLibrary library = claim(name, path, symbols, false);
         if (library instanceof NativeLibrary.Missing) {
             lifetime.close();
         }
@@ -66,16 +73,38 @@ final class LibraryOpener {
     }
 
     @SuppressWarnings("restricted")
-    private static NativeLibrary load(String name, Path path, List<String> symbols) {
+    private static NativeLibrary load(String name, Path path, List<String> symbols, boolean mayCopy) {
         try {
             System.load(path.toString());
         } catch (UnsatisfiedLinkError e) {
-            return new NativeLibrary.Missing(name, messageOf(e));
+            NativeLibrary missing = new NativeLibrary.Missing(name, messageOf(e));
+            return mayCopy ? loadCopy(name, path, symbols).orElse(missing) : missing;
         }
         SymbolLookup found = SymbolLookup.libraryLookup(path, Arena.global());
         return firstAbsent(found, symbols)
                 .map(symbol -> lacking(name, path.toString(), symbol))
                 .orElseGet(() -> new NativeLibrary.Available(name, path, found));
+    }
+
+    /**
+     * Loads the same library once more, under another name. The JVM lets but one class loader have a file: in a container
+     * that is the application as it was deployed before, until it is collected.
+     */
+    private static Optional<NativeLibrary> loadCopy(String name, Path path, List<String> symbols) {
+        try {
+            Path copy = Files.createTempFile("gatun-", "-" + path.getFileName());
+            try {
+                Files.copy(path, copy, StandardCopyOption.REPLACE_EXISTING);
+                return load(name, copy, symbols, false) instanceof NativeLibrary.Available loaded
+                        ? Optional.of(new NativeLibrary.Available(name, path, loaded.symbols()))
+                        : Optional.empty();
+            } finally {
+                // What is loaded stays.
+                Files.delete(copy);
+            }
+        } catch (IOException e) {
+            return Optional.empty();
+        }
     }
 
     private static NativeLibrary lacking(String name, String file, String symbol) {

@@ -54,6 +54,11 @@ public interface GatunClient extends AutoCloseable {
      */
     CompletableFuture<InferResponse> inferAsync(InferRequest request);
 
+    /** Asks {@code model} for all its outputs on a virtual thread: see {@link #inferAsync(InferRequest)}. */
+    default CompletableFuture<InferResponse> inferAsync(String model, Tensor... inputs) {
+        return inferAsync(InferRequest.of(model, inputs));
+    }
+
     /**
      * Opens a stream; decoupled models answer only there.
      *

@@ -195,7 +195,9 @@ final class ProtocolListeners {
         V2Protocol v2 = new V2Protocol(inference, common, listening.grpc().compression(), listening.lanes());
         protocols.add(v2);
         protocols.add(tensorFlow);
-        ServiceLoader.load(ProtocolProvider.class).forEach(found -> protocols.add(found.create(inference, common)));
+        // By this class's own loader: an application's thread may know another, which does not have them.
+        ServiceLoader.load(ProtocolProvider.class, ProtocolListeners.class.getClassLoader())
+                .forEach(found -> protocols.add(found.create(inference, common)));
         List<Routes> routes = protocols.stream().map(Protocol::http).toList();
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),

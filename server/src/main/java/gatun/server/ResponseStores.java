@@ -21,7 +21,9 @@ final class ResponseStores {
      */
     static ResponseStore open(ResponseCacheSettings.Shared settings) {
         List<String> kinds = new ArrayList<>(List.of("local"));
-        for (ResponseStoreProvider provider : ServiceLoader.load(ResponseStoreProvider.class)) {
+        // By this class's own loader: an application's thread may know another, which does not have them.
+        for (ResponseStoreProvider provider :
+                ServiceLoader.load(ResponseStoreProvider.class, ResponseStores.class.getClassLoader())) {
             if (provider.name().equals(settings.kind())) {
                 try {
                     return provider.open(settings.options());

@@ -92,7 +92,7 @@ final class Server implements AutoCloseable {
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
             report.models(loaded);
-            requireAllModels(settings.models().control(), loaded);
+            requireAllModels(settings.models().control(), loaded, report);
             List<Endpoint> endpoints = edges.listen(inference, opened);
             settings.models()
                     .sources()
@@ -248,15 +248,15 @@ final class Server implements AutoCloseable {
         }
     }
 
-    private static void requireAllModels(ModelSettings.Control control, List<ModelStatus> models) {
-        long failed = models.stream()
+    private static void requireAllModels(ModelSettings.Control control, List<ModelStatus> models, StartReport report) {
+        List<ModelStatus> failed = models.stream()
                 .filter(model -> model.state() == ModelState.UNAVAILABLE)
-                .count();
-        if (failed == 0) {
+                .toList();
+        if (failed.isEmpty()) {
             return;
         }
-        String what = failed + (failed == 1 ? " model" : " models")
-                + " cannot be served; the reasons stand beneath the table.";
+        String what = failed.size() + (failed.size() == 1 ? " model" : " models") + " cannot be served"
+                + report.reasons(failed);
         if (control.exitOnError()) {
             throw new StartException(what + " Start with --exit-on-error=false to serve the others");
         }

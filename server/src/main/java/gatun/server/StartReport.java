@@ -7,32 +7,50 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** The report on standard output for the operator: the table of models, then the URLs. Everything else is logged. */
 final class StartReport {
     private final PrintStream out;
     private final StartTable table;
+    private final boolean shown;
 
-    private StartReport(PrintStream out, StartTable table) {
+    private StartReport(PrintStream out, StartTable table, boolean shown) {
         this.out = out;
         this.table = table;
+        this.shown = shown;
     }
 
     /** Standard output; lines are drawn where it is a terminal that can show them. */
     static StartReport standard() {
-        return new StartReport(System.out, StartTable.standard());
+        return new StartReport(System.out, StartTable.standard(), true);
     }
 
     /** Shows nothing. */
     static StartReport none() {
         return new StartReport(
-                new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8), StartTable.ascii());
+                new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
+                StartTable.ascii(),
+                false);
     }
 
     /** Shows the models that were loaded and those that were not. */
     void models(List<ModelStatus> models) {
         out.print(models.isEmpty() ? "No models.\n" : table.render(models));
         out.flush();
+    }
+
+    /** Says why these models cannot be served, or where that stands if {@link #models} has shown it. */
+    String reasons(List<ModelStatus> failed) {
+        if (shown) {
+            return "; the reasons stand beneath the table.";
+        }
+        return failed.stream().map(StartReport::reason).collect(Collectors.joining("; ", ": ", "."));
+    }
+
+    private static String reason(ModelStatus model) {
+        String version = model.version().isEmpty() ? "" : " version " + model.version();
+        return "model '" + model.name() + "'" + version + ": " + model.reason();
     }
 
     /** Shows the addresses where the server listens, and that it is ready. */

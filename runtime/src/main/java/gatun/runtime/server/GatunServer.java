@@ -45,7 +45,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -107,8 +106,7 @@ public final class GatunServer implements InferenceServer {
      * @throws GatunException when a model repository cannot be read, and need be; nothing is left open then
      */
     public static GatunServer open(ServerOptions options) {
-        List<Backend> engines = new ArrayList<>();
-        ServiceLoader.load(Backend.class).forEach(engines::add);
+        List<Backend> engines = new ArrayList<>(InstalledBackends.find());
         engines.addAll(options.backends());
         BackendDirectory directory =
                 options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);

@@ -36,6 +36,9 @@ class DistributionIT {
 
     private static String control;
 
+    /** The container image, taken apart. */
+    private static Path layout;
+
     @BeforeAll
     static void makeAndUnpack() throws Exception {
         Path root = ServerProcess.root();
@@ -47,23 +50,25 @@ class DistributionIT {
                 "1.2.3",
                 Files.createDirectory(folder.resolve("made")).toString());
         Path elsewhere = Files.createDirectory(folder.resolve("an other folder"));
-        try (Stream<Path> files = Files.list(folder.resolve("made"))) {
-            Path archive = files.filter(file -> file.toString().endsWith(".tar.gz"))
-                    .findFirst()
-                    .orElseThrow();
-            run("tar", "-xzf", archive.toString(), "-C", elsewhere.toString());
-        }
+        run("tar", "-xzf", made(".tar.gz"), "-C", elsewhere.toString());
         packaged = folder.resolve("packaged");
-        try (Stream<Path> files = Files.list(folder.resolve("made"))) {
-            Path debian = files.filter(file -> file.toString().endsWith(".deb"))
-                    .findFirst()
-                    .orElseThrow();
-            control = run("dpkg-deb", "--info", debian.toString());
-            run("dpkg-deb", "--extract", debian.toString(), packaged.toString());
-        }
+        control = run("dpkg-deb", "--info", made(".deb"));
+        run("dpkg-deb", "--extract", made(".deb"), packaged.toString());
+        layout = Files.createDirectory(folder.resolve("layout"));
+        run("tar", "-xf", made(".tar"), "-C", layout.toString());
         run("rm", "-rf", folder.resolve("made").toString());
         try (Stream<Path> files = Files.list(elsewhere)) {
             distribution = files.findFirst().orElseThrow();
+        }
+    }
+
+    /** The file of this kind that was made. */
+    private static String made(String kind) throws Exception {
+        try (Stream<Path> files = Files.list(folder.resolve("made"))) {
+            return files.map(Path::toString)
+                    .filter(file -> file.endsWith(kind))
+                    .findFirst()
+                    .orElseThrow();
         }
     }
 
@@ -72,6 +77,8 @@ class DistributionIT {
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        // What is packed well is packed slowly.
+        builder.environment().put("GATUN_COMPRESSION", "1");
         Process process = builder.start();
         assertThat(process.waitFor(600, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).as(Files.readString(output)).isZero();
@@ -141,6 +148,34 @@ class DistributionIT {
                     () -> http.post("/v2/models/simple/infer", SimpleModel.json())
                                     .statusCode()
                             == 200);
+        }
+    }
+
+    @Test
+    void shouldServeInAContainerWhoseUserMayWriteNothing() throws Exception {
+        OciImage image = OciImage.of(layout);
+        Path root = Files.createDirectory(folder.resolve("root"));
+        assertThat(image.unpack(root)).isLessThan(150_000_000);
+        assertThat(image.user()).isEqualTo("65532:65532");
+        assertThat(image.list("Entrypoint")).containsExactly("gatun");
+        assertThat(image.list("Cmd")).containsExactly("serve", "--model-repository=/models");
+        Path files = Path.of(System.getProperty("gatun.it.folder"));
+        Path models = Files.createDirectories(files.resolve("container-models"));
+        run("cp", "-R", distribution.resolve("models").toString() + "/.", models.toString());
+        Map<String, String> container = Map.of(
+                "CONTAINER_ROOT", root.toString(),
+                "CONTAINER_FILES", files.toString(),
+                "CONTAINER_USER", image.user(),
+                "CONTAINER_MEMORY", Integer.toString(800 << 20),
+                "CONTAINER_ENVIRONMENT", String.join(" ", image.list("Env")));
+        Path engine = ServerProcess.root().resolve("server/src/test/sh/container.sh");
+        try (ServerProcess server = ServerProcess.launch(engine, models, container);
+                HttpApi http = new HttpApi(server)) {
+            assertThat(http.post("/v2/models/simple/infer", SimpleModel.json()).statusCode())
+                    .isEqualTo(200);
+            assertThat(http.get("/v1/models/digits").statusCode()).isEqualTo(200);
+            // Of the container's memory, not of the machine's.
+            assertThat(http.metric("jvm_memory_max_bytes{area=\"heap\"}")).isBetween(150e6, 210e6);
         }
     }
 

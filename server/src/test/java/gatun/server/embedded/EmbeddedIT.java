@@ -288,6 +288,22 @@ class EmbeddedIT {
                 .hasMessageContaining("is not a folder");
     }
 
+    @Test
+    void shouldSayInTheExceptionWhyModelsCannotBeServed() throws IOException {
+        ModelRepositoryFolder repository = new ModelRepositoryFolder(folder);
+        repository.delay("first", 1);
+        repository.config("first", "backend: \"no_such_backend\"");
+        repository.delay("second", 1);
+        repository.config("second", "max_batch_size: -3");
+        assertThatThrownBy(() -> Gatun.embedded(folder))
+                .isInstanceOf(GatunException.class)
+                .hasMessageContaining("2 models cannot be served: model 'first'")
+                .hasMessageContaining("no_such_backend")
+                .hasMessageContaining("model 'second'")
+                .hasMessageContaining("-3")
+                .hasMessageNotContaining("table");
+    }
+
     private static int sequenceValue(InferResponse response) {
         try (response) {
             return response.ints("OUTPUT")[0];
