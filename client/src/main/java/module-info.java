@@ -10,6 +10,7 @@ module gatun.client {
     uses gatun.client.ClientProvider;
 
     provides gatun.client.ClientProvider with
+            gatun.client.balancing.BalancedClientProvider,
             gatun.client.grpc.GrpcClientProvider,
             gatun.client.http.HttpClientProvider,
             gatun.client.lane.LaneClientProvider;

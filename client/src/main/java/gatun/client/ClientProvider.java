@@ -2,13 +2,13 @@
 package gatun.client;
 
 /**
- * Makes clients of one protocol; {@link GatunClient#connect} finds it as a service. Those that Gatun's client has are in
+ * Makes clients for some options; {@link GatunClient#connect} finds it as a service. Those that Gatun's client has are in
  * it. Thread-safe.
  */
 public interface ClientProvider {
-    /** The protocol that its clients speak. */
-    ServerAddress.Protocol protocol();
+    /** Whether its clients are for such options: for the protocol, and for one server or several. */
+    boolean isFor(ClientOptions options);
 
-    /** A client of the server that {@code options} name. It may connect later. */
+    /** A client of the servers that {@code options} name. It may connect later. */
     GatunClient connect(ClientOptions options);
 }

@@ -28,14 +28,21 @@ public interface GatunClient extends AutoCloseable {
         return connect(ClientOptions.of(url));
     }
 
-    /** A client with these options. Connects with the first call. */
+    /**
+     * A client with these options. Connects with the first call.
+     *
+     * <p>With {@linkplain ClientOptions#withServers several servers}, a server that cannot be reached, or refuses three
+     * requests in a row since it has no room or is not ready, gets no more until it says that it is ready. A request that
+     * failed and may be {@linkplain Retries made again} goes to another server at once. The requests of one
+     * {@link #sequence} all go to one server. What is asked about models is asked of one server, while loading and
+     * unloading is done on each. Regions of shared memory are a matter of one machine: they need a client of one server.
+     */
     static GatunClient connect(ClientOptions options) {
-        ServerAddress.Protocol protocol = options.server().protocol();
         return ServiceLoader.load(ClientProvider.class, ClientProvider.class.getClassLoader()).stream()
                 .map(ServiceLoader.Provider::get)
-                .filter(provider -> provider.protocol() == protocol)
+                .filter(provider -> provider.isFor(options))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("no provider of clients for " + protocol
+                .orElseThrow(() -> new IllegalStateException("no provider of clients for " + options.servers()
                         + ": expected META-INF/services/" + ClientProvider.class.getName() + " to name one"))
                 .connect(options);
     }

@@ -42,7 +42,7 @@ public final class Attempts {
     }
 
     /** Whether such a failure may be gone next time, and the call does no harm when it is made again. */
-    static boolean mayBeRepeated(ClientException failure, boolean repeatable) {
+    public static boolean mayBeRepeated(ClientException failure, boolean repeatable) {
         return switch (failure) {
             case ServerException refused -> refused.code() == StatusCode.UNAVAILABLE;
             case UnreachableException unreachable -> repeatable || !unreachable.mayHaveArrived();

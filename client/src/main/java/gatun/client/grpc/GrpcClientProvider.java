@@ -12,8 +12,8 @@ public final class GrpcClientProvider implements ClientProvider {
     public GrpcClientProvider() {}
 
     @Override
-    public ServerAddress.Protocol protocol() {
-        return ServerAddress.Protocol.GRPC;
+    public boolean isFor(ClientOptions options) {
+        return options.servers().size() == 1 && options.server().protocol() == ServerAddress.Protocol.GRPC;
     }
 
     @Override

@@ -2,7 +2,6 @@
 package gatun.client.grpc;
 
 import gatun.client.ClientOptions;
-import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
 import gatun.client.InferStream;
@@ -11,12 +10,12 @@ import gatun.client.RegionControl;
 import gatun.client.ServerControl;
 import gatun.client.StreamReceiver;
 import gatun.client.calls.AsyncCall;
-import java.time.Duration;
-import java.util.Optional;
+import gatun.client.calls.Deadline;
+import gatun.client.calls.SingleServerClient;
 import java.util.concurrent.CompletableFuture;
 
 /** The client over gRPC. */
-public final class GrpcGatunClient implements GatunClient {
+public final class GrpcGatunClient implements SingleServerClient {
     private final ClientOptions options;
     private final GrpcChannel channel;
     private final UnaryCalls calls;
@@ -36,8 +35,13 @@ public final class GrpcGatunClient implements GatunClient {
 
     @Override
     public InferResponse infer(InferRequest request) {
+        return infer(
+                request, Deadline.of(request.deadline().isPresent() ? request.deadline() : options.deadline()));
+    }
+
+    @Override
+    public InferResponse infer(InferRequest request, Deadline deadline) {
         InferMessage message = InferMessage.of(request);
-        Optional<Duration> deadline = request.deadline().isPresent() ? request.deadline() : options.deadline();
         try (InferResponseMessage response = calls.call(
                 message.isOfOneThread() ? InferMethods.INFER_WHEN_CONNECTED : InferMethods.INFER,
                 message,

@@ -7,8 +7,6 @@ import gatun.client.calls.Deadline;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.MethodDescriptor;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -27,29 +25,28 @@ final class UnaryCalls {
 
     /** Makes a call that may be made twice, within the client's deadline. */
     <Q, A> A call(MethodDescriptor<Q, A> method, Q request, String what) {
-        return call(method, request, options.deadline(), true, () -> what);
+        return call(method, request, deadline(), true, () -> what);
     }
 
     /**
      * Makes a call.
      *
-     * @param limit how long it may take, all attempts together
+     * @param deadline until when it may take, all attempts together
      * @param repeatable whether the server may do it twice
      * @param what the operation, for texts
      */
     <Q, A> A call(
             MethodDescriptor<Q, A> method,
             Q request,
-            Optional<Duration> limit,
+            Deadline deadline,
             boolean repeatable,
             Supplier<String> what) {
-        Deadline deadline = Deadline.of(limit);
         return Attempts.make(options.retries(), deadline, repeatable, () -> once(method, request, deadline, what));
     }
 
-    /** How long a call may take that does not say it itself. */
-    Optional<Duration> deadline() {
-        return options.deadline();
+    /** Until when a call may take that begins now and does not say it itself. */
+    Deadline deadline() {
+        return Deadline.of(options.deadline());
     }
 
     /** Where the server is. */

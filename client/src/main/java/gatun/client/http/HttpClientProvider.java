@@ -12,8 +12,8 @@ public final class HttpClientProvider implements ClientProvider {
     public HttpClientProvider() {}
 
     @Override
-    public ServerAddress.Protocol protocol() {
-        return ServerAddress.Protocol.HTTP;
+    public boolean isFor(ClientOptions options) {
+        return options.servers().size() == 1 && options.server().protocol() == ServerAddress.Protocol.HTTP;
     }
 
     @Override

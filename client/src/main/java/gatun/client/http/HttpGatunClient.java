@@ -2,7 +2,6 @@
 package gatun.client.http;
 
 import gatun.client.ClientOptions;
-import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
 import gatun.client.InferStream;
@@ -13,11 +12,12 @@ import gatun.client.StreamReceiver;
 import gatun.client.calls.AsyncCall;
 import gatun.client.calls.Attempts;
 import gatun.client.calls.Deadline;
+import gatun.client.calls.SingleServerClient;
 import gatun.client.calls.TensorMemory;
 import java.util.concurrent.CompletableFuture;
 
 /** A client over HTTP/1.1, on TCP, TLS or a Unix socket. Owns its connections. */
-public final class HttpGatunClient implements GatunClient {
+public final class HttpGatunClient implements SingleServerClient {
     private final ClientOptions options;
     private final HttpExchanges exchanges;
     private final HttpInferRequests requests;
@@ -40,9 +40,14 @@ public final class HttpGatunClient implements GatunClient {
 
     @Override
     public InferResponse infer(InferRequest request) {
+        return infer(
+                request, Deadline.of(request.deadline().isPresent() ? request.deadline() : options.deadline()));
+    }
+
+    @Override
+    public InferResponse infer(InferRequest request, Deadline deadline) {
         exchanges.requireOpen();
         TensorMemory.requireReadable(request);
-        Deadline deadline = Deadline.of(request.deadline().isPresent() ? request.deadline() : options.deadline());
         if (requests.areEncodedOnce()) {
             return infer(request, requests.encoded(request), deadline);
         }

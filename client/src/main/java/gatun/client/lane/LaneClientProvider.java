@@ -12,8 +12,8 @@ public final class LaneClientProvider implements ClientProvider {
     public LaneClientProvider() {}
 
     @Override
-    public ServerAddress.Protocol protocol() {
-        return ServerAddress.Protocol.LANE;
+    public boolean isFor(ClientOptions options) {
+        return options.servers().size() == 1 && options.server().protocol() == ServerAddress.Protocol.LANE;
     }
 
     @Override

@@ -18,6 +18,7 @@ import gatun.client.calls.Attempts;
 import gatun.client.calls.Deadline;
 import gatun.client.http.HttpGatunClient;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -41,14 +42,7 @@ public final class LaneGatunClient implements GatunClient {
         ServerAddress server = options.server();
         ServerAddress socket = new ServerAddress(
                 server.url(), ServerAddress.Protocol.HTTP, server.host(), 0, server.unixSocket(), false, "");
-        this.http = new HttpGatunClient(new ClientOptions(
-                socket,
-                options.headers(),
-                options.deadline(),
-                options.retries(),
-                options.tls(),
-                options.compression(),
-                options.binaryTensors()));
+        this.http = new HttpGatunClient(options.withServers(List.of(socket)));
     }
 
     @Override

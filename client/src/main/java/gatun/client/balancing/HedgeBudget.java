@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.balancing;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Keeps hedged requests to a tenth of all, so that servers that have become slow do not get twice the work for it. Ten may
+ * be saved up. Safe for any thread.
+ */
+final class HedgeBudget {
+    /** Of a hedged request, what each request brings. */
+    private static final int PRICE = 10;
+
+    private static final int MOST = 10 * PRICE;
+
+    private final AtomicInteger saved = new AtomicInteger(PRICE);
+
+    /** A request was made. */
+    void earn() {
+        saved.updateAndGet(now -> Math.min(now + 1, MOST));
+    }
+
+    /** Whether one may be hedged; that is then paid. */
+    boolean spend() {
+        return saved.getAndUpdate(now -> now >= PRICE ? now - PRICE : now) >= PRICE;
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.balancing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.client.InferResponse;
+import gatun.client.UnreachableException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which of two calls' outcomes is taken, and what becomes of the other. */
+@Timeout(30)
+class HedgeTest {
+    private final AtomicInteger closed = new AtomicInteger();
+    private final Hedge hedge = new Hedge();
+
+    @Test
+    void shouldTakeTheFirstResponseAndGiveTheOtherCallUp() {
+        CountDownLatch interrupted = new CountDownLatch(1);
+        hedge.start(() -> hang(interrupted));
+        assertThat(hedge.hasEndedWithin(Duration.ofMillis(1))).isFalse();
+        hedge.start(() -> response("second"));
+        assertThat(hedge.await().model()).isEqualTo("second");
+        assertThat(interrupted.getCount()).isZero();
+        assertThat(closed).hasValue(0);
+    }
+
+    @Test
+    void shouldCloseAResponseThatComesSecond() throws Exception {
+        CountDownLatch second = new CountDownLatch(1);
+        hedge.start(() -> response("first"));
+        hedge.start(() -> {
+            second.countDown();
+            return response("second");
+        });
+        second.await();
+        hedge.await().close();
+        assertThat(closed).hasValue(2);
+    }
+
+    @Test
+    void shouldWaitForTheOtherWhereOneFailsAndElseTellTheFirstFailure() {
+        hedge.start(() -> {
+            throw new UnreachableException("the first");
+        });
+        assertThat(hedge.hasEndedWithin(Duration.ofSeconds(20))).isTrue();
+        hedge.start(() -> response("second"));
+        assertThat(hedge.await().model()).isEqualTo("second");
+
+        Hedge failing = new Hedge();
+        failing.start(() -> {
+            throw new UnreachableException("one of two");
+        });
+        assertThat(failing.hasEndedWithin(Duration.ofSeconds(20))).isTrue();
+        failing.start(() -> {
+            throw new UnreachableException("the other");
+        });
+        assertThatThrownBy(failing::await)
+                .isInstanceOf(UnreachableException.class)
+                .hasMessage("one of two");
+    }
+
+    private InferResponse response(String model) {
+        return new InferResponse(model, "1", "", List.of(), List.of(), Map.of(), closed::incrementAndGet);
+    }
+
+    private static InferResponse hang(CountDownLatch interrupted) {
+        try {
+            new CountDownLatch(1).await();
+            throw new AssertionError("never");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            interrupted.countDown();
+            throw new UnreachableException("given up", e);
+        }
+    }
+}
