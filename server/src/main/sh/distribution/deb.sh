@@ -31,6 +31,8 @@ for part in bin lib native runtime; do
     [ ! -d "$distribution/$part" ] || cp -a "$distribution/$part" "$root/usr/lib/gatun"
 done
 ln -s ../lib/gatun/bin/gatun "$root/usr/bin/gatun"
+# Not tensorflow_model_server: a package of TensorFlow Serving has that file.
+ln -s ../lib/gatun/bin/tritonserver "$root/usr/bin/tritonserver"
 install -m 644 "$packaging/systemd/gatun.service" "$root/usr/lib/systemd/system/gatun.service"
 install -m 644 "$packaging/systemd/gatun.sysusers" "$root/usr/lib/sysusers.d/gatun.conf"
 install -m 644 "$packaging/debian/gatun.yaml" "$root/etc/gatun/gatun.yaml"

@@ -76,6 +76,7 @@ public final class GatunCommand implements Callable<Integer> {
         command.addSubcommand(new CheckCommand());
         command.addSubcommand(new ModelsCommand());
         command.addSubcommand(new BenchCommand(embedded));
+        command.addSubcommand(new TritonServerCommand());
         command.addSubcommand(new ModelServerCommand());
         command.addSubcommand(new InstallCommand());
         command.addSubcommand(new CompletionCommand());
@@ -96,7 +97,7 @@ public final class GatunCommand implements Callable<Integer> {
      * file.
      *
      * @param environment the process's variables
-     * @param arguments may be those of TensorFlow Serving's program, after its name
+     * @param arguments may be those of Triton's or TensorFlow Serving's program, after its name
      */
     public static int run(
             String version,
@@ -125,7 +126,15 @@ public final class GatunCommand implements Callable<Integer> {
             command.getOut().flush();
             return ExitCode.OK;
         }
-        return execute(command, sources, environment, List.of(ModelServerArguments.translate(arguments)));
+        if (TritonServerArguments.askVersion(arguments)) {
+            command.getOut()
+                    .println("Triton Inference Server: "
+                            + String.join(" ", command.getCommandSpec().version()));
+            command.getOut().flush();
+            return ExitCode.OK;
+        }
+        String[] translated = TritonServerArguments.translate(ModelServerArguments.translate(arguments));
+        return execute(command, sources, environment, List.of(translated));
     }
 
     /** Runs {@code command} with {@code arguments} and the flags that the sources of lower rank add. */

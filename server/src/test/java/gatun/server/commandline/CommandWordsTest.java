@@ -28,10 +28,19 @@ class CommandWordsTest extends CommandFixture {
         assertThat(run("help")).isZero();
         assertThat(out.toString())
                 .contains(
-                        "serve", "check", "models", "bench", "install", "tensorflow_model_server", "completion", "help")
+                        "serve",
+                        "check",
+                        "models",
+                        "bench",
+                        "tritonserver",
+                        "tensorflow_model_server",
+                        "install",
+                        "completion",
+                        "help")
                 .contains("@FILE");
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
-        for (String command : List.of("serve", "check", "bench", "install", "tensorflow_model_server", "help")) {
+        for (String command :
+                List.of("serve", "check", "bench", "tritonserver", "tensorflow_model_server", "install", "help")) {
             out.getBuffer().setLength(0);
             assertThat(run("help", command)).isZero();
             assertThat(out.toString()).startsWith("Usage: gatun " + command).contains("--help");

@@ -31,7 +31,8 @@ class CompletionTest extends CommandFixture {
         assertThat(complete("gatun", ""))
                 .contains("serve", "check", "models", "bench", "install", "completion", "help");
         assertThat(complete("gatun", "se")).containsExactly("serve");
-        assertThat(complete("gatun", "t")).containsExactly("tensorflow_model_server");
+        assertThat(complete("gatun", "te")).containsExactly("tensorflow_model_server");
+        assertThat(complete("gatun", "tr")).containsExactly("tritonserver");
         assertThat(complete("gatun", "help", "che")).containsExactly("check");
         assertThat(complete("gatun", "completion", "")).containsExactlyInAnyOrder("bash", "fish", "zsh");
         assertThat(complete("gatun", "--ver")).containsExactly("--version");

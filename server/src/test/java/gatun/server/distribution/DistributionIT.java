@@ -104,6 +104,41 @@ class DistributionIT {
     }
 
     @Test
+    void shouldTakeTheCommandLinesOfOtherServersUnderTheirNames() {
+        for (Path program :
+                List.of(distribution.resolve("bin/tritonserver"), packaged.resolve("usr/bin/tritonserver"))) {
+            ServerProcess triton = ServerProcess.start(program, List.of("--version"), BARE);
+            assertThat(triton.awaitExit(LIMIT)).as(triton.log()).isZero();
+            assertThat(triton.output()).startsWith("Triton Inference Server: gatun ");
+        }
+        ServerProcess tensorFlow = ServerProcess.start(
+                distribution.resolve("bin/tensorflow_model_server"), List.of("--port=0", "--version"), BARE);
+        assertThat(tensorFlow.awaitExit(LIMIT)).as(tensorFlow.log()).isZero();
+        assertThat(tensorFlow.output()).startsWith("TensorFlow ModelServer: gatun ");
+    }
+
+    @Test
+    void shouldServeAsTriton() throws Exception {
+        Path ready = folder.resolve("triton ready");
+        try (ServerProcess server = ServerProcess.start(
+                distribution.resolve("bin/tritonserver"),
+                List.of(
+                        "--model-store=" + distribution.resolve("models"),
+                        "--allow-http=true",
+                        "--http-address=127.0.0.1",
+                        "--http-port=0",
+                        "--allow-grpc=false",
+                        "--allow-metrics=false",
+                        "--log-verbose=1",
+                        "--http-thread-count=8",
+                        "--ready-file=" + ready),
+                BARE)) {
+            Await.until("the server is ready", () -> Files.exists(ready));
+            assertThat(server.log()).contains("--http-thread-count is a flag of Triton that has no effect in Gatun");
+        }
+    }
+
+    @Test
     void shouldBringItsManualAndCompletionAlong() {
         Path share = distribution.resolve("share");
         assertThat(share.resolve("man/man1/gatun.1"))

@@ -2,6 +2,7 @@
 package gatun.v2.http;
 
 import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
@@ -14,6 +15,9 @@ import java.util.Optional;
 
 /** Health, metadata and configuration. Safe for any thread. */
 final class MetadataRoutes {
+    private static final ResponseHeaders NOT_HEALTHY =
+            ResponseHeaders.of(ResponseHeaders.constant(Status.BAD_REQUEST_400, "Content-Type: application/json"));
+
     private final InferenceServer server;
 
     MetadataRoutes(InferenceServer server) {
@@ -21,11 +25,17 @@ final class MetadataRoutes {
     }
 
     void live(Exchange exchange) {
-        exchange.answerEmpty(server.live() ? Status.OK_200 : Status.BAD_REQUEST_400);
+        answerHealth(exchange, "{\"live\":", server.live());
     }
 
     void ready(Exchange exchange) {
-        exchange.answerEmpty(server.ready() ? Status.OK_200 : Status.BAD_REQUEST_400);
+        answerHealth(exchange, "{\"ready\":", server.ready());
+    }
+
+    /** Triton's clients read the status, and KServe's the body. */
+    private static void answerHealth(Exchange exchange, String begin, boolean healthy) {
+        JsonWriter json = exchange.json().raw(begin).raw(healthy ? "true}" : "false}");
+        exchange.answer(healthy ? JsonResponse.HEADERS : NOT_HEALTHY, json);
     }
 
     void server(Exchange exchange) {
@@ -55,7 +65,8 @@ final class MetadataRoutes {
     void modelReady(Exchange exchange, String name, String version) {
         Optional<String> reason = server.unreadiness(name, version);
         if (reason.isEmpty()) {
-            JsonResponse.sendEmpty(exchange);
+            JsonWriter json = exchange.json(JsonResponse.HEADERS);
+            JsonResponse.send(exchange, json.raw("{\"name\":").string(name).raw(",\"ready\":true}"));
         } else {
             exchange.answerFailure(Status.BAD_REQUEST_400, "Model version not ready: " + reason.get());
         }

@@ -39,15 +39,17 @@ class MetadataTest {
     }
 
     @Test
-    void shouldTellItsHealthByTheStatusAlone() {
+    void shouldTellItsHealthByTheStatusAndAsJson() {
         HttpResponse<String> live = edge.get("/v2/health/live");
         assertThat(live.statusCode()).isEqualTo(200);
-        assertThat(live.body()).isEmpty();
+        assertThat(live.body()).isEqualTo("{\"live\":true}");
+        assertThat(live.headers().firstValue("Content-Type")).hasValue("application/json");
 
         // One model cannot be loaded, so strictly the server is not ready.
         HttpResponse<String> ready = edge.get("/v2/health/ready");
         assertThat(ready.statusCode()).isEqualTo(400);
-        assertThat(ready.body()).isEmpty();
+        assertThat(ready.body()).isEqualTo("{\"ready\":false}");
+        assertThat(ready.headers().firstValue("Content-Type")).hasValue("application/json");
 
         assertThat(edge.post("/v2/health/live", "").statusCode()).isEqualTo(405);
     }
@@ -77,7 +79,8 @@ class MetadataTest {
     @Test
     void shouldTellWhetherAModelIsReady() {
         assertThat(edge.get("/v2/models/ints/ready").statusCode()).isEqualTo(200);
-        assertThat(edge.get("/v2/models/ints/ready").body()).isEmpty();
+        assertThat(edge.get("/v2/models/ints/ready").body()).isEqualTo("{\"name\":\"ints\",\"ready\":true}");
+        assertThat(edge.get("/v2/models/ints/versions/3/ready").body()).isEqualTo("{\"name\":\"ints\",\"ready\":true}");
         HttpResponse<String> noVersion = edge.get("/v2/models/ints/versions/2/ready");
         assertThat(noVersion.statusCode()).isEqualTo(400);
         assertThat(noVersion.body()).startsWith("{\"error\":\"Model version not ready: Request for unknown model");

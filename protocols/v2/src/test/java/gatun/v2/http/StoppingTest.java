@@ -35,7 +35,9 @@ class StoppingTest {
     @ParameterizedTest
     @ValueSource(strings = {"/v2/health/live", "/v2/health/ready"})
     void shouldSayThatItStopsWhereItsHealthIsAsked(String path) {
-        assertThat(edge.get(path).statusCode()).isEqualTo(200);
+        HttpResponse<String> response = edge.get(path);
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).endsWith(":true}");
         edge.announceStop();
         assertExiting(edge.get(path));
     }

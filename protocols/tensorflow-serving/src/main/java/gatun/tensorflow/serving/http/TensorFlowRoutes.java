@@ -11,6 +11,8 @@ import gatun.http.routes.Route;
 import gatun.http.routes.RouteConventions;
 import gatun.http.routes.RouteHandler;
 import gatun.http.routes.RouteTable;
+import gatun.http.routes.StandardConventions;
+import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
@@ -29,17 +31,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of TensorFlow Serving's protocol, all below {@code /v1/}, and their access for pages of other servers. Safe
- * for any thread.
+ * The paths of TensorFlow Serving's protocol, all below {@code /v1/}, and their access for pages of other servers; and
+ * the path {@code /}, where KServe's clients of this protocol ask whether the server is live. Safe for any thread.
  */
 public final class TensorFlowRoutes implements Routes {
     private static final String ROOT = "/v1/";
+    private static final String LIVENESS = "/";
     private static final String MODEL = "/v1/models/{model:word}";
     private static final String VERSION = "[/versions/{version:number}|/labels/{label:word}]";
     private static final ResponseHeaders UNEXPECTED_PATH =
             ResponseHeaders.of(ResponseHeaders.constant(Status.BAD_REQUEST_400, "Content-Type: text/plain"));
+    private static final ResponseHeaders ALIVE =
+            ResponseHeaders.of(ResponseHeaders.constant("Content-Type: application/json"));
 
     private final RouteTable table;
+    private final RouteTable liveness;
     private final PredictRoute predict;
     private final ExampleRoute examples;
     private final boolean anyOrigin;
@@ -64,6 +70,9 @@ public final class TensorFlowRoutes implements Routes {
         this.predict = new PredictRoute(server, servables, bodies, calls);
         this.examples = new ExampleRoute(server, servables, bodies, calls, settings.methodNames(), metrics);
         InformationRoutes information = new InformationRoutes(server, servables);
+        Route live = get(
+                LIVENESS, ApiGroup.HEALTH, "Whether the server is live", (exchange, path) -> live(exchange, server));
+        this.liveness = new RouteTable(LIVENESS, List.of(live), headers.access(), StandardConventions.INSTANCE);
         List<Route> rows = List.of(
                 post(MODEL + VERSION + ":predict", ApiGroup.INFERENCE, "Predicts", inference(Api.PREDICT)),
                 post(MODEL + VERSION + ":classify", ApiGroup.INFERENCE, "Classifies examples", inference(Api.CLASSIFY)),
@@ -84,7 +93,8 @@ public final class TensorFlowRoutes implements Routes {
                         "Answers that the model's name is missing",
                         (exchange, path) -> {
                             throw GatunException.invalidArgument("Missing model name in request.");
-                        }));
+                        }),
+                live);
         this.table = new RouteTable(ROOT, rows, headers.access(), new Conventions());
     }
 
@@ -99,6 +109,9 @@ public final class TensorFlowRoutes implements Routes {
         if (monitoring != null && path.equals(monitoring.path())) {
             answerMetrics(exchange, monitoring);
             return true;
+        }
+        if (path.equals(LIVENESS)) {
+            return liveness.answer(exchange);
         }
         if (!path.regionMatches(true, 0, ROOT, 0, ROOT.length())) {
             return false;
@@ -120,6 +133,14 @@ public final class TensorFlowRoutes implements Routes {
             RestResponse.fail(exchange, Status.GATEWAY_TIMEOUT_504, String.valueOf(e.getMessage()));
         }
         return true;
+    }
+
+    /** Fails when the server stops. TensorFlow Serving itself does not know the path. */
+    private static void live(Exchange exchange, InferenceServer server) {
+        if (!server.live()) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "The server is not live");
+        }
+        exchange.answer(ALIVE, exchange.json().raw("{\"status\":\"alive\"}"));
     }
 
     private static void answerMetrics(Exchange exchange, Monitoring monitoring) {

@@ -114,6 +114,21 @@ class RestTest {
     }
 
     @Test
+    void shouldTellKServesClientsWhetherItIsLive(@TempDir Path repository) {
+        ListenerUnderTest.writeModel(repository, "m", 0, "TYPE_FP32 [ -1 ]");
+        try (ListenerUnderTest stopping = TensorFlowTestServer.start(repository, TensorFlowSettings.STANDARD)) {
+            HttpResponse<String> live = stopping.get("/");
+            assertThat(live.statusCode()).isEqualTo(200);
+            assertThat(live.body()).isEqualTo("{\"status\":\"alive\"}");
+            assertThat(live.headers().firstValue("Content-Type")).hasValue("application/json");
+            assertThat(stopping.post("/", "").statusCode()).isEqualTo(405);
+
+            stopping.announceStop();
+            assertThat(stopping.get("/").statusCode()).isEqualTo(503);
+        }
+    }
+
+    @Test
     void shouldNotAnswerWhatIsOutsideItsPaths() {
         assertThat(send("POST", "/v1x/models/m:predict").statusCode()).isEqualTo(404);
         assertThat(send("POST", "/V2/models/m:predict").statusCode()).isEqualTo(404);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The command line of Triton's program. Its flags are those of {@code gatun serve}, which accepts those without effect
+ * with a warning ({@link KnownFlags}).
+ */
+final class TritonServerArguments {
+    /** The command, named as the program. */
+    static final String COMMAND = "tritonserver";
+
+    private static final String BACKEND_CONFIG = "--backend-config";
+
+    /** The beginning of the option that Triton also takes for all backends at once. */
+    private static final String MAX_BATCH_SIZE = "default-max-batch-size=";
+
+    /** The backends that know that option. */
+    private static final List<String> BATCHING_BACKENDS = List.of("onnxruntime", "tensorflow");
+
+    private TritonServerArguments() {}
+
+    /** Whether {@code arguments} ask that program for its version. */
+    static boolean askVersion(String... arguments) {
+        return arguments.length > 0
+                && arguments[0].equals(COMMAND)
+                && List.of(arguments).contains("--version");
+    }
+
+    /** The arguments of {@code gatun} that have the meaning of {@code arguments}. */
+    static String[] translate(String... arguments) {
+        if (arguments.length == 0 || !arguments[0].equals(COMMAND)) {
+            return arguments;
+        }
+        List<String> translated = new ArrayList<>(List.of("serve"));
+        for (String argument : Arrays.asList(arguments).subList(1, arguments.length)) {
+            boolean separate = translated.getLast().equals(BACKEND_CONFIG);
+            String option = separate ? argument : argument.replaceFirst("^" + BACKEND_CONFIG + "=", "");
+            if (option.startsWith(MAX_BATCH_SIZE)) {
+                if (separate) {
+                    translated.removeLast();
+                }
+                BATCHING_BACKENDS.forEach(backend -> translated.add(BACKEND_CONFIG + "=" + backend + "," + option));
+            } else {
+                translated.add(argument);
+            }
+        }
+        return translated.toArray(String[]::new);
+    }
+}
