@@ -122,8 +122,9 @@ public record ClientOptions(
         }
         for (ServerAddress server : servers) {
             if (servers.size() > 1 && server.protocol() == ServerAddress.Protocol.LANE) {
-                throw new IllegalArgumentException(server + " is one of " + servers.size()
-                        + " servers: a lane leads to a server of this machine alone; expected addresses of HTTP or gRPC");
+                throw new IllegalArgumentException(
+                        server + " is one of " + servers.size()
+                                + " servers: a lane leads to a server of this machine alone; expected addresses of HTTP or gRPC");
             }
         }
     }

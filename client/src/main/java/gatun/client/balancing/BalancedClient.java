@@ -56,10 +56,9 @@ final class BalancedClient implements GatunClient {
                 options.retries(),
                 deadline,
                 true,
-                () -> onOneAfterTheOther(
-                        member -> mayHedge
-                                ? hedged(member, request, deadline)
-                                : member.call(client -> client.infer(request, deadline))));
+                () -> onOneAfterTheOther(member -> mayHedge
+                        ? hedged(member, request, deadline)
+                        : member.call(client -> client.infer(request, deadline))));
     }
 
     @Override

@@ -35,8 +35,7 @@ public final class GrpcGatunClient implements SingleServerClient {
 
     @Override
     public InferResponse infer(InferRequest request) {
-        return infer(
-                request, Deadline.of(request.deadline().isPresent() ? request.deadline() : options.deadline()));
+        return infer(request, Deadline.of(request.deadline().isPresent() ? request.deadline() : options.deadline()));
     }
 
     @Override

@@ -36,11 +36,7 @@ final class UnaryCalls {
      * @param what the operation, for texts
      */
     <Q, A> A call(
-            MethodDescriptor<Q, A> method,
-            Q request,
-            Deadline deadline,
-            boolean repeatable,
-            Supplier<String> what) {
+            MethodDescriptor<Q, A> method, Q request, Deadline deadline, boolean repeatable, Supplier<String> what) {
         return Attempts.make(options.retries(), deadline, repeatable, () -> once(method, request, deadline, what));
     }
 

@@ -104,8 +104,8 @@ class SeveralServersIT {
             } finally {
                 hanging.signal("CONT");
             }
-            try (GatunClient alone =
-                    GatunClient.connect(options().withServers(options().servers().subList(0, 1)))) {
+            try (GatunClient alone = GatunClient.connect(
+                    options().withServers(options().servers().subList(0, 1)))) {
                 long before = inferences(alone);
                 Await.until("it gets requests again", () -> {
                     sum(client);

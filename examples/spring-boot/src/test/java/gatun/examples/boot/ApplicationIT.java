@@ -24,7 +24,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ApplicationIT {
     private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
     private static final Path JAR = Path.of(System.getProperty("application.jar"));
-    private static final String ONES = IntStream.range(0, 16).mapToObj(i -> "1").toList().toString();
+    private static final String ONES =
+            IntStream.range(0, 16).mapToObj(i -> "1").toList().toString();
 
     @TempDir
     Path folder;
@@ -37,7 +38,13 @@ class ApplicationIT {
     @Test
     void shouldServeItsModelsTakenApart() throws Exception {
         Process extract = new ProcessBuilder(
-                        java(), "-Djarmode=tools", "-jar", JAR.toString(), "extract", "--destination", folder.toString())
+                        java(),
+                        "-Djarmode=tools",
+                        "-jar",
+                        JAR.toString(),
+                        "extract",
+                        "--destination",
+                        folder.toString())
                 .inheritIO()
                 .start();
         assertThat(extract.waitFor()).isZero();
@@ -56,11 +63,12 @@ class ApplicationIT {
             HttpResponse<String> sum = http.send(
                     HttpRequest.newBuilder(URI.create(base + "/add"))
                             .header("content-type", "application/json")
-                            .POST(HttpRequest.BodyPublishers.ofString(
-                                    "{\"left\":" + ONES + ",\"right\":" + ONES + "}"))
+                            .POST(HttpRequest.BodyPublishers.ofString("{\"left\":" + ONES + ",\"right\":" + ONES + "}"))
                             .build(),
                     HttpResponse.BodyHandlers.ofString());
-            assertThat(sum.body()).as(log.toString()).isEqualTo(ONES.replace('1', '2').replace(" ", ""));
+            assertThat(sum.body())
+                    .as(log.toString())
+                    .isEqualTo(ONES.replace('1', '2').replace(" ", ""));
             assertThat(get(http, base + "/actuator/health")).contains("\"gatun\":{", "\"server\":\"gatun ");
             assertThat(get(http, base + "/actuator/metrics/gatun.requests")).contains("\"simple\"", "identity_fp32");
             assertThat(log).noneMatch(line -> line.contains("WARNING") || line.contains("SLF4J"));
