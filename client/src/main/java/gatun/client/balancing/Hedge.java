@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +27,7 @@ final class Hedge {
     void start(Supplier<InferResponse> call) {
         AsyncCall started = AsyncCall.start(call, "gatun-client-infer");
         calls.add(started);
-        started.whenComplete((response, failure) -> ended.add(started));
+        CompletableFuture<InferResponse> ignored = started.whenComplete((response, failure) -> ended.add(started));
     }
 
     /** Whether a call has ended within that time. */
