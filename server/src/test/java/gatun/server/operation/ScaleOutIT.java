@@ -92,7 +92,7 @@ class ScaleOutIT {
                     "--http-port=" + http,
                     "--grpc-address=" + address,
                     "--grpc-port=" + grpc,
-                    "--drain-secs=60");
+                    "--drain-secs=20");
         }
 
         void restart() throws InterruptedException {
@@ -161,8 +161,8 @@ class ScaleOutIT {
         }
         machines.forEach(machine -> machine.server.terminate());
         for (Machine machine : machines) {
-            // Two signals that come at once count as one.
-            machine.awaitDown();
+            // Two signals that come at once count as one, and only the second ends the drain.
+            Await.until(machine.name + " drains", () -> machine.server.log().contains("Draining"));
             machine.server.close();
         }
         proxy.close();
