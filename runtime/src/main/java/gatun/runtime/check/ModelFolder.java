@@ -2,6 +2,7 @@
 package gatun.runtime.check;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServedPath;
 import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.ConfigurationSyntaxException;
@@ -38,19 +39,26 @@ final class ModelFolder {
      * @param paths where models were found
      * @param configName the configuration that counts instead of config.pbtxt where it exists; empty for none
      */
-    static ModelFolder of(String name, List<ServedPath> paths, String configName) {
+    static ModelFolder of(ModelIdentifier identifier, List<ServedPath> paths, String configName) {
+        String name = identifier.name();
+        String namespace = identifier.namespace();
         List<Path> candidates = new ArrayList<>();
         for (ServedPath path : paths) {
             switch (path) {
-                case ServedPath.Repository repository ->
-                    candidates.add(repository.folder().resolve(name));
+                case ServedPath.Repository repository -> {
+                    if (namespace.isEmpty()
+                            || namespace.equals(repository.folder().toString())) {
+                        candidates.add(repository.folder().resolve(name));
+                    }
+                }
                 case ServedPath.ModelFolder model -> {
-                    if (model.name().equals(name)) {
-                        candidates.add(model.folder());
+                    if (namespace.isEmpty() && model.name().equals(name)) {
+                        // Of a model without a namespace that also lies in a repository, this is the folder.
+                        candidates.addFirst(model.folder());
                     }
                 }
                 case ServedPath.LooseModel model -> {
-                    if (model.name().equals(name)) {
+                    if (namespace.isEmpty() && model.name().equals(name)) {
                         // There is no configuration in it, nor beside it.
                         return new ModelFolder(name, model.path(), model.path().resolve(ConfigurationFile.NAME));
                     }

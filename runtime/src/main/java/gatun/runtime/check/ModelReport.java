@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.check;
 
+import gatun.runtime.ModelIdentifier;
 import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.Optional;
@@ -8,7 +9,7 @@ import java.util.Optional;
 /**
  * The result of the check of one model.
  *
- * @param name the model's name
+ * @param model the model; with the namespace that a server would give it
  * @param versions the versions that would be served, in decimal
  * @param config the configuration as completed and filled with defaults; empty when the model cannot be served
  * @param choices what the engine has chosen that the configuration leaves open, and why, a line each; empty when the
@@ -16,7 +17,7 @@ import java.util.Optional;
  * @param problems why it cannot be served, or not all of it; empty when all is well
  */
 public record ModelReport(
-        String name,
+        ModelIdentifier model,
         List<String> versions,
         Optional<ModelConfig> config,
         List<String> choices,

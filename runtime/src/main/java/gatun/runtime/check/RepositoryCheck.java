@@ -6,10 +6,9 @@ import com.google.protobuf.TextFormat;
 import com.google.protobuf.util.JsonFormat;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLoadException;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.ModelState;
-import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServedPath;
 import gatun.runtime.repository.RepositoryAdvice;
@@ -83,41 +82,37 @@ public final class RepositoryCheck implements AutoCloseable {
     /** The names of the models that are there. */
     public Set<String> models() {
         Set<String> names = new LinkedHashSet<>();
-        server.index().forEach(model -> names.add(model.name()));
+        server.models().forEach(model -> names.add(model.name()));
         return names;
     }
 
     /** Checks every model whose name is {@code wanted}, and shows each report when it is made. */
     public void run(Predicate<String> wanted, Consumer<ModelReport> each) {
-        models().stream().filter(wanted).forEach(name -> each.accept(check(name)));
+        server.models().stream().filter(model -> wanted.test(model.name())).forEach(model -> each.accept(check(model)));
     }
 
-    private ModelReport check(String name) {
-        List<GatunException> failures = load(name, ModelOverride.NONE);
+    private ModelReport check(ModelIdentifier model) {
+        List<GatunException> failures = load(model, ModelOverride.NONE);
         try {
-            List<String> ready = server.index().stream()
-                    .filter(model -> model.name().equals(name) && model.state() == ModelState.READY)
-                    .map(ModelStatus::version)
-                    .toList();
-            Optional<ModelVersion> served =
-                    ready.isEmpty() ? Optional.empty() : Optional.of(server.model(name, ready.getLast()));
+            List<? extends ModelVersion> ready = server.readyVersions(model);
+            Optional<ModelVersion> served = ready.isEmpty() ? Optional.empty() : Optional.of(ready.getLast());
             return new ModelReport(
-                    name,
-                    ready,
+                    model,
+                    ready.stream().map(ModelVersion::versionText).toList(),
                     served.map(ModelVersion::config),
                     served.map(ModelVersion::choices).orElse(List.of()),
-                    failures.isEmpty() ? List.of() : problems(name, failures));
+                    failures.isEmpty() ? List.of() : problems(model, failures));
         } finally {
-            server.unload(name, true);
+            server.unload(model, true);
         }
     }
 
     /** The problems behind {@code failures}, with what the model's file says where one is about tensors. */
-    private List<Problem> problems(String name, List<GatunException> failures) {
-        ModelFolder folder = ModelFolder.of(name, paths, configName);
+    private List<Problem> problems(ModelIdentifier model, List<GatunException> failures) {
+        ModelFolder folder = ModelFolder.of(model, paths, configName);
         List<Problem> problems = new ArrayList<>(folder.problems(failures));
         if (failures.stream().anyMatch(RepositoryCheck::isAboutTensors)) {
-            folder.written().flatMap(written -> tensorsOfFile(name, written)).ifPresent(tensors -> {
+            folder.written().flatMap(written -> tensorsOfFile(model, written)).ifPresent(tensors -> {
                 String advice =
                         "the model's own file says:\n" + tensors.indent(2).stripTrailing();
                 problems.add(problems.removeLast().with(advice));
@@ -132,22 +127,22 @@ public final class RepositoryCheck implements AutoCloseable {
     }
 
     /** The tensors of a model as its file alone tells them, in the format of config.pbtxt. */
-    private Optional<String> tensorsOfFile(String name, ModelConfig written) {
+    private Optional<String> tensorsOfFile(ModelIdentifier model, ModelConfig written) {
         if (written.hasEnsembleScheduling()) {
             return Optional.empty();
         }
         ModelConfig bare = ModelConfig.newBuilder()
-                .setName(name)
+                .setName(model.name())
                 .setBackend(written.getBackend())
                 .setPlatform(written.getPlatform())
                 .setDefaultModelFilename(written.getDefaultModelFilename())
                 .build();
         try {
             String json = JsonFormat.printer().preservingProtoFieldNames().print(bare);
-            if (!load(name, new ModelOverride(json, Map.of())).isEmpty()) {
+            if (!load(model, new ModelOverride(json, Map.of())).isEmpty()) {
                 return Optional.empty();
             }
-            ModelConfig config = server.model(name, "").config();
+            ModelConfig config = server.model(model, "").config();
             return Optional.of(TextFormat.printer()
                             .printToString(ModelConfig.newBuilder()
                                     .setMaxBatchSize(config.getMaxBatchSize())
@@ -161,9 +156,9 @@ public final class RepositoryCheck implements AutoCloseable {
     }
 
     /** Loads a model; returns the reasons why that failed. */
-    private List<GatunException> load(String name, ModelOverride override) {
+    private List<GatunException> load(ModelIdentifier model, ModelOverride override) {
         try {
-            server.load(name, override);
+            server.load(model, override);
             return List.of();
         } catch (ModelLoadException e) {
             return e.reasons();

@@ -85,6 +85,18 @@ final class ModelLifeCycle {
         }
     }
 
+    /**
+     * As {@link #load(String, ModelOverride)}, for one of the models of its name.
+     *
+     * @param override without files
+     */
+    void load(ModelIdentifier model, ModelOverride override) {
+        SortedMap<ModelIdentifier, Finding> present = sources.scan();
+        Optional<ModelDirectory> directory =
+                Optional.ofNullable(present.get(model)).map(finding -> directory(model, finding));
+        load(model, directory, override, LoadOutcome.absence(model.name(), present.keySet()));
+    }
+
     /** @param absence what to say where there is no directory, and the request does not bring another */
     private void load(
             ModelIdentifier model, Optional<ModelDirectory> directory, ModelOverride override, String absence) {
@@ -164,6 +176,11 @@ final class ModelLifeCycle {
      */
     void unload(String name, boolean dependents) {
         models.named(name).forEach(entry -> unload(entry, dependents));
+    }
+
+    /** As {@link #unload(String, boolean)}, for one of the models of its name. */
+    void unload(ModelIdentifier model, boolean dependents) {
+        models.find(model).ifPresent(entry -> unload(entry, dependents));
     }
 
     private void unload(ModelEntry entry, boolean dependents) {

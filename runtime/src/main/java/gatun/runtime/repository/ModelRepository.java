@@ -206,6 +206,18 @@ public final class ModelRepository {
         unread = false;
     }
 
+    /** As {@link gatun.runtime.server.GatunServer#load(ModelIdentifier, ModelOverride)}. */
+    public void load(ModelIdentifier model, ModelOverride override) {
+        requireExplicit();
+        lifeCycle.load(model, override);
+    }
+
+    /** As {@link gatun.runtime.server.GatunServer#unload(ModelIdentifier, boolean)}. */
+    public void unload(ModelIdentifier model, boolean dependents) {
+        requireExplicit();
+        lifeCycle.unload(model, dependents);
+    }
+
     /** As {@link gatun.runtime.server.InferenceServer#unload}. */
     public void unload(String name, boolean dependents) {
         requireExplicit();
@@ -306,6 +318,25 @@ public final class ModelRepository {
         return index;
     }
 
+    /** As {@link gatun.runtime.server.GatunServer#models}. */
+    public Set<ModelIdentifier> models() {
+        return present().keySet();
+    }
+
+    /** As {@link gatun.runtime.server.GatunServer#readyVersions}. */
+    public List<ServedModel> readyVersions(ModelIdentifier model) {
+        return models.find(model).stream()
+                .flatMap(ModelRepository::readyVersions)
+                .toList();
+    }
+
+    private static Stream<ServedModel> readyVersions(ModelEntry entry) {
+        return entry.versions().stream()
+                .map(VersionEntry::now)
+                .filter(VersionEntry::isReady)
+                .flatMap(row -> row.model().stream());
+    }
+
     /**
      * The models that the repositories hold; none when they cannot be read now, so that the index still tells of the
      * loaded ones.
@@ -341,11 +372,7 @@ public final class ModelRepository {
     /** The result of {@code look} for every ready version, by name and version. */
     private <T> List<T> ready(BiFunction<ModelIdentifier, ServedModel, Stream<T>> look) {
         return entries()
-                .flatMap(entry -> entry.versions().stream()
-                        .map(VersionEntry::now)
-                        .filter(VersionEntry::isReady)
-                        .flatMap(row -> row.model().stream())
-                        .flatMap(model -> look.apply(entry.model(), model)))
+                .flatMap(entry -> readyVersions(entry).flatMap(model -> look.apply(entry.model(), model)))
                 .toList();
     }
 

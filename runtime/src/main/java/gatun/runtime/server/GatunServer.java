@@ -45,6 +45,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -187,6 +188,32 @@ public final class GatunServer implements InferenceServer {
     public void unload(String name, boolean dependents) {
         requireOpen();
         repository.unload(name, dependents);
+    }
+
+    /** The models that the repositories hold, loaded or not; several of one name only with namespaces. */
+    public Set<ModelIdentifier> models() {
+        return repository.models();
+    }
+
+    /** The versions of a model that answer now, ascending. */
+    public List<? extends ModelVersion> readyVersions(ModelIdentifier model) {
+        return repository.readyVersions(model);
+    }
+
+    /**
+     * As {@link #load(String, ModelOverride)}, but of several models of that name only this one.
+     *
+     * @param override without files
+     */
+    public void load(ModelIdentifier model, ModelOverride override) {
+        requireOpen();
+        repository.load(model, override);
+    }
+
+    /** As {@link #unload(String, boolean)}, but of several models of that name only this one. */
+    public void unload(ModelIdentifier model, boolean dependents) {
+        requireOpen();
+        repository.unload(model, dependents);
     }
 
     @Override

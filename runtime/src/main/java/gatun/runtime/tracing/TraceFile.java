@@ -15,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes traces as Triton does: an array of objects, each telling something of the trace whose id it names. The file is
- * whole after each trace. A thread of its own writes; when it cannot follow, traces are dropped and the log says so.
+ * Writes traces as Triton does: an array of objects, each telling something of the trace whose id it names. Where their
+ * number is limited they go to a file with a number when the last of them has come. The file is whole after each write.
+ * A thread of its own writes; when it cannot follow, traces are dropped and the log says so.
  * Safe for any thread.
  */
 public final class TraceFile implements TraceExporter {
@@ -26,8 +27,8 @@ public final class TraceFile implements TraceExporter {
     private static final int CAPACITY = 10_000;
 
     /**
-     * The most traces that may wait in memory for a file, whatever frequency a client asks for: they must not exhaust
-     * the memory.
+     * The most traces that may wait in memory for a file, whatever frequency or count a client asks for: they must not
+     * exhaust the memory.
      */
     private static final int MOST_COLLECTED = 1_000;
 
@@ -37,7 +38,7 @@ public final class TraceFile implements TraceExporter {
     private final AtomicLong lost = new AtomicLong();
 
     // Used by the writer only.
-    private final Map<TraceScope, List<RequestTrace>> collected = new HashMap<>();
+    private final Map<TraceScope, Collected> collected = new HashMap<>();
     private int index;
     private boolean begun;
 
@@ -45,6 +46,13 @@ public final class TraceFile implements TraceExporter {
     private boolean failing;
 
     private boolean ended;
+
+    /** Traces of one scope that wait for a file with a number. */
+    private static final class Collected {
+        final List<RequestTrace> waiting = new ArrayList<>();
+        /** How many traces of the scope have come so far. */
+        long count;
+    }
 
     private TraceFile(String file) {
         this.file = file;
@@ -146,22 +154,41 @@ public final class TraceFile implements TraceExporter {
     }
 
     private void collect(RequestTrace trace) {
-        long frequency = trace.scope().settings().logFrequency();
-        if (frequency == 0) {
-            begun |= save(Path.of(file), List.of(trace), begun);
+        TraceSettings settings = trace.scope().settings();
+        if (settings.logFrequency() == 0 && settings.count() == TraceSettings.UNLIMITED) {
+            saveUnnumbered(List.of(trace));
             return;
         }
-        List<RequestTrace> traces = collected.computeIfAbsent(trace.scope(), scope -> new ArrayList<>());
-        traces.add(trace);
-        if (traces.size() >= Math.min(frequency, MOST_COLLECTED)) {
+        Collected traces = collected.computeIfAbsent(trace.scope(), scope -> new Collected());
+        traces.waiting.add(trace);
+        traces.count++;
+        long most = settings.logFrequency() == 0 ? MOST_COLLECTED : Math.min(settings.logFrequency(), MOST_COLLECTED);
+        if (traces.waiting.size() >= most || traces.count == settings.count()) {
+            saveNumbered(traces.waiting);
+            traces.waiting.clear();
+        }
+        if (traces.count == settings.count()) {
             collected.remove(trace.scope());
-            saveNumbered(traces);
         }
     }
 
+    /** Those of a limited number that has not come need no file of their own. */
     private void writeCollected() {
-        collected.values().forEach(this::saveNumbered);
+        collected.forEach((scope, traces) -> {
+            if (traces.waiting.isEmpty()) {
+                return;
+            }
+            if (scope.settings().logFrequency() == 0) {
+                saveUnnumbered(traces.waiting);
+            } else {
+                saveNumbered(traces.waiting);
+            }
+        });
         collected.clear();
+    }
+
+    private void saveUnnumbered(List<RequestTrace> traces) {
+        begun |= save(Path.of(file), traces, begun);
     }
 
     private void saveNumbered(List<RequestTrace> traces) {

@@ -11,6 +11,7 @@ import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.testing.Await;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,6 +19,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,6 +70,64 @@ class TraceFileTest {
         assertThat(array("trace.json.1")).hasSize(4);
         assertThat(array("trace.json.2")).hasSize(2);
         assertThat(folder.resolve("trace.json")).doesNotExist();
+    }
+
+    private Tracing counted(long count, long logFrequency) {
+        return new Tracing(
+                new TraceSettings(Set.of(TraceLevel.TIMESTAMPS), 1, count, logFrequency),
+                TraceFile.to(folder.resolve("trace.json")));
+    }
+
+    @Test
+    void shouldWriteANumberedFileWhenTheLastOfALimitedNumberHasCome() throws Exception {
+        try (Tracing tracing = counted(3, 0)) {
+            for (int i = 0; i < 3; i++) {
+                trace(tracing, "", i);
+            }
+            Await.until("the file", () -> Files.exists(folder.resolve("trace.json.0")));
+            assertThat(begin(tracing, "m", 3)).isEmpty();
+        }
+        assertThat(array("trace.json.0")).hasSize(6);
+        assertThat(folder.resolve("trace.json")).doesNotExist();
+        assertThat(folder.resolve("trace.json.1")).doesNotExist();
+    }
+
+    @Test
+    void shouldWriteTracesToTheFileItselfWhenLessThanTheirLimitedNumberCame() throws IOException {
+        try (Tracing tracing = counted(3, 0)) {
+            trace(tracing, "", 1);
+            tracing.change("", Map.of("trace_count", List.of("2")));
+            trace(tracing, "", 2);
+            trace(tracing, "", 3);
+            tracing.change("", Map.of("trace_count", List.of("2")));
+            trace(tracing, "", 4);
+        }
+        assertThat(array("trace.json")).as("the first and the last").hasSize(4);
+        assertThat(array("trace.json.0")).hasSize(4);
+        assertThat(folder.resolve("trace.json.1")).doesNotExist();
+    }
+
+    @Test
+    void shouldWriteTheLastOfALimitedNumberBeforeTheFrequencyIsReached() throws Exception {
+        try (Tracing tracing = counted(3, 2)) {
+            for (int i = 0; i < 3; i++) {
+                trace(tracing, "", i);
+            }
+            Await.until("the file", () -> Files.exists(folder.resolve("trace.json.1")));
+        }
+        assertThat(array("trace.json.0")).hasSize(4);
+        assertThat(array("trace.json.1")).hasSize(2);
+    }
+
+    @Test
+    void shouldNotCollectTracesWithoutEndWhateverCountAClientAsksFor() throws IOException {
+        try (Tracing tracing = counted(Long.MAX_VALUE, 0)) {
+            for (int i = 0; i < 1_001; i++) {
+                trace(tracing, "", i);
+            }
+        }
+        assertThat(array("trace.json.0")).hasSize(2_000);
+        assertThat(array("trace.json")).hasSize(2);
     }
 
     @Test

@@ -30,11 +30,11 @@ final class CheckReport {
     /** Shows one model. */
     void model(ModelReport model) {
         if (model.isGood()) {
-            out.println(model.name() + ": good, version" + (model.versions().size() == 1 ? " " : "s ")
+            out.println(model.model() + ": good, version" + (model.versions().size() == 1 ? " " : "s ")
                     + String.join(", ", model.versions()));
         } else {
             int count = model.problems().size();
-            out.println(model.name() + ": " + count + (count == 1 ? " problem" : " problems"));
+            out.println(model.model() + ": " + count + (count == 1 ? " problem" : " problems"));
             model.problems().forEach(this::problem);
         }
         if (configurations) {

@@ -99,6 +99,7 @@ public final class Checking {
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .version(Version.text())
                 .autoComplete(settings.autoComplete())
+                .modelNamespacing(settings.modelNamespacing())
                 .configurationRule(ExampleMappings::check)
                 .warmUps(new WarmUpRecords(buffers, LimitSettings.standard(), 1));
         settings.backendDirectory().ifPresent(options::backendDirectory);

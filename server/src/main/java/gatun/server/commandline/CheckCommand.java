@@ -56,6 +56,15 @@ final class CheckCommand implements Callable<Integer> {
     boolean disableAutoComplete;
 
     @Option(
+            names = "--model-namespacing",
+            arity = "0..1",
+            paramLabel = "true|false",
+            fallbackValue = "true",
+            defaultValue = "false",
+            description = "Let models of several repositories have the same name, as a server with this flag does.")
+    boolean modelNamespacing;
+
+    @Option(
             names = "--model-config-name",
             paramLabel = "NAME",
             defaultValue = "",
@@ -82,6 +91,7 @@ final class CheckCommand implements Callable<Integer> {
                 models,
                 configName,
                 !disableAutoComplete,
+                modelNamespacing,
                 NamedOption.byOwner(backendOptions),
                 backendDirectory,
                 !quiet);

@@ -3,9 +3,7 @@ package gatun.server.commandline;
 
 import gatun.server.opentelemetry.CollectorSettings;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.TypeConversionException;
 
@@ -26,8 +24,8 @@ interface CollectorOption extends UnaryOperator<CollectorSettings> {
         String value = equals < 0 ? "" : setting.substring(equals + 1);
         return switch (name) {
             case "url" -> {
-                URI url = url(value);
-                yield before -> before.withUrl(url);
+                requireAddress(value);
+                yield before -> before.withUrl(value);
             }
             case "resource" -> {
                 String[] pair = value.split("=", 2);
@@ -47,7 +45,7 @@ interface CollectorOption extends UnaryOperator<CollectorSettings> {
             }
             case "bsp_schedule_delay" -> {
                 Duration delay = Duration.ofMillis(
-                        FlagType.number(value, 1, Integer.MAX_VALUE, "a number of milliseconds from 1 up"));
+                        FlagType.number(value, 0, Integer.MAX_VALUE, "a number of milliseconds from 0 up"));
                 yield before -> before.withScheduleDelay(delay);
             }
             default ->
@@ -61,18 +59,17 @@ interface CollectorOption extends UnaryOperator<CollectorSettings> {
         return (int) FlagType.number(value, 1, 1 << 20, "a number of spans from 1 to " + (1 << 20));
     }
 
-    private static URI url(String text) {
-        String whole = text.contains("://") ? text : "http://" + text;
+    private static void requireAddress(String text) {
+        URI address;
         try {
-            URI url = new URI(whole);
-            String scheme = url.getScheme().toLowerCase(Locale.ROOT);
-            if (url.getHost() != null && (scheme.equals("http") || scheme.equals("https"))) {
-                return url;
-            }
-        } catch (URISyntaxException e) {
-            throw new TypeConversionException(unusable(text) + " (" + e.getReason() + ")");
+            address = CollectorSettings.address(text);
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(unusable(text) + " (" + e.getMessage() + ")");
         }
-        throw new TypeConversionException(unusable(text));
+        boolean http = "http".equalsIgnoreCase(address.getScheme()) || "https".equalsIgnoreCase(address.getScheme());
+        if (address.getHost() == null || !http) {
+            throw new TypeConversionException(unusable(text));
+        }
     }
 
     private static String unusable(String text) {

@@ -9,19 +9,19 @@ import java.util.Map;
 /**
  * The settings of a collector that takes traces by OpenTelemetry's protocol over HTTP (OTLP).
  *
- * @param url the collector's address; {@code http} or {@code https}
+ * @param url the collector's address as the operator wrote it; without a scheme it is {@code http}
  * @param resource the attributes of this server that each trace has, by name
  * @param maxQueueSize the most spans that may wait until they are sent; more are dropped
- * @param scheduleDelay how long spans wait for others to be sent with them
+ * @param scheduleDelay how long spans wait for others to be sent with them; not negative
  * @param maxBatchSize the most spans that are sent at a time; not more than may wait
  */
 public record CollectorSettings(
-        URI url, Map<String, String> resource, int maxQueueSize, Duration scheduleDelay, int maxBatchSize) {
+        String url, Map<String, String> resource, int maxQueueSize, Duration scheduleDelay, int maxBatchSize) {
     /**
      * A collector on this machine, and otherwise Triton's settings: its name for the service, OpenTelemetry's numbers.
      */
     public static final CollectorSettings STANDARD = new CollectorSettings(
-            URI.create("http://localhost:4318/v1/traces"),
+            "http://localhost:4318/v1/traces",
             Map.of("service.name", "triton-inference-server"),
             2048,
             Duration.ofSeconds(5),
@@ -32,8 +32,27 @@ public record CollectorSettings(
         resource = Map.copyOf(resource);
     }
 
+    /** The same, but the batch size of the standard, which nobody asked for, shrinks to the number that may wait. */
+    public CollectorSettings fitted() {
+        return maxBatchSize == STANDARD.maxBatchSize ? withMaxBatchSize(Math.min(maxBatchSize, maxQueueSize)) : this;
+    }
+
+    /** The collector's address with its scheme. */
+    URI address() {
+        return address(url);
+    }
+
+    /**
+     * The address that {@code url} stands for.
+     *
+     * @throws IllegalArgumentException when it is no URI
+     */
+    public static URI address(String url) {
+        return URI.create(url.contains("://") ? url : "http://" + url);
+    }
+
     /** The same with another address. */
-    public CollectorSettings withUrl(URI other) {
+    public CollectorSettings withUrl(String other) {
         return new CollectorSettings(other, resource, maxQueueSize, scheduleDelay, maxBatchSize);
     }
 

@@ -51,9 +51,9 @@ public final class OpenTelemetryExporter implements TraceExporter {
     private OpenTelemetryExporter(CollectorSettings collector) {
         this.collector = collector;
         LIBRARY_LOG.setLevel(Level.OFF);
-        backlog = new SpanBacklog(collector.url(), collector.maxQueueSize());
+        backlog = new SpanBacklog(collector.address(), collector.maxQueueSize());
         OtlpHttpSpanExporter sender = OtlpHttpSpanExporter.builder()
-                .setEndpoint(collector.url().toString())
+                .setEndpoint(collector.address().toString())
                 .setTimeout(SEND_LIMIT)
                 .build();
         provider = SdkTracerProvider.builder()
@@ -62,7 +62,7 @@ public final class OpenTelemetryExporter implements TraceExporter {
                 .setResource(resource(collector.resource()))
                 .addSpanProcessor(BatchSpanProcessor.builder(backlog.before(sender))
                         .setMaxQueueSize(collector.maxQueueSize())
-                        .setScheduleDelay(collector.scheduleDelay())
+                        .setScheduleDelay(longerThanNothing(collector.scheduleDelay()))
                         .setMaxExportBatchSize(collector.maxBatchSize())
                         .build())
                 .build();
@@ -80,6 +80,11 @@ public final class OpenTelemetryExporter implements TraceExporter {
         return Resource.getDefault().merge(Resource.create(attributes.build()));
     }
 
+    /** With no delay at all, the thread that sends would never sleep. */
+    private static Duration longerThanNothing(Duration delay) {
+        return delay.isZero() ? Duration.ofMillis(1) : delay;
+    }
+
     @Override
     public String mode() {
         return "opentelemetry";
@@ -88,7 +93,7 @@ public final class OpenTelemetryExporter implements TraceExporter {
     @Override
     public Map<String, String> settings() {
         Map<String, String> settings = new LinkedHashMap<>();
-        settings.put("url", collector.url().toString());
+        settings.put("url", collector.url());
         settings.put("bsp_max_queue_size", Integer.toString(collector.maxQueueSize()));
         settings.put(
                 "bsp_schedule_delay", Long.toString(collector.scheduleDelay().toMillis()));

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param models the models to look at; empty for all
  * @param configName the configurations that count instead of config.pbtxt; empty for none
  * @param autoComplete whether configurations are completed from the models' files
+ * @param modelNamespacing whether models of several repositories may have the same name
  * @param backendOptions options of backends, by backend and name
  * @param backendDirectory a folder with more backends; empty for none
  * @param showConfigurations whether completed configurations are shown
@@ -22,6 +23,7 @@ public record CheckSettings(
         List<String> models,
         String configName,
         boolean autoComplete,
+        boolean modelNamespacing,
         Map<String, Map<String, String>> backendOptions,
         Optional<Path> backendDirectory,
         boolean showConfigurations) {}

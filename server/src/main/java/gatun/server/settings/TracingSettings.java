@@ -59,15 +59,16 @@ public record TracingSettings(
     }
 
     private TraceExporter openCollector() {
-        if (collector.maxBatchSize() > collector.maxQueueSize()) {
+        CollectorSettings fitted = collector.fitted();
+        if (fitted.maxBatchSize() > fitted.maxQueueSize()) {
             throw new StartException("--trace-config=opentelemetry,bsp_max_export_batch_size="
-                    + collector.maxBatchSize() + " is more than may wait; name at most bsp_max_queue_size, which is "
-                    + collector.maxQueueSize());
+                    + fitted.maxBatchSize() + " is more than may wait; name at most bsp_max_queue_size, which is "
+                    + fitted.maxQueueSize());
         }
         if (settings.levels().contains(TraceLevel.TENSORS)) {
             LOG.warn("--trace-config=level=TENSORS has no effect with mode=opentelemetry: tensors are not sent");
         }
-        return OpenTelemetryExporter.to(collector);
+        return OpenTelemetryExporter.to(fitted);
     }
 
     /** The same for other requests. */

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -145,6 +146,63 @@ class CheckIT {
         ServerProcess check = ServerProcess.run("check", "--model=good", folder.toString());
         assertThat(check.awaitExit(Duration.ZERO)).isZero();
         assertThat(check.output()).endsWith("The model would be served.\n").doesNotContain("bad");
+    }
+
+    @Test
+    void shouldCheckModelsOfEqualNamesEachInItsRepository() throws IOException {
+        ModelRepositoryFolder first = repository("first");
+        first.delay("shared", 0);
+        ensembleOfShared(first, "asks_first");
+        ModelRepositoryFolder second = repository("second");
+        second.delay("shared", 0);
+        second.config("shared", "backend: \"delay\"\nmax_batchsize: 8\n");
+        ensembleOfShared(second, "asks_second");
+        ModelRepositoryFolder third = repository("third");
+        third.delay("shared", 0);
+        ensembleOfShared(repository("fourth"), "asks_any");
+        String[] paths = Stream.of("first", "second", "third", "fourth")
+                .map(name -> folder.resolve(name).toString())
+                .toArray(String[]::new);
+
+        ServerProcess check = check("--model-namespacing=true", paths);
+        assertThat(check.awaitExit(Duration.ZERO)).as(check.transcript()).isEqualTo(1);
+        assertThat(check.output())
+                .contains(
+                        folder.resolve("first") + "::shared: good, version 1",
+                        folder.resolve("third") + "::shared: good, version 1",
+                        folder.resolve("first") + "::asks_first: good, version 1",
+                        folder.resolve("second") + "::shared: 1 problem",
+                        folder.resolve("second/shared/config.pbtxt") + ":2:1: unknown field 'max_batchsize'",
+                        folder.resolve("second") + "::asks_second: 1 problem",
+                        folder.resolve("fourth") + "::asks_any: 1 problem",
+                        folder.resolve("fourth/asks_any").toString())
+                .endsWith("3 of 6 models would not be served.\n");
+
+        ServerProcess unique = check("--model-namespacing=false", paths);
+        assertThat(unique.awaitExit(Duration.ZERO)).as(unique.transcript()).isEqualTo(1);
+        assertThat(unique.output())
+                .contains(
+                        "shared: 1 problem", "model 'shared' appears in two or more repositories; remove all but one");
+    }
+
+    private static ServerProcess check(String flag, String... paths) {
+        return ServerProcess.run(Stream.concat(Stream.of("check", "--quiet", flag), Stream.of(paths))
+                .toArray(String[]::new));
+    }
+
+    private ModelRepositoryFolder repository(String name) throws IOException {
+        return new ModelRepositoryFolder(Files.createDirectories(folder.resolve(name)));
+    }
+
+    private static void ensembleOfShared(ModelRepositoryFolder repository, String name) throws IOException {
+        repository.delay(name, 0);
+        repository.config(name, """
+                platform: "ensemble"
+                input [ { name: "IN" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                ensemble_scheduling { step [ { model_name: "shared" model_version: -1
+                  input_map { key: "IN" value: "IN" } output_map { key: "OUT" value: "OUT" } } ] }
+                """);
     }
 
     @Test

@@ -6,11 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
+import gatun.runtime.tracing.Tracing;
 import gatun.server.opentelemetry.CollectorSettings;
 import gatun.server.settings.TracingSettings;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -57,7 +58,7 @@ class TraceOptionTest {
         assertThat(all.openTelemetry()).isTrue();
         assertThat(all.collector())
                 .isEqualTo(new CollectorSettings(
-                        URI.create("http://collector:4318/v1/traces"),
+                        "collector:4318/v1/traces",
                         Map.of("service.name", "a=b", "service.version", ""),
                         100,
                         Duration.ofMillis(20),
@@ -66,15 +67,33 @@ class TraceOptionTest {
                 .isFalse();
     }
 
+    @Test
+    void shouldTakeNoDelayForSendingAtOnce() {
+        assertThat(settings("opentelemetry,bsp_schedule_delay=0").collector().scheduleDelay())
+                .isZero();
+    }
+
+    @Test
+    void shouldSendFewerSpansAtATimeWhereFewerMayWait() {
+        try (Tracing tracing = settings("mode=opentelemetry", "opentelemetry,bsp_max_queue_size=1")
+                .open()) {
+            assertThat(tracing.settings(""))
+                    .containsEntry("bsp_max_queue_size", List.of("1"))
+                    .containsEntry("bsp_max_export_batch_size", List.of("1"));
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({
         "url=ftp://c, is not the URL of a collector",
         "url=, is not the URL of a collector",
         "url=http://a b, is not the URL of a collector",
+        "url=//a?://b, is not the URL of a collector",
         "resource=a, does not say what traces tell of this server",
         "resource==b, does not say what traces tell of this server",
         "bsp_max_queue_size=0, a number of spans from 1",
-        "bsp_schedule_delay=x, a number of milliseconds from 1 up",
+        "bsp_schedule_delay=x, a number of milliseconds from 0 up",
+        "bsp_schedule_delay=-1, a number of milliseconds from 0 up",
         "bsp_max_export_batch_size=-1, a number of spans from 1",
         "header=x, is not a setting of OpenTelemetry",
     })

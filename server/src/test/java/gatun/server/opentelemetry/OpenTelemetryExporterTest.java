@@ -13,6 +13,7 @@ import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
 import gatun.runtime.tracing.TraceStage;
 import gatun.runtime.tracing.Tracing;
+import gatun.testing.Await;
 import io.opentelemetry.proto.trace.v1.Span;
 import java.net.URI;
 import java.time.Duration;
@@ -34,7 +35,7 @@ class OpenTelemetryExporterTest {
     }
 
     private static Tracing tracing(URI url) {
-        return tracing(CollectorSettings.STANDARD.withUrl(url).withResource("test.key", "test.value"));
+        return tracing(CollectorSettings.STANDARD.withUrl(url.toString()).withResource("test.key", "test.value"));
     }
 
     private static RequestTrace begin(Tracing tracing, String model, String traceparent) {
@@ -130,7 +131,7 @@ class OpenTelemetryExporterTest {
     void shouldDropTracesWholeWhenTooManySpansWait() {
         try (TraceCollector collector = TraceCollector.answering(200)) {
             try (Tracing tracing = tracing(CollectorSettings.STANDARD
-                    .withUrl(collector.url())
+                    .withUrl(collector.url().toString())
                     .withScheduleDelay(Duration.ofHours(1))
                     .withMaxQueueSize(5)
                     .withMaxBatchSize(5))) {
@@ -140,6 +141,30 @@ class OpenTelemetryExporterTest {
             }
             assertThat(collector.spans()).extracting(Span::getName).containsOnly("a", "b", "InferRequest");
             assertThat(collector.spans()).hasSize(4);
+        }
+    }
+
+    @Test
+    void shouldSendAtOnceWhereSpansNeedNotWait() {
+        try (TraceCollector collector = TraceCollector.answering(200);
+                Tracing tracing = tracing(CollectorSettings.STANDARD
+                        .withUrl(collector.url().toString())
+                        .withScheduleDelay(Duration.ZERO))) {
+            assertThat(tracing.settings("")).containsEntry("bsp_schedule_delay", List.of("0"));
+            trace(tracing, "m");
+            Await.until("the spans", () -> collector.spans().size() == 2);
+        }
+    }
+
+    @Test
+    void shouldTellTheAddressAsTheOperatorWroteIt() {
+        try (TraceCollector collector = TraceCollector.answering(200)) {
+            String url = collector.url().getAuthority() + collector.url().getPath();
+            try (Tracing tracing = tracing(CollectorSettings.STANDARD.withUrl(url))) {
+                assertThat(tracing.settings("")).containsEntry("url", List.of(url));
+                trace(tracing, "m");
+            }
+            assertThat(collector.span("m")).isNotNull();
         }
     }
 
