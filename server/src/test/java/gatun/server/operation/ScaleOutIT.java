@@ -159,13 +159,17 @@ class ScaleOutIT {
             machines.forEach(machine -> machine.server.handle().destroyForcibly());
             return;
         }
-        machines.forEach(machine -> machine.server.terminate());
-        for (Machine machine : machines) {
-            // Two signals that come at once count as one, and only the second ends the drain.
-            Await.until(machine.name + " drains", () -> machine.server.log().contains("Draining"));
-            machine.server.close();
+        try {
+            machines.forEach(machine -> machine.server.terminate());
+            for (Machine machine : machines) {
+                // Two signals that come at once count as one, and only the second ends the drain.
+                Await.until(machine.name + " drains", () -> machine.server.log().contains("Draining"));
+                machine.server.close();
+            }
+        } finally {
+            machines.forEach(machine -> machine.server.handle().destroyForcibly());
+            proxy.close();
         }
-        proxy.close();
     }
 
     @BeforeEach
