@@ -65,7 +65,7 @@ class DrainIT {
 
     private Path repository() throws Exception {
         Path repository = Files.createDirectory(folder.resolve("models"));
-        new ModelRepositoryFolder(repository).delay("slow", 100);
+        new ModelRepositoryFolder(repository).delay("slow", 300);
         new ModelRepositoryFolder(repository).delay("fast", 0);
         return repository;
     }
