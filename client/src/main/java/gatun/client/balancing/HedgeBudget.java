@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Keeps hedged requests to a tenth of all, so that servers that have become slow do not get twice the work for it. Ten may
- * be saved up. Safe for any thread.
+ * be saved up, and are at the start. Safe for any thread.
  */
 final class HedgeBudget {
     /** Of a hedged request, what each request brings. */
@@ -13,7 +13,7 @@ final class HedgeBudget {
 
     private static final int MOST = 10 * PRICE;
 
-    private final AtomicInteger saved = new AtomicInteger(PRICE);
+    private final AtomicInteger saved = new AtomicInteger(MOST);
 
     /** A request was made. */
     void earn() {

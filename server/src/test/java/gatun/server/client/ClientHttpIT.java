@@ -21,7 +21,6 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SharedObject;
 import gatun.server.harness.SimpleModel;
-import java.io.BufferedReader;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,7 +31,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,23 +75,6 @@ class ClientHttpIT {
     @AfterAll
     static void stop() {
         server.close();
-    }
-
-    /** Without the flag that lets libraries use native memory. */
-    @Test
-    void shouldNotMakeTheJvmWarn() throws Exception {
-        Process program = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        PlainHttpProgram.class.getName(),
-                        Transport.TCP.url())
-                .redirectErrorStream(true)
-                .start();
-        try (BufferedReader output = program.inputReader()) {
-            assertThat(output.lines()).containsExactly("true 2");
-        }
-        assertThat(program.waitFor()).isZero();
     }
 
     @ParameterizedTest

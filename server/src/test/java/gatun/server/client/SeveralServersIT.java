@@ -89,7 +89,7 @@ class SeveralServersIT {
 
     @Test
     void shouldLeaveOutAServerThatHangsUntilItAnswersAgain() throws Exception {
-        Retries hedged = Retries.STANDARD.withHedgeAfter(Duration.ofMillis(200));
+        Retries hedged = Retries.STANDARD.withHedgeAfter(Duration.ofSeconds(1));
         ClientOptions options =
                 options().withServers(options().servers().subList(0, 2)).withRetries(hedged);
         try (GatunClient client = GatunClient.connect(options)) {
@@ -135,9 +135,10 @@ class SeveralServersIT {
 
     @Test
     void shouldSayThatNoServerAnswers() {
+        ClientOptions options = options().withRetries(Retries.NONE);
         servers.forEach(ServerProcess::terminate);
         servers.forEach(server -> server.awaitExit(LIMIT));
-        try (GatunClient client = GatunClient.connect(options().withRetries(Retries.NONE))) {
+        try (GatunClient client = GatunClient.connect(options)) {
             assertThatThrownBy(() -> sum(client)).isInstanceOf(UnreachableException.class);
             assertThat(client.server().ready()).isFalse();
             assertThatThrownBy(client::regions).hasMessageContaining("several servers");

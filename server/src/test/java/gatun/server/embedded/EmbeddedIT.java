@@ -300,7 +300,7 @@ class EmbeddedIT {
                 .hasMessageContaining("2 models cannot be served: model 'first'")
                 .hasMessageContaining("no_such_backend")
                 .hasMessageContaining("model 'second'")
-                .hasMessageContaining("-3")
+                .hasMessageContaining("max_batch_size")
                 .hasMessageNotContaining("table");
     }
 
