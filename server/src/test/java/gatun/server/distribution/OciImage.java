@@ -45,7 +45,8 @@ record OciImage(Path layout, JsonObject manifest, JsonObject configuration) {
             packed += Files.size(layer);
             MessageDigest digest = MessageDigest.getInstance("SHA-256");
             Process tar = new ProcessBuilder("tar", "-x", "-C", root.toString())
-                    .inheritIO()
+                    .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
                     .start();
             try (DigestInputStream in =
                             new DigestInputStream(new GZIPInputStream(Files.newInputStream(layer)), digest);
