@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -51,7 +52,8 @@ public final class ModelMeters implements MeterBinder, AutoCloseable {
     @Override
     public void bindTo(MeterRegistry registry) {
         reader.execute(() -> bound.put(registry, new HashMap<>()));
-        reader.scheduleWithFixedDelay(() -> read(registry), 0, intervalMillis, TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> ignored =
+                reader.scheduleWithFixedDelay(() -> read(registry), 0, intervalMillis, TimeUnit.MILLISECONDS);
     }
 
     /** Reads no more; the meters keep their last values. */

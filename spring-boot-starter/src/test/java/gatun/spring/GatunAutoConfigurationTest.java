@@ -11,6 +11,7 @@ import gatun.testing.Await;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -110,6 +111,7 @@ class GatunAutoConfigurationTest {
     }
 
     @Test
+    @SuppressWarnings("try") // that the server goes is what is tested
     void shouldAskAServerElsewhereAndTellWhenItIsAway() throws IOException {
         try (Gatun gatun =
                 Gatun.embedded(repository(), "--allow-http=true", "--http-address=127.0.0.1", "--http-port=0")) {
@@ -133,7 +135,7 @@ class GatunAutoConfigurationTest {
                     });
         }
         try (ServerSocket nobody = new ServerSocket()) {
-            nobody.bind(new InetSocketAddress("127.0.0.1", 0), 1);
+            nobody.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1);
             application
                     .withPropertyValues("gatun.url=http://127.0.0.1:" + nobody.getLocalPort(), "gatun.deadline=1ms")
                     .run(context -> assertThat(context.getBean(GatunHealthIndicator.class)
