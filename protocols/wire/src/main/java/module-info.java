@@ -10,6 +10,7 @@ module gatun.wire {
     exports gatun.wire;
     exports gatun.wire.inference;
     exports gatun.wire.tensorflow;
+    exports gatun.wire.tensorflow.profiler;
     exports gatun.wire.tensorflow.serving;
     exports gatun.wire.v1;
 }

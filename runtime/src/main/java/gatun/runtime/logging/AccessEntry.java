@@ -112,7 +112,7 @@ public final class AccessEntry {
         requestId = cut(inference.id(), NAME_LIMIT);
         times = inference.computeTimes();
         if (traceId.isEmpty()) {
-            Optional<RequestTrace> trace = inference.trace();
+            Optional<RequestTrace> trace = inference.trace().filter(RequestTrace::isExported);
             traceId = trace.map(present -> Long.toString(present.id())).orElse("");
         }
     }

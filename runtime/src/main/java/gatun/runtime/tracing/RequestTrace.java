@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The trace of one request. Whoever began it ends it; events after that are lost. Safe for any thread. */
@@ -23,7 +24,7 @@ public final class RequestTrace {
     private static final long RELEASED = -1;
 
     private final Tracing tracing;
-    private final TraceScope scope;
+    private final TraceReaders readers;
     private final Set<TraceLevel> levels;
     private final long id;
     private final @Nullable RequestTrace parent;
@@ -40,14 +41,14 @@ public final class RequestTrace {
 
     RequestTrace(
             Tracing tracing,
-            TraceScope scope,
+            TraceReaders readers,
             @Nullable RequestTrace parent,
             Optional<TraceParent> joined,
             String modelName,
             long modelVersion) {
         this.tracing = tracing;
-        this.scope = scope;
-        this.levels = scope.settings().levels();
+        this.readers = readers;
+        this.levels = readers.levels();
         this.id = tracing.nextId();
         this.parent = parent;
         this.joined = joined;
@@ -98,14 +99,31 @@ public final class RequestTrace {
         requestId = newId;
     }
 
-    /** The events so far, in their order. */
-    public List<TraceEvent> events() {
-        return List.copyOf(events);
+    /** Whether the trace is exported; others are only shown to who observes all requests. */
+    public boolean isExported() {
+        return readers.exported();
     }
 
-    /** The settings by which the request was chosen. */
+    /** The events so far that are exported, in their order. */
+    public List<TraceEvent> events() {
+        return levels.contains(TraceLevel.TIMESTAMPS)
+                ? List.copyOf(events)
+                : events.stream()
+                        .filter(event -> !(event instanceof TraceEvent.Timestamp))
+                        .toList();
+    }
+
+    /** When the request has reached stages so far, in the order in which it was said; exported or not. */
+    public List<TraceEvent.Timestamp> timestamps() {
+        return events.stream()
+                .filter(TraceEvent.Timestamp.class::isInstance)
+                .map(TraceEvent.Timestamp.class::cast)
+                .toList();
+    }
+
+    /** The settings for the request. */
     TraceScope scope() {
-        return scope;
+        return readers.scope();
     }
 
     /** Says that the request has reached a stage now. */
@@ -115,7 +133,7 @@ public final class RequestTrace {
 
     /** Says when the request reached a stage. */
     public void reached(TraceStage stage, long nanos) {
-        if (levels.contains(TraceLevel.TIMESTAMPS)) {
+        if (readers.observer() != null || levels.contains(TraceLevel.TIMESTAMPS)) {
             events.add(new TraceEvent.Timestamp(stage, nanos));
         }
     }
@@ -172,20 +190,26 @@ public final class RequestTrace {
 
     /** A trace of a request to another model that is made for this one. */
     public RequestTrace child(String model, long version) {
-        RequestTrace child = new RequestTrace(tracing, scope, this, Optional.empty(), model, version);
+        RequestTrace child = new RequestTrace(tracing, readers, this, Optional.empty(), model, version);
         children.add(child);
         return child;
     }
 
     /**
-     * Sends the trace of a client's request to where traces go, with its children; only the first call does anything.
+     * Sends the trace of a client's request to those who want it, with its children; only the first call does anything.
      */
     public void end() {
         if (!ended.compareAndSet(false, true)) {
             return;
         }
         if (parent == null) {
-            tracing.export(this);
+            Consumer<RequestTrace> observer = readers.observer();
+            if (observer != null) {
+                observer.accept(this);
+            }
+            if (readers.exported()) {
+                tracing.export(this);
+            }
         } else if (isOver()) {
             // Too late to be told with the client's request, and perhaps to be released with it.
             release();

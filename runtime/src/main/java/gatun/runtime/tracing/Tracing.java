@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -31,9 +32,13 @@ public final class Tracing implements AutoCloseable {
     private TraceOverride global = TraceOverride.NONE;
     private final Map<String, TraceOverride> models = new HashMap<>();
     private Scopes scopes;
+    private @Nullable Consumer<RequestTrace> observer;
 
-    /** The scopes when any of them traces; else null. Written under the lock. */
-    private volatile @Nullable Scopes tracing;
+    /** Who wants traces now; null for nobody. Written under the lock. */
+    private volatile @Nullable Wanted wanted;
+
+    /** The scopes that choose among the requests, and who sees all of them, chosen or not. */
+    private record Wanted(Scopes scopes, @Nullable Consumer<RequestTrace> observer) {}
 
     /** The scopes that choose among the requests to each model; immutable. */
     private record Scopes(TraceScope global, Map<String, TraceScope> models) {
@@ -56,7 +61,11 @@ public final class Tracing implements AutoCloseable {
         this.atStart = atStart;
         this.exporter = exporter;
         this.scopes = new Scopes(new TraceScope(atStart), Map.of());
-        this.tracing = scopes.enabled() ? scopes : null;
+        this.wanted = wanted(scopes, null);
+    }
+
+    private static @Nullable Wanted wanted(Scopes scopes, @Nullable Consumer<RequestTrace> observer) {
+        return observer != null || scopes.enabled() ? new Wanted(scopes, observer) : null;
     }
 
     /** Traces nothing, and to nowhere. */
@@ -72,20 +81,55 @@ public final class Tracing implements AutoCloseable {
      */
     public <C> Optional<RequestTrace> begin(
             String model, long version, C carrier, Function<C, Optional<String>> traceparent) {
-        Scopes present = tracing;
+        Wanted present = wanted;
         if (present == null) {
             return Optional.empty();
         }
-        TraceScope scope = present.of(model);
+        TraceScope scope = present.scopes().of(model);
         Optional<TraceParent> joined =
                 exporter.joinsClients() && scope.settings().tellsAnything()
                         ? traceparent.apply(carrier).flatMap(TraceParent::parse)
                         : Optional.empty();
         // Counts the request, whoever wants its trace.
-        boolean chosen = scope.choosesNext();
-        return chosen || joined.isPresent()
-                ? Optional.of(new RequestTrace(this, scope, null, joined, model, version))
-                : Optional.empty();
+        boolean exported = scope.choosesNext() || joined.isPresent();
+        if (!exported && present.observer() == null) {
+            return Optional.empty();
+        }
+        TraceReaders readers = new TraceReaders(scope, exported, present.observer());
+        return Optional.of(new RequestTrace(this, readers, null, joined, model, version));
+    }
+
+    /**
+     * Has every request that begins from now on traced, with the times of its stages. What the settings export stays as
+     * it is.
+     *
+     * @param newObserver gets the trace of each client's request as it ends, with its children, on the request's
+     *     thread; returns at once and does not throw. It may get some more after {@link #endObserving}
+     * @return false, and nothing is done, while there is another observer
+     */
+    public boolean observe(Consumer<RequestTrace> newObserver) {
+        lock.lock();
+        try {
+            if (observer != null) {
+                return false;
+            }
+            observer = newObserver;
+            wanted = wanted(scopes, newObserver);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends what a successful {@link #observe} has begun. */
+    public void endObserving() {
+        lock.lock();
+        try {
+            observer = null;
+            wanted = wanted(scopes, null);
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**
@@ -140,7 +184,7 @@ public final class Tracing implements AutoCloseable {
             Map<String, TraceScope> own = new HashMap<>();
             models.forEach((name, override) -> own.put(name, new TraceScope(override.over(forAll))));
             scopes = new Scopes(new TraceScope(forAll), Map.copyOf(own));
-            tracing = scopes.enabled() ? scopes : null;
+            wanted = wanted(scopes, observer);
         } finally {
             lock.unlock();
         }

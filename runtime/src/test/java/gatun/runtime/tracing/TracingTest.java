@@ -231,4 +231,38 @@ class TracingTest {
         assertThat(child.events()).hasSize(2).last().isEqualTo(new TraceEvent.Timestamp(TraceStage.COMPUTE_START, 7));
         assertThat(Set.of(parent.id(), child.id())).hasSize(2);
     }
+
+    @Test
+    void shouldShowAnObserverEveryRequestAndExportOnlyWhatSettingsChoose() {
+        List<RequestTrace> seen = new CopyOnWriteArrayList<>();
+        tracing.change("", Map.of("trace_level", List.of("TENSORS"), "trace_rate", List.of("2")));
+        assertThat(tracing.observe(seen::add)).isTrue();
+        List<RequestTrace> traces = IntStream.range(0, 3)
+                .mapToObj(i -> begin(tracing, "m", 1).orElseThrow())
+                .toList();
+        traces.forEach(trace -> {
+            trace.reached(TraceStage.QUEUE_START, 5);
+            trace.end();
+        });
+
+        assertThat(seen).containsExactlyElementsOf(traces);
+        assertThat(collected.traces).containsExactly(traces.get(1));
+        assertThat(traces).extracting(RequestTrace::isExported).containsExactly(false, true, false);
+        assertThat(traces)
+                .allSatisfy(trace -> assertThat(trace.timestamps())
+                        .containsExactly(new TraceEvent.Timestamp(TraceStage.QUEUE_START, 5)))
+                // Nobody has asked for times to be exported.
+                .allSatisfy(trace -> assertThat(trace.events()).isEmpty());
+    }
+
+    @Test
+    void shouldHaveOneObserverAtATimeUntilThatEnds() {
+        assertThat(tracing.observe(trace -> {})).isTrue();
+        assertThat(tracing.observe(trace -> {})).isFalse();
+        tracing.change("", Map.of("trace_rate", List.of("7")));
+        assertThat(chosen("m", 3)).containsExactly(1, 2, 3);
+        tracing.endObserving();
+        assertThat(chosen("m", 3)).isEmpty();
+        assertThat(tracing.observe(trace -> {})).isTrue();
+    }
 }

@@ -41,6 +41,12 @@ final class GrpcFlags extends OverlayFlags<ListenerSettings> {
             standard.tensorFlow().protocol().anyLabels(),
             "Whether HandleReloadConfigRequest may give new labels to versions that do not serve yet.");
 
+    /** Whether clients may have profiles. */
+    final Flag<Boolean> profiler = yesOrNo(
+            "--enable_profiler",
+            standard.tensorFlow().protocol().profiler(),
+            "Whether tensorflow.ProfilerService tells clients for some time what requests do.");
+
     /** One more port, for clients of TensorFlow Serving. */
     final Flag<Integer> tensorFlowPort = flag(
             "--port",

@@ -46,7 +46,6 @@ final class KnownFlags {
                     "--flush_filesystem_caches", "the operating system gives up what it has cached of files by itself"),
             Map.entry("--per_process_gpu_memory_fraction", "TensorFlow runs on processors here"),
             Map.entry("--enable_grpc_healthcheck_service", "the health service is there in any case"),
-            Map.entry("--enable_profiler", "there is no profiler service; see the flags of --trace-config"),
             Map.entry("--prefer_tflite_model", NO_LITE),
             Map.entry("--num_tflite_pools", NO_LITE),
             Map.entry("--num_tflite_interpreters_per_pool", NO_LITE),

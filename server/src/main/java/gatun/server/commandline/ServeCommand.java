@@ -124,6 +124,7 @@ final class ServeCommand implements Callable<Integer> {
                 http.methodNames.value(),
                 grpc.tensorContent.value(),
                 grpc.anyLabels.value(),
+                grpc.profiler.value(),
                 Optional.empty());
         return new TensorFlowServingSettings(
                 http.restPort.value(), grpc.tensorFlowPort.value(), protocol, metrics.monitoringFile.value());

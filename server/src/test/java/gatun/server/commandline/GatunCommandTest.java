@@ -59,7 +59,7 @@ class GatunCommandTest extends CommandFixture {
                 .isEqualTo(new TensorFlowServingSettings(
                         8501,
                         0,
-                        new TensorFlowSettings(true, Duration.ofMillis(7), false, false, false, Optional.empty()),
+                        new TensorFlowSettings(true, Duration.ofMillis(7), false, false, false, true, Optional.empty()),
                         Optional.empty()));
         assertThat(serve("--http-idle-timeout-secs=9", "--http-min-body-rate=0")
                         .listeners()

@@ -6,8 +6,12 @@ import gatun.grpc.message.ControlMethods;
 import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
 import gatun.grpc.message.InferenceCall;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelVersion;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
+import gatun.runtime.tracing.RequestTrace;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics;
 import gatun.tensorflow.serving.TensorFlowSettings;
@@ -18,6 +22,7 @@ import io.grpc.ServerServiceDefinition;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +39,11 @@ public final class TensorFlowServices {
             Map.entry("GetModelStatus", ApiGroup.METADATA),
             Map.entry("HandleReloadConfigRequest", ApiGroup.MODEL_REPOSITORY));
 
+    private static final Map<String, ApiGroup> PROFILER_GROUPS = Map.ofEntries(
+            Map.entry("Profile", ApiGroup.TRACE),
+            Map.entry("Terminate", ApiGroup.TRACE),
+            Map.entry("Monitor", ApiGroup.STATISTICS));
+
     private TensorFlowServices() {}
 
     /** {@code tensorflow.serving.PredictionService} of one server. */
@@ -46,7 +56,9 @@ public final class TensorFlowServices {
         ExampleDecoder decoder = new ExampleDecoder(server.limits(), server.heap());
         ExampleService examples = new ExampleService(
                 servables,
-                new ExampleResponses(new ExampleRuns(server.buffers(), server::infer, metrics), settings.methodNames()),
+                new ExampleResponses(
+                        new ExampleRuns(server.buffers(), request -> infer(server, request), metrics),
+                        settings.methodNames()),
                 metrics);
         ServerServiceDefinition service = InPlaceMethods.replace(
                 ControlMethods.limit(new PredictionService(servables).bindService(), server),
@@ -65,6 +77,19 @@ public final class TensorFlowServices {
                                 decoder::decodeTasks,
                                 examples::multiInference)));
         return new GrpcService(service, PREDICTION_GROUPS);
+    }
+
+    /** Answers a request, traced if requests to its model are. */
+    private static InferenceResponse infer(InferenceServer server, InferenceRequest request) {
+        ModelVersion model = request.model();
+        Optional<RequestTrace> trace =
+                server.tracing().begin(model.name(), model.version(), server, none -> Optional.empty());
+        trace.ifPresent(request::trace);
+        try {
+            return server.infer(request);
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
     }
 
     private static ServerMethodDefinition<?, ?> examples(
@@ -86,5 +111,11 @@ public final class TensorFlowServices {
                 server, settings.anyLabels(), settings.metrics().orElse(null));
         return new GrpcService(
                 ControlMethods.limit(new ModelService(server, reload).bindService(), server), MODEL_GROUPS);
+    }
+
+    /** {@code tensorflow.ProfilerService} of one server. */
+    public static GrpcService profiler(InferenceServer server) {
+        return new GrpcService(
+                ControlMethods.limit(new ProfilerService(server).bindService(), server), PROFILER_GROUPS);
     }
 }

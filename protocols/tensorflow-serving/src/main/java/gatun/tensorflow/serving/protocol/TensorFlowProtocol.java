@@ -20,8 +20,11 @@ public final class TensorFlowProtocol implements Protocol {
     /** The protocol in front of {@code server}. */
     public TensorFlowProtocol(InferenceServer server, ProtocolSettings common, TensorFlowSettings settings) {
         this.routes = new TensorFlowRoutes(server, common.maxInputByteSize(), common.http(), settings);
-        this.services =
-                List.of(TensorFlowServices.prediction(server, settings), TensorFlowServices.models(server, settings));
+        GrpcService prediction = TensorFlowServices.prediction(server, settings);
+        GrpcService models = TensorFlowServices.models(server, settings);
+        this.services = settings.profiler()
+                ? List.of(prediction, models, TensorFlowServices.profiler(server))
+                : List.of(prediction, models);
     }
 
     @Override

@@ -11,6 +11,7 @@ import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.Code;
 import gatun.wire.tensorflow.DataType;
+import gatun.wire.tensorflow.ProfileRequest;
 import gatun.wire.tensorflow.SignatureDef;
 import gatun.wire.tensorflow.TensorInfo;
 import gatun.wire.tensorflow.TensorProto;
@@ -18,16 +19,11 @@ import gatun.wire.tensorflow.TensorShapeProto;
 import gatun.wire.tensorflow.serving.GetModelMetadataRequest;
 import gatun.wire.tensorflow.serving.GetModelMetadataResponse;
 import gatun.wire.tensorflow.serving.GetModelStatusRequest;
-import gatun.wire.tensorflow.serving.GetModelStatusResponse;
-import gatun.wire.tensorflow.serving.ModelServiceGrpc;
 import gatun.wire.tensorflow.serving.ModelSpec;
 import gatun.wire.tensorflow.serving.ModelVersionStatus;
 import gatun.wire.tensorflow.serving.PredictRequest;
 import gatun.wire.tensorflow.serving.SignatureDefMap;
-import io.grpc.CallOptions;
-import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.ClientCalls;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -62,7 +58,8 @@ class ModelStatusTest {
                         """, 7)
                 .open(
                         TestServerSettings.usual(),
-                        new TensorFlowSettings(false, Duration.ofSeconds(30), false, true, false, Optional.empty()));
+                        new TensorFlowSettings(
+                                false, Duration.ofSeconds(30), false, true, false, false, Optional.empty()));
     }
 
     @AfterEach
@@ -204,13 +201,8 @@ class ModelStatusTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoProfiler() {
-        MethodDescriptor<GetModelStatusRequest, GetModelStatusResponse> profile =
-                ModelServiceGrpc.getGetModelStatusMethod().toBuilder()
-                        .setFullMethodName("tensorflow.ProfilerService/Profile")
-                        .build();
-        assertThatThrownBy(() -> ClientCalls.blockingUnaryCall(
-                        fixture.channel(), profile, CallOptions.DEFAULT, GetModelStatusRequest.getDefaultInstance()))
+    void shouldHaveNoProfilerWhereItIsOff() {
+        assertThatThrownBy(() -> fixture.profiler().profile(ProfileRequest.getDefaultInstance()))
                 .isInstanceOf(StatusRuntimeException.class)
                 .hasMessage("UNIMPLEMENTED: Method not found: tensorflow.ProfilerService/Profile");
     }

@@ -9,6 +9,10 @@ import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.testing.listeners.TestServerSettings;
+import gatun.wire.tensorflow.MonitorRequest;
+import gatun.wire.tensorflow.ProfileRequest;
+import gatun.wire.tensorflow.ProfilerServiceGrpc;
+import gatun.wire.tensorflow.TerminateRequest;
 import gatun.wire.tensorflow.serving.ClassificationRequest;
 import gatun.wire.tensorflow.serving.GetModelMetadataRequest;
 import gatun.wire.tensorflow.serving.GetModelStatusRequest;
@@ -80,6 +84,9 @@ class TensorFlowAccessTest {
         calls.put("GetModelStatus metadata", () -> fixture.models().getModelStatus(status()));
         calls.put("HandleReloadConfigRequest model-repository", () -> fixture.models()
                 .handleReloadConfigRequest(ReloadConfigRequest.getDefaultInstance()));
+        calls.put("Profile trace", () -> fixture.profiler().profile(ProfileRequest.getDefaultInstance()));
+        calls.put("Terminate trace", () -> fixture.profiler().terminate(TerminateRequest.getDefaultInstance()));
+        calls.put("Monitor statistics", () -> fixture.profiler().monitor(MonitorRequest.getDefaultInstance()));
 
         calls.forEach((method, call) -> assertThat(failure(call))
                 .as(method)
@@ -87,11 +94,13 @@ class TensorFlowAccessTest {
                         + method.substring(method.indexOf(' ') + 1) + "'"));
         // A method that comes later must be given a group, and a line here.
         assertThat(calls.keySet().stream().map(method -> method.substring(0, method.indexOf(' '))))
-                .containsExactlyInAnyOrderElementsOf(new TreeSet<>(
-                        Stream.of(PredictionServiceGrpc.getServiceDescriptor(), ModelServiceGrpc.getServiceDescriptor())
-                                .flatMap(service -> service.getMethods().stream())
-                                .map(method -> method.getBareMethodName())
-                                .toList()));
+                .containsExactlyInAnyOrderElementsOf(new TreeSet<>(Stream.of(
+                                PredictionServiceGrpc.getServiceDescriptor(),
+                                ModelServiceGrpc.getServiceDescriptor(),
+                                ProfilerServiceGrpc.getServiceDescriptor())
+                        .flatMap(service -> service.getMethods().stream())
+                        .map(method -> method.getBareMethodName())
+                        .toList()));
     }
 
     @Test

@@ -14,6 +14,7 @@ import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
 import gatun.testing.Await;
 import gatun.testing.listeners.TestServer;
 import gatun.testing.listeners.TestServerSettings;
+import gatun.wire.tensorflow.ProfilerServiceGrpc;
 import gatun.wire.tensorflow.serving.ModelServiceGrpc;
 import gatun.wire.tensorflow.serving.PredictResponse;
 import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
@@ -31,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -108,6 +110,22 @@ final class TensorFlowFixture implements AutoCloseable {
 
     ModelServiceGrpc.ModelServiceBlockingStub models() {
         return ModelServiceGrpc.newBlockingStub(edge.channel());
+    }
+
+    ProfilerServiceGrpc.ProfilerServiceBlockingStub profiler() {
+        return ProfilerServiceGrpc.newBlockingStub(edge.channel());
+    }
+
+    /** Whether requests are traced now, which in these tests only a profile causes. */
+    boolean isTracing() {
+        return server.tracing()
+                .begin("any", 1, server, none -> Optional.empty())
+                .isPresent();
+    }
+
+    /** Tells the server that it stops soon. */
+    void announceStop() {
+        server.announceStop();
     }
 
     /** Predict, by a message of any bytes. */

@@ -36,7 +36,7 @@ class RestTest {
         writeModel(repository, "regress", "inputs", "outputs");
         edge = TensorFlowTestServer.start(
                 repository,
-                new TensorFlowSettings(true, Duration.ofSeconds(30), false, false, false, Optional.empty()));
+                new TensorFlowSettings(true, Duration.ofSeconds(30), false, false, false, true, Optional.empty()));
     }
 
     private static void writeModel(Path repository, String name, String input, String output) throws IOException {
