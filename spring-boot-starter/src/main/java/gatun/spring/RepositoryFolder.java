@@ -38,9 +38,7 @@ public final class RepositoryFolder implements AutoCloseable {
         }
         String folder = location.endsWith("/") ? location : location + '/';
         ResourcePatternResolver resolver = ResourcePatternUtils.getResourcePatternResolver(resources);
-        List<Resource> files = Arrays.stream(resolver.getResources(folder + "**"))
-                .filter(Resource::isReadable)
-                .toList();
+        List<Resource> files = readable(resolver, folder + "**");
         if (files.isEmpty()) {
             throw new FileNotFoundException("gatun.model-repository=" + location
                     + ": the application has no such resources; expected a folder of models below it");
@@ -75,6 +73,17 @@ public final class RepositoryFolder implements AutoCloseable {
         }
         for (Path file : inside) {
             Files.deleteIfExists(file);
+        }
+    }
+
+    private static List<Resource> readable(ResourcePatternResolver resolver, String pattern) throws IOException {
+        try {
+            return Arrays.stream(resolver.getResources(pattern))
+                    .filter(Resource::isReadable)
+                    .toList();
+        } catch (FileNotFoundException e) {
+            // Not even their folder is there.
+            return List.of();
         }
     }
 

@@ -113,8 +113,13 @@ class GatunAutoConfigurationTest {
     @Test
     @SuppressWarnings("try") // that the server goes is what is tested
     void shouldAskAServerElsewhereAndTellWhenItIsAway() throws IOException {
-        try (Gatun gatun =
-                Gatun.embedded(repository(), "--allow-http=true", "--http-address=127.0.0.1", "--http-port=0")) {
+        try (Gatun gatun = Gatun.embedded(
+                repository(),
+                "--allow-http=true",
+                "--http-address=127.0.0.1",
+                "--http-port=0",
+                "--model-control-mode=explicit",
+                "--load-model=echo")) {
             application
                     .withClassLoader(new FilteredClassLoader(Gatun.class))
                     .withPropertyValues(
