@@ -97,8 +97,8 @@ configuration=$(blob "$work/configuration.json" application/vnd.oci.image.config
 printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.manifest.v1+json","config":%s},"layers":[%s},%s}]}' \
     "$configuration" "$(cat "$work/base.layer")" "$(cat "$work/gatun.layer")" >"$work/manifest.json"
 manifest=$(blob "$work/manifest.json" application/vnd.oci.image.manifest.v1+json)
-printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[%s,"annotations":{"org.opencontainers.image.ref.name":"%s"},"platform":{"architecture":"%s","os":"linux"}}]}' \
-    "$manifest" "$version" "$architecture" >"$work/image/index.json"
+printf '{"schemaVersion":2,"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[%s,"annotations":{"org.opencontainers.image.ref.name":"%s","io.containerd.image.name":"%s"},"platform":{"architecture":"%s","os":"linux"}}]}' \
+    "$manifest" "gatun:$version" "docker.io/library/gatun:$version" "$architecture" >"$work/image/index.json"
 printf '{"imageLayoutVersion":"1.0.0"}' >"$work/image/oci-layout"
 find "$work/image" -exec touch -d @$epoch {} +
 tar --sort=name --owner=0 --group=0 --numeric-owner -cf "$folder/gatun-$version-image-$(uname -m).tar" -C "$work/image" .
