@@ -38,12 +38,6 @@ public class GatunAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean({Gatun.class, GatunClient.class})
         Gatun gatun(GatunProperties properties, RepositoryFolder repository) {
-            if (properties.url() != null) {
-                throw new IllegalArgumentException("gatun.model-repository=" + properties.modelRepository()
-                        + " and gatun.url=" + properties.url() + ": expected one of the two, since they say where"
-                        + " the models are; to serve the application's models to others, add --allow-http=true to"
-                        + " gatun.flags");
-            }
             return Gatun.embedded(repository.path(), properties.flags().toArray(String[]::new));
         }
 

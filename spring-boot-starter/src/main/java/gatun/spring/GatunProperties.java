@@ -29,8 +29,17 @@ public record GatunProperties(
         @DefaultValue Map<String, String> headers,
         @Nullable Duration deadline,
         @DefaultValue("10s") Duration metricsInterval) {
-    /** Keeps copies. */
+    /**
+     * Keeps copies.
+     *
+     * @throws IllegalArgumentException when the models are said to be in the application and elsewhere
+     */
     public GatunProperties {
+        if (modelRepository != null && url != null) {
+            throw new IllegalArgumentException("gatun.model-repository=" + modelRepository + " and gatun.url=" + url
+                    + ": expected one of the two, since they say where the models are; to serve the application's models"
+                    + " to others, add --allow-http=true to gatun.flags");
+        }
         flags = List.copyOf(flags);
         headers = Map.copyOf(headers);
     }
