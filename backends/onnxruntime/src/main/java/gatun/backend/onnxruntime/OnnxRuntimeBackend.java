@@ -116,7 +116,9 @@ public final class OnnxRuntimeBackend implements Backend {
                 };
         URL resource = platform.isEmpty() || !system.startsWith("linux")
                 ? null
-                : ClassLoader.getSystemResource("ai/onnxruntime/native/" + platform + "/" + FILE);
+                : OnnxRuntimeBackend.class
+                        .getClassLoader()
+                        .getResource("ai/onnxruntime/native/" + platform + "/" + FILE);
         if (resource == null) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
