@@ -165,7 +165,9 @@ public final class LibraryCache {
         static Content of(URL resource) throws IOException {
             URLConnection connection = resource.openConnection();
             connection.setUseCaches(false);
-            if (connection instanceof JarURLConnection jar) {
+            // A jar in a jar is read by another's code, which does not tell of its entries what the JDK's does.
+            if (connection instanceof JarURLConnection jar
+                    && jar.getJarFileURL().getProtocol().equals("file")) {
                 try (JarFile archive = jar.getJarFile()) {
                     ZipEntry entry = archive.getEntry(jar.getEntryName());
                     return new Content(entry.getSize(), entry.getCrc());
