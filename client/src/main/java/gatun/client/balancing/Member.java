@@ -121,6 +121,8 @@ final class Member implements AutoCloseable {
                     unfit.set(false);
                     return;
                 }
+            } catch (ClientException e) {
+                // Answered, but not as a server that is ready: asked again later, as one that is away.
             }
             pause = pause.multipliedBy(2).compareTo(LONGEST_PAUSE) < 0 ? pause.multipliedBy(2) : LONGEST_PAUSE;
         }
