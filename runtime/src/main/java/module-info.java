@@ -15,6 +15,7 @@ module gatun.runtime {
             gatun.server;
     exports gatun.runtime.limits;
     exports gatun.runtime.logging;
+    exports gatun.runtime.metrics;
     exports gatun.runtime.server;
     exports gatun.runtime.tracing;
 

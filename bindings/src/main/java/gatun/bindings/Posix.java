@@ -47,6 +47,8 @@ public final class Posix {
 
     /** Give the pages' memory back to the system; private pages read as zero afterwards. */
     public static final int MADV_DONTNEED = posix_h.MADV_DONTNEED();
+    /** Take the pages out of the file that they show: its memory goes back to the system, and it reads as zero there. */
+    public static final int MADV_REMOVE = 9; // of asm-generic/mman-common.h
     /** Bring all pages in for reading. */
     public static final int MADV_POPULATE_READ = posix_h.MADV_POPULATE_READ();
     /** Bring all pages in for writing. */

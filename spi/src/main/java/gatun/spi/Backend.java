@@ -31,6 +31,11 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
+     * Gives the engine the server that it is part of, for models that ask others; called once, before {@link #start}.
+     */
+    default void connect(ModelServer server) {}
+
+    /**
      * Makes the engine usable; called once, before the first model that needs it, with the options that
      * the operator gave it. Does nothing unless an engine has something to start.
      *

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
+import java.util.List;
+
 /**
  * Runs a model. Made, warmed up, run and closed by one thread, the instance's own platform thread, unless
  * {@link #isBoundToThread} is false. Then that thread ends where nothing is to be run for some time, and another takes
@@ -19,6 +21,17 @@ public interface BackendInstance extends AutoCloseable {
      * @throws gatun.memory.tensor.GatunException when the engine refuses the inputs or fails
      */
     void execute(Execution execution);
+
+    /**
+     * Runs once for several requests, each with inputs and outputs of its own, in their order. Called instead of
+     * {@link #execute} for a batch of a model that {@linkplain BackendModel#takesRequestsApart takes requests apart};
+     * otherwise as that. What this throws fails all of them, {@link ExecutionRequest#fail} a single one.
+     *
+     * @param executions one for each request; each may be used until this returns
+     */
+    default void executeApart(List<? extends Execution> executions) {
+        executions.forEach(this::execute);
+    }
 
     /**
      * Whether {@link #execute} and {@link #close} must be called by the thread that made this: true unless the engine

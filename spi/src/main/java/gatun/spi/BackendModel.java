@@ -4,6 +4,7 @@ package gatun.spi;
 import gatun.wire.tensorflow.SignatureDef;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A loaded model version. Safe for any thread; closed after its last instance. */
 public interface BackendModel extends AutoCloseable {
@@ -30,6 +31,20 @@ public interface BackendModel extends AutoCloseable {
      */
     default Map<String, SignatureDef> signatures() {
         return Map.of();
+    }
+
+    /**
+     * Whether the requests of a batch come apart, each with its own tensors, to
+     * {@link BackendInstance#executeApart}, instead of one tensor for all of them: for models that look at single
+     * requests. Steps of sequences, and batches with {@code batch_input}, come as one tensor nevertheless.
+     */
+    default boolean takesRequestsApart() {
+        return false;
+    }
+
+    /** Why the model cannot answer at the moment, though its instances are open; empty while it can. */
+    default Optional<String> failure() {
+        return Optional.empty();
     }
 
     /**

@@ -4,8 +4,10 @@ package gatun.spi;
 import gatun.memory.cuda.DeviceTransfers;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -98,6 +100,24 @@ public interface Execution {
      * @param shape the output's shape, of as many elements as the input
      */
     void outputFromInput(int output, int input, Shape shape);
+
+    /**
+     * Gives wanted output {@code output} memory of the backend's own; takes the place of {@link #output}. Nothing is
+     * copied where the bytes go to the network: then they are read until {@code hold} is closed, which is when the
+     * response has been sent.
+     *
+     * <p>Where nothing is copied, datatype and shape may be others than the configuration says, and are what the client
+     * gets.
+     *
+     * @param bytes the output's bytes, for BYTES the encoded strings
+     * @param hold closed once, by any thread, when the memory is not read any more; also when this fails
+     * @throws gatun.memory.tensor.GatunException when the client's region is too small or the pool is exhausted
+     */
+    default void lendOutput(int output, Datatype datatype, Shape shape, MemorySegment bytes, Hold hold) {
+        try (hold) {
+            TensorCopy.copy(bytes, output(output, datatype, shape, bytes.byteSize()));
+        }
+    }
 
     /**
      * Sends the outputs that were made since the last call as one response, and begins the next. For decoupled models,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
+import gatun.memory.tensor.GatunException;
 import java.util.Map;
 import java.util.Optional;
 
 /**
  * A request that an {@link Execution} is for: all that is known of it beside its tensors. Valid until the run ends;
- * used by the instance's thread only.
+ * used by the instance's thread only, but for {@link #cancelled}, which any thread may ask.
  */
 public interface ExecutionRequest {
     /** The client's name for the request; empty when it gave none. */
@@ -48,7 +49,7 @@ public interface ExecutionRequest {
      * outputs that the run made for the request go to the client when the model is decoupled, and are dropped
      * otherwise, so that they need not be made where all requests of the run ask for another.
      *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the configuration does not say so
+     * @throws GatunException INVALID_ARGUMENT when the configuration does not say so
      */
     void runAgain();
 
@@ -60,4 +61,20 @@ public interface ExecutionRequest {
 
     /** Whether the client has given the request up meanwhile, so that work for it alone may be left out. */
     boolean cancelled();
+
+    /** How long the client lets the request wait in the queue, in microseconds; 0 when it did not say. */
+    long timeoutMicros();
+
+    /** The priority that the client gave the request, 1 the highest; 0 when it gave none. */
+    long priority();
+
+    /** Where the request belongs in the client's own traces, as the header {@code traceparent} says it; mostly empty. */
+    Optional<String> traceContext();
+
+    /**
+     * Fails this request and no other of the run. What is made for it is dropped; the run goes on for the others.
+     *
+     * @param reason its code and text are what the client gets
+     */
+    void fail(GatunException reason);
 }

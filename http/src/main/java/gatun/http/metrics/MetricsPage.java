@@ -8,6 +8,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.logging.AccessLog;
+import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.server.InferenceServer;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
@@ -210,6 +211,15 @@ public final class MetricsPage {
                     .build());
         }
         families.add(values.build());
+        for (MetricFamily family : server.modelMetrics()) {
+            families.add(
+                    switch (family.kind()) {
+                        case COUNTER ->
+                            counter(family.name(), family.description(), ModelMadeFamilies.points(family), typed);
+                        case GAUGE -> ModelMadeFamilies.gauge(family);
+                        case HISTOGRAM -> ModelMadeFamilies.histogram(family);
+                    });
+        }
         Optional<ModelMemoryUse> memory = server.modelMemory();
         if (memory.isPresent()) {
             families.addAll(ModelMemoryFamilies.gauges(memory.get()));

@@ -15,6 +15,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
@@ -26,6 +27,7 @@ final class CountedServer implements InferenceServer {
     private final BufferPool buffers = new BufferPool(1 << 20);
     private final List<ModelStatistics> statistics;
     private List<ModelLatencies> latencies = List.of();
+    private List<MetricFamily> modelMetrics = List.of();
 
     CountedServer(ModelStatistics... statistics) {
         this.statistics = List.of(statistics);
@@ -44,6 +46,16 @@ final class CountedServer implements InferenceServer {
     @Override
     public List<ModelLatencies> latencies() {
         return latencies;
+    }
+
+    CountedServer withModelMetrics(List<MetricFamily> families) {
+        modelMetrics = families;
+        return this;
+    }
+
+    @Override
+    public List<MetricFamily> modelMetrics() {
+        return modelMetrics;
     }
 
     @Override

@@ -91,6 +91,11 @@ public final class Buffer implements Hold {
         return address;
     }
 
+    /** Where the memory starts in the pool's address space, and so in the {@linkplain BufferPool#file file} of a shared one. */
+    public long offset() {
+        return offset;
+    }
+
     /** The size that was asked for, in bytes. */
     public long byteSize() {
         return segment().byteSize();

@@ -3,7 +3,6 @@ package gatun.memory.buffers;
 
 import gatun.bindings.Errno;
 import gatun.bindings.NativeMemory;
-import gatun.bindings.Posix;
 import gatun.bindings.SystemCallException;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
@@ -18,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +51,7 @@ final class BufferBlocks {
     private final BufferStack[] stacks;
     private final BufferTable buffers;
     private final int largestShift;
-    private final long reservedBytes;
+    private final PoolSpace space;
     private final long base;
 
     /** Guards {@link #blocks}, the slabs, and changes of {@link #buffers}. No system call is made under it. */
@@ -75,32 +75,40 @@ final class BufferBlocks {
 
     private volatile @Nullable Hold locked;
 
-    BufferBlocks(BufferPool pool, long byteLimit, BufferStack[] stacks, BufferTable buffers) {
+    /** @param spaces gives address space of the size that it is asked for */
+    BufferBlocks(
+            BufferPool pool,
+            long byteLimit,
+            BufferStack[] stacks,
+            BufferTable buffers,
+            LongFunction<PoolSpace> spaces) {
         this.pool = pool;
         this.stacks = stacks;
         this.buffers = buffers;
         this.largestShift = Math.max(LEAST_SHIFT, BufferPool.shift(byteLimit));
-        Reservation reservation = reserve(largestShift, byteLimit);
-        this.reservedBytes = reservation.byteSize();
-        this.base = reservation.base();
-        this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, (int) (reservedBytes >>> largestShift));
+        this.space = reserve(largestShift, byteLimit, spaces);
+        this.base = space.base();
+        this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, (int) (space.byteSize() >>> largestShift));
     }
 
     /** How much of the address space incoming buffers may have, so that all others find theirs. */
     long claimLimit() {
-        return Math.max(reservedBytes - ((long) USUAL_BLOCKS << largestShift), reservedBytes / 2);
+        return Math.max(space.byteSize() - ((long) USUAL_BLOCKS << largestShift), space.byteSize() / 2);
     }
 
-    private record Reservation(long base, long byteSize) {}
+    /** The address space of all buffers. */
+    PoolSpace space() {
+        return space;
+    }
 
     /** As much as the system gives: it may limit the address space, or count what is reserved as used. */
-    private static Reservation reserve(int largestShift, long byteLimit) {
+    private static PoolSpace reserve(int largestShift, long byteLimit, LongFunction<PoolSpace> spaces) {
         long byteSize = Math.max(
                 (long) USUAL_BLOCKS << largestShift,
                 Math.min((long) MOST_BLOCKS << largestShift, 1L << MOST_RESERVED_SHIFT));
         while (true) {
             try {
-                return new Reservation(Posix.reserve(byteSize, Posix.PROT_READ | Posix.PROT_WRITE), byteSize);
+                return spaces.apply(byteSize);
             } catch (SystemCallException e) {
                 if (e.is(Errno.ENOMEM) && byteSize > (long) USUAL_BLOCKS << largestShift) {
                     byteSize >>= 1;
@@ -206,7 +214,7 @@ final class BufferBlocks {
     void discardPages(Buffer buffer) {
         // Of what is locked a GPU would go on to use the pages that were given up.
         if (buffer.shift >= SLAB_SHIFT && buffer.offset >= lockedBytes) {
-            Posix.madvise(base + buffer.offset, 1L << buffer.shift, Posix.MADV_DONTNEED);
+            space.discard(buffer.offset, 1L << buffer.shift);
         }
     }
 
@@ -245,7 +253,7 @@ final class BufferBlocks {
         if (lock != null) {
             lock.close();
         }
-        Posix.munmap(base, reservedBytes);
+        space.release();
     }
 
     private @Nullable Buffer make(int shift) {

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.LongSupplier;
 
 /**
@@ -74,7 +75,7 @@ public final class BufferPool implements AutoCloseable {
      * @throws GatunException when the system refuses the address space
      */
     public BufferPool(long byteLimit) {
-        this(byteLimit, 0, System::nanoTime);
+        this(byteLimit, 0, System::nanoTime, PoolSpace::ofProcess);
     }
 
     /**
@@ -85,11 +86,31 @@ public final class BufferPool implements AutoCloseable {
      * @throws GatunException when the system refuses the address space
      */
     public static BufferPool withReserve(long byteLimit) {
-        return new BufferPool(byteLimit, Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE), System::nanoTime);
+        return new BufferPool(
+                byteLimit,
+                Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE),
+                System::nanoTime,
+                PoolSpace::ofProcess);
+    }
+
+    /**
+     * A pool whose memory is a file that other processes map too: see {@link #file}. What they write there is seen here
+     * at once.
+     *
+     * @param name for whoever looks at the process's files
+     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
+     * @throws GatunException when the system refuses the address space
+     */
+    public static BufferPool shared(String name, long byteLimit) {
+        return new BufferPool(byteLimit, 0, System::nanoTime, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
     /** A pool whose incoming buffers are timed by {@code nanoClock}. */
     BufferPool(long byteLimit, long reserve, LongSupplier nanoClock) {
+        this(byteLimit, reserve, nanoClock, PoolSpace::ofProcess);
+    }
+
+    private BufferPool(long byteLimit, long reserve, LongSupplier nanoClock, LongFunction<PoolSpace> spaces) {
         if (byteLimit < 1 || byteLimit > GREATEST_LIMIT) {
             throw new IllegalArgumentException(
                     "the limit of a buffer pool is " + byteLimit + " bytes: expected 1 to " + GREATEST_LIMIT);
@@ -100,7 +121,7 @@ public final class BufferPool implements AutoCloseable {
         for (int i = 0; i < idle.length; i++) {
             idle[i] = new BufferStack();
         }
-        this.blocks = new BufferBlocks(this, byteLimit, idle, buffers);
+        this.blocks = new BufferBlocks(this, byteLimit, idle, buffers, spaces);
         this.incoming = new IncomingBuffers(this, nanoClock);
     }
 
@@ -274,6 +295,13 @@ public final class BufferPool implements AutoCloseable {
     /** The most bytes that may be lent at a time. */
     public long byteLimit() {
         return byteLimit;
+    }
+
+    /** The file that a shared pool lends the memory of. */
+    public SharedFile file() {
+        return blocks.space()
+                .file()
+                .orElseThrow(() -> new IllegalStateException("this pool's memory is the process's own"));
     }
 
     /** The most bytes that one buffer may have: what is reserved for small ones is not for it. */

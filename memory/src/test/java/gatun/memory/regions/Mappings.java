@@ -25,12 +25,12 @@ public final class Mappings {
     }
 
     /** How many mappings have {@code text} in their line, which names the mapped object. */
-    static long naming(String text) {
+    public static long naming(String text) {
         return lines().stream().filter(line -> line.contains(text)).count();
     }
 
     /** How many descriptors of this process are open on an object whose name holds {@code text}. */
-    static long descriptorsNaming(String text) {
+    public static long descriptorsNaming(String text) {
         try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
             return descriptors
                     .filter(descriptor -> target(descriptor).contains(text))

@@ -11,6 +11,8 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.scheduling.Ticket;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceParent;
 import gatun.spi.CorrelationId;
 import gatun.spi.ExecutionRequest;
 import gatun.spi.ParameterValue;
@@ -331,6 +333,21 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return unwanted;
     }
 
+    @Override
+    public long timeoutMicros() {
+        return request.timeoutMicros();
+    }
+
+    @Override
+    public long priority() {
+        return request.priority();
+    }
+
+    @Override
+    public Optional<String> traceContext() {
+        return request.trace().flatMap(RequestTrace::joined).map(TraceParent::header);
+    }
+
     boolean hasFailed() {
         return failure != null;
     }
@@ -358,7 +375,8 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     /** Ends the request without a response; the output buffers go back. */
-    void fail(GatunException reason) {
+    @Override
+    public void fail(GatunException reason) {
         failure = reason;
         response.drop();
     }

@@ -320,7 +320,9 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public Optional<String> unavailability() {
-        return scheduler.isBroken() ? Optional.of(TicketRunner.BROKEN) : instances.failure();
+        return scheduler.isBroken()
+                ? Optional.of(TicketRunner.BROKEN)
+                : instances.failure().or(resources.model()::failure);
     }
 
     @Override

@@ -32,6 +32,10 @@ final class ModelInstance implements Worker<InferenceTicket> {
     private final boolean alwaysBatch;
 
     private final SingleRuns singleRuns;
+
+    /** For batches of a model that takes requests apart. */
+    private final ApartRun apartRun;
+
     private final BatchExecution batchExecution;
 
     /** For steps of sequences; null unless the model has them. */
@@ -71,6 +75,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
                 : new BatchExecution(signature, resources.sequences(), resources.pool(), responses);
         batchStopper = new RunStopper(spec.name(), modelName);
         failures = new RunFailures(spec.name(), modelName, resources.counters());
+        apartRun = new ApartRun(resources.pool(), failures, batchStopper);
         singleRuns = new SingleRuns(spec.name(), resources, failures, counters);
         batchExecution.run().beforeInfer(batchStopper::stopAgain);
         if (sequenceExecution != null) {
@@ -134,6 +139,9 @@ final class ModelInstance implements Worker<InferenceTicket> {
         }
         if (single) {
             return singleRuns.run(opened, tickets.getFirst());
+        }
+        if (!step && !alwaysBatch && model.takesRequestsApart()) {
+            return apartRun.run(opened, tickets, singleRuns.counters());
         }
         return runBatch(opened, tickets, step ? Objects.requireNonNull(sequenceExecution) : batchExecution);
     }

@@ -31,15 +31,20 @@ record OutputRule(
      * @throws GatunException INTERNAL when the backend does not keep to the configuration
      */
     TensorSpec answered(Datatype given, Shape shape, ModelSignature signature) {
-        int leading = signature.leadingDims();
         if (given != datatype) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
                     "unexpected datatype " + given.wireName() + " for inference output '" + name + "', expecting "
                             + datatype.wireName() + " for " + signature.modelName());
         }
+        return shaped(given, shape, signature);
+    }
+
+    /** The spec that the client gets, whatever datatype and shape the configuration says. */
+    TensorSpec shaped(Datatype given, Shape shape, ModelSignature signature) {
+        int leading = signature.leadingDims();
         if (reshape == null) {
-            return new TensorSpec(name, datatype, shape);
+            return new TensorSpec(name, given, shape);
         }
         if (shape.rank() != backendDims.rank() + leading) {
             throw new GatunException(
@@ -48,7 +53,7 @@ record OutputRule(
                             + signature.modelName() + "': expected the reshape " + backendDims
                             + (leading == 0 ? "" : " after the batch dimension"));
         }
-        return new TensorSpec(name, datatype, reshape.apply(shape, leading));
+        return new TensorSpec(name, given, reshape.apply(shape, leading));
     }
 
     /**
@@ -68,19 +73,19 @@ record OutputRule(
     }
 
     /**
-     * Refuses a size that is not the size of an output of {@code shape}.
+     * Refuses a size that is not the size of an output of {@code given} and {@code shape}.
      *
      * @throws GatunException INTERNAL when it is not
      */
-    void requireSize(Shape shape, long byteSize, ModelSignature signature) {
-        boolean right = datatype == Datatype.BYTES
+    void requireSize(Datatype given, Shape shape, long byteSize, ModelSignature signature) {
+        boolean right = given == Datatype.BYTES
                 ? byteSize >= BytesCodec.LENGTH_BYTES * shape.elementCount()
-                : byteSize == shape.byteSize(datatype);
+                : byteSize == shape.byteSize(given);
         if (!right) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
                     "the backend gives " + byteSize + " bytes for output '" + name + "' of model '"
-                            + signature.modelName() + "', which are not those of " + datatype.wireName() + " " + shape);
+                            + signature.modelName() + "', which are not those of " + given.wireName() + " " + shape);
         }
     }
 

@@ -130,7 +130,7 @@ final class ScatteredOutputs {
 
     private void check(OutputRule rule, Datatype datatype, Shape shape, long byteSize) {
         check(rule, datatype, shape);
-        rule.requireSize(shape, byteSize, signature);
+        rule.requireSize(datatype, shape, byteSize, signature);
     }
 
     /**

@@ -8,6 +8,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
@@ -25,7 +26,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of an instance for one request: hands the backend its inputs and decides where each output goes. The outputs
+ * A run of an instance for one request, or one request's part of a run that takes its requests apart: hands the backend its inputs and decides where each output goes. The outputs
  * of a decoupled model go out in as many responses as the backend sends; a window in the client's memory then holds the
  * output of the last one. Used by the instance's thread only.
  */
@@ -50,17 +51,32 @@ final class SingleExecution implements ModelExecution {
      * @param detacher has another thread do the rest of the run; false where it does not
      */
     SingleExecution(BufferPool pool, @Nullable ResponseTable responses, Predicate<DetachedRun> detacher) {
+        this(new Run(pool), pool, responses, detacher);
+    }
+
+    private SingleExecution(
+            Run run, BufferPool pool, @Nullable ResponseTable responses, Predicate<DetachedRun> detacher) {
         this.detacher = detacher;
-        this.run = new Run(pool);
+        this.run = run;
         this.pool = pool;
         this.responses = responses;
     }
 
-    /** Begins a run for one request. */
-    void begin(InferenceTicket next) {
+    /** A request's part of {@code run}, which others begin and clear. */
+    static SingleExecution partOf(Run run, BufferPool pool) {
+        return new SingleExecution(run, pool, null, rest -> false);
+    }
+
+    /** Takes up a request of a run that has begun; null for none. */
+    void take(@Nullable InferenceTicket next) {
         ticket = next;
         apart = false;
         sent = 0;
+    }
+
+    /** Begins a run for one request. */
+    void begin(InferenceTicket next) {
+        take(next);
         run.start();
         if (responses != null) {
             next.progress().begin(run.startedNanos());
@@ -92,6 +108,9 @@ final class SingleExecution implements ModelExecution {
     @Override
     public void finish() {
         InferenceTicket done = ticket();
+        if (done.failure().isPresent()) {
+            throw done.failure().get();
+        }
         if (responses == null) {
             requireOneResponse(done);
             done.settle();
@@ -231,6 +250,25 @@ final class SingleExecution implements ModelExecution {
     }
 
     @Override
+    public void lendOutput(int output, Datatype datatype, Shape shape, MemorySegment bytes, Hold hold) {
+        InferenceTicket running = ticket();
+        RequestedOutput wanted = running.tensors().wanted(output);
+        if (wanted.destination().isPresent() || wanted.classification() > 0) {
+            ModelExecution.super.lendOutput(output, datatype, shape, bytes, hold);
+            return;
+        }
+        try {
+            OutputRule rule = running.tensors().rule(output);
+            TensorSpec spec = rule.shaped(datatype, shape, running.signature());
+            rule.requireSize(datatype, shape, bytes.byteSize(), running.signature());
+            running.result(output, new OutputTensor(new Tensor(spec, bytes), false), hold);
+        } catch (GatunException e) {
+            hold.close();
+            throw e;
+        }
+    }
+
+    @Override
     public DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
         InferenceTicket running = ticket();
         RequestedOutput wanted = running.tensors().wanted(index);
@@ -268,7 +306,7 @@ final class SingleExecution implements ModelExecution {
         ModelSignature signature = running.signature();
         TensorSpec spec = rule.answered(datatype, shape, signature);
         rule.requireShape(shape, running.batchSize(), signature);
-        rule.requireSize(shape, byteSize, signature);
+        rule.requireSize(datatype, shape, byteSize, signature);
         return spec;
     }
 

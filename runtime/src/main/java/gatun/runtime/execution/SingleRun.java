@@ -130,11 +130,12 @@ final class SingleRun {
     }
 
     private void finish(InferenceTicket ticket) {
+        boolean failed = ticket.hasFailed();
         try {
             execution.finish();
         } catch (GatunException e) {
             execution.breakOff();
-            failures.fail(ticket, e, FailureReason.OTHER, true);
+            failures.fail(ticket, e, failed ? FailureReason.BACKEND : FailureReason.OTHER, true);
             return;
         }
         counters.executed(ticket.batchSize(), execution.run());

@@ -6,6 +6,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
 import gatun.runtime.EngineStatistics;
 import gatun.spi.Backend;
+import gatun.spi.ModelServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ public final class Backends implements AutoCloseable {
 
     private final SortedMap<String, Entry> entries = new TreeMap<>();
     private final BackendDirectory directory;
+    private final ModelServer server;
 
     /** An engine and how its start went. */
     private static final class Entry {
@@ -46,9 +48,15 @@ public final class Backends implements AutoCloseable {
      * @param backends the engines; a later one hides an earlier one of the same name
      * @param options the options of each engine, by its name
      * @param directory more engines, which hide those of the same name; owned by this from now on
+     * @param server what engines reach other models by
      */
-    public Backends(List<Backend> backends, Map<String, Map<String, String>> options, BackendDirectory directory) {
+    public Backends(
+            List<Backend> backends,
+            Map<String, Map<String, String>> options,
+            BackendDirectory directory,
+            ModelServer server) {
         this.directory = directory;
+        this.server = server;
         for (Backend backend : backends) {
             entries.put(backend.name(), new Entry(backend, options.getOrDefault(backend.name(), Map.of())));
         }
@@ -90,6 +98,7 @@ public final class Backends implements AutoCloseable {
                 throw entry.failure;
             }
             if (!entry.started) {
+                entry.backend.connect(server);
                 entry.backend.start(entry.options);
                 entry.started = true;
             }

@@ -34,6 +34,8 @@ import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.metrics.MetricFamily;
+import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
@@ -61,6 +63,7 @@ public final class GatunServer implements InferenceServer {
     private final Backends backends;
     private final ModelRepository repository;
     private final ChangeListeners listeners;
+    private final MetricRegistry metrics;
     private final List<Hold> gpuWatches;
     private final Optional<ResponseCache> cache;
     private final RequestLimits limits;
@@ -75,12 +78,15 @@ public final class GatunServer implements InferenceServer {
     private volatile boolean exiting;
     private volatile boolean draining;
 
-    private GatunServer(
-            ServerOptions options,
+    /** What is there before the server. */
+    private record OpenParts(
             Backends backends,
             ModelRepository repository,
             Optional<ResponseCache> cache,
-            ChangeListeners listeners) {
+            ChangeListeners listeners,
+            MetricRegistry metrics) {}
+
+    private GatunServer(ServerOptions options, OpenParts parts) {
         metadata = options.metadata();
         buffers = options.buffers();
         regions = options.regions();
@@ -92,10 +98,11 @@ public final class GatunServer implements InferenceServer {
         listing = options.listed().isPresent();
         strictReadiness = options.strictReadiness();
         exitTimeout = options.exitTimeout();
-        this.backends = backends;
-        this.repository = repository;
-        this.cache = cache;
-        this.listeners = listeners;
+        backends = parts.backends();
+        repository = parts.repository();
+        cache = parts.cache();
+        listeners = parts.listeners();
+        metrics = parts.metrics();
         gpuWatches = CudaDevices.find().all().stream()
                 .map(gpu -> gpu.onFailure(listeners::changed))
                 .toList();
@@ -111,11 +118,14 @@ public final class GatunServer implements InferenceServer {
         engines.addAll(options.backends());
         BackendDirectory directory =
                 options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
-        Backends backends = new Backends(engines, options.backendOptions(), directory);
+        MetricRegistry metrics = new MetricRegistry();
+        BackendCalls calls = new BackendCalls(metrics);
+        Backends backends = new Backends(engines, options.backendOptions(), directory, calls);
         Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
                 options.repository(), backends, options.buffers(), remembering(cache, options.buffers()), listeners);
+        calls.connect(repository);
         try {
             if (options.modelNames().isPresent()) {
                 repository.loadOnly(options.modelNames().get());
@@ -130,7 +140,7 @@ public final class GatunServer implements InferenceServer {
         if (options.controlMode() == ControlMode.POLL) {
             repository.follow(options.pollInterval());
         }
-        return new GatunServer(options, backends, repository, cache, listeners);
+        return new GatunServer(options, new OpenParts(backends, repository, cache, listeners, metrics));
     }
 
     private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
@@ -285,6 +295,11 @@ public final class GatunServer implements InferenceServer {
     @Override
     public List<EngineStatistics> engines() {
         return backends.statistics();
+    }
+
+    @Override
+    public List<MetricFamily> modelMetrics() {
+        return metrics.read();
     }
 
     @Override

@@ -24,6 +24,7 @@ import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
 import java.util.Collection;
@@ -181,6 +182,11 @@ public interface InferenceServer extends AutoCloseable {
 
     /** The statistics of each engine that a model needed, by name. */
     List<EngineStatistics> engines();
+
+    /** The metrics that models and backends have made themselves, by name. */
+    default List<MetricFamily> modelMetrics() {
+        return List.of();
+    }
 
     /** How much memory models take; empty unless it has a limit, and models are loaded by the requests that need them. */
     default Optional<ModelMemoryUse> modelMemory() {

@@ -16,6 +16,11 @@ public record TraceParent(String traceId, String spanId) {
     private static final Pattern FORM =
             Pattern.compile("(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?");
 
+    /** The value of the header that names this; whether it is sampled is not known here, and it is said to be. */
+    public String header() {
+        return "00-" + traceId + "-" + spanId + "-01";
+    }
+
     /** The trace that a header's value names; empty when it is malformed, which counts as no header. */
     public static Optional<TraceParent> parse(String header) {
         Matcher form = FORM.matcher(header.strip());

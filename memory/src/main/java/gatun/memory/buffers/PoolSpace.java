@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.memory.buffers;
+
+import gatun.bindings.Posix;
+import java.util.Optional;
+
+/**
+ * The address space of a {@link BufferPool}: memory of this process, or a file that other processes map too. A page
+ * costs memory from its first use on. Owns it. Safe for any thread.
+ *
+ * @param file what other processes open; empty for memory of this process alone
+ */
+record PoolSpace(long base, long byteSize, Optional<SharedFile> file) {
+    /** @throws gatun.bindings.SystemCallException when the system refuses */
+    static PoolSpace ofProcess(long byteSize) {
+        return new PoolSpace(Posix.reserve(byteSize, Posix.PROT_READ | Posix.PROT_WRITE), byteSize, Optional.empty());
+    }
+
+    /** @throws gatun.bindings.SystemCallException when the system refuses */
+    static PoolSpace shared(String name, long byteSize) {
+        SharedFile file = SharedFile.create(name, byteSize);
+        return new PoolSpace(file.base(), byteSize, Optional.of(file));
+    }
+
+    /** Gives the memory of these pages back to the system. */
+    void discard(long offset, long length) {
+        if (file.isPresent()) {
+            file.get().discard(offset, length);
+        } else {
+            Posix.madvise(base + offset, length, Posix.MADV_DONTNEED);
+        }
+    }
+
+    /** Gives all of it back. */
+    void release() {
+        if (file.isPresent()) {
+            file.get().close();
+        } else {
+            Posix.munmap(base, byteSize);
+        }
+    }
+}

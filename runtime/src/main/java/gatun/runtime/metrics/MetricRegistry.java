@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.metrics;
+
+import gatun.memory.tensor.GatunException;
+import gatun.spi.ModelMetrics;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.regex.Pattern;
+
+/**
+ * The metrics that models and backends of a server have made. A family or metric stays as long as somebody who asked for
+ * it has not closed it. Safe for any thread.
+ */
+public final class MetricRegistry implements ModelMetrics {
+    /** The most families, and the most metrics of a family: a model that makes one for each request must end. */
+    static final int LIMIT = 1024;
+
+    private static final Pattern NAME = Pattern.compile("[a-zA-Z_:][a-zA-Z0-9_:]*");
+    private static final Pattern LABEL = Pattern.compile("(?!__)[a-zA-Z_][a-zA-Z0-9_]*");
+
+    /** The label of a bucket's bound on the page. */
+    private static final String BOUND = "le";
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final SortedMap<String, Entry> families = new TreeMap<>(); // guarded by lock
+
+    /** A family with its metrics. */
+    private static final class Entry {
+        final String name;
+        final String description;
+        final Kind kind;
+        final Map<Map<String, String>, MetricState> metrics = new LinkedHashMap<>();
+        int users;
+
+        Entry(String name, String description, Kind kind) {
+            this.name = name;
+            this.description = description;
+            this.kind = kind;
+        }
+    }
+
+    /** Without families. */
+    public MetricRegistry() {}
+
+    @Override
+    public Family family(String name, String description, Kind kind) {
+        if (!NAME.matcher(name).matches()) {
+            throw GatunException.invalidArgument(
+                    "'" + name + "' is no name of a metric: expected letters, digits, '_' and ':', and no digit first");
+        }
+        lock.lock();
+        try {
+            Entry entry = families.get(name);
+            if (entry == null) {
+                requireRoom(families.size(), "families of metrics");
+                entry = new Entry(name, description, kind);
+                families.put(name, entry);
+            } else if (entry.kind != kind) {
+                throw GatunException.invalidArgument("metric '" + name + "' is of kind "
+                        + entry.kind.name().toLowerCase(Locale.ROOT) + " already, and cannot be of kind "
+                        + kind.name().toLowerCase(Locale.ROOT) + " too");
+            }
+            entry.users++;
+            return new OpenFamily(entry);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Every family that has metrics, by name, with the present values. */
+    public List<MetricFamily> read() {
+        lock.lock();
+        try {
+            List<MetricFamily> read = new ArrayList<>();
+            for (Entry entry : families.values()) {
+                if (!entry.metrics.isEmpty()) {
+                    read.add(new MetricFamily(
+                            entry.name,
+                            entry.description,
+                            entry.kind,
+                            entry.metrics.values().stream()
+                                    .map(MetricState::read)
+                                    .toList()));
+                }
+            }
+            return read;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void requireRoom(int count, String what) {
+        if (count >= LIMIT) {
+            throw GatunException.invalidArgument(
+                    "models have made " + count + " " + what + ", which is the limit; close those that are done with");
+        }
+    }
+
+    private void dropIfUnused(Entry entry) {
+        if (entry.users == 0) {
+            families.remove(entry.name, entry);
+        }
+    }
+
+    /** What one caller of {@link #family} got. */
+    private final class OpenFamily implements Family {
+        private final Entry entry;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        OpenFamily(Entry entry) {
+            this.entry = entry;
+        }
+
+        @Override
+        public ModelMetrics.Metric metric(Map<String, String> labels, List<Double> buckets) {
+            labels.keySet().forEach(label -> requireLabel(entry.kind, label));
+            requireBuckets(entry.kind, buckets);
+            lock.lock();
+            try {
+                MetricState metric = entry.metrics.get(labels);
+                if (metric == null) {
+                    requireRoom(entry.metrics.size(), "metrics of family '" + entry.name + "'");
+                    metric = new MetricState(entry.kind, Map.copyOf(labels), buckets);
+                    entry.metrics.put(Map.copyOf(labels), metric);
+                }
+                metric.users++;
+                // A metric keeps its family.
+                entry.users++;
+                return new OpenMetric(entry, metric, Map.copyOf(labels));
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void close() {
+            if (!closed.compareAndSet(false, true)) {
+                return;
+            }
+            lock.lock();
+            try {
+                entry.users--;
+                dropIfUnused(entry);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** What one caller of {@link Family#metric} got. */
+    private final class OpenMetric implements ModelMetrics.Metric {
+        private final Entry entry;
+        private final MetricState metric;
+        private final Map<String, String> labels;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        OpenMetric(Entry entry, MetricState metric, Map<String, String> labels) {
+            this.entry = entry;
+            this.metric = metric;
+            this.labels = labels;
+        }
+
+        @Override
+        public void increment(double amount) {
+            metric.increment(amount);
+        }
+
+        @Override
+        public void set(double value) {
+            metric.set(value);
+        }
+
+        @Override
+        public void observe(double value) {
+            metric.observe(value);
+        }
+
+        @Override
+        public double value() {
+            return metric.value();
+        }
+
+        @Override
+        public void close() {
+            if (!closed.compareAndSet(false, true)) {
+                return;
+            }
+            lock.lock();
+            try {
+                if (--metric.users == 0) {
+                    entry.metrics.remove(labels);
+                }
+                entry.users--;
+                dropIfUnused(entry);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private static void requireLabel(Kind kind, String label) {
+        if (!LABEL.matcher(label).matches()) {
+            throw GatunException.invalidArgument("'" + label
+                    + "' is no name of a label: expected letters, digits and '_', no digit first, and no '__'");
+        }
+        if (kind == Kind.HISTOGRAM && label.equals(BOUND)) {
+            throw GatunException.invalidArgument("'" + BOUND
+                    + "' is no name of a label of a histogram, whose buckets have their bounds there: choose another");
+        }
+    }
+
+    private static void requireBuckets(Kind kind, List<Double> buckets) {
+        if (kind != Kind.HISTOGRAM) {
+            if (!buckets.isEmpty()) {
+                throw GatunException.invalidArgument("Unexpected buckets found: only a histogram has them");
+            }
+            return;
+        }
+        for (int i = 0; i < buckets.size(); i++) {
+            if (!Double.isFinite(buckets.get(i)) || (i > 0 && buckets.get(i) <= buckets.get(i - 1))) {
+                throw GatunException.invalidArgument(
+                        "The buckets " + buckets + " of a histogram do not rise, or are not finite");
+            }
+        }
+    }
+}

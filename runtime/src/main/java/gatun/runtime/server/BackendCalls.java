@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.server;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
+import gatun.runtime.ModelOverride;
+import gatun.runtime.OutputTensor;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.execution.ServedModel;
+import gatun.runtime.execution.VersionRetiredException;
+import gatun.runtime.metrics.MetricRegistry;
+import gatun.runtime.repository.ModelRepository;
+import gatun.spi.CorrelationId;
+import gatun.spi.ModelCall;
+import gatun.spi.ModelMetrics;
+import gatun.spi.ModelServer;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What backends ask of the server that they are part of. Safe for any thread; before the repository is there, which no
+ * model precedes, calls fail.
+ */
+final class BackendCalls implements ModelServer {
+    private final MetricRegistry metrics;
+    private volatile @Nullable ModelRepository repository;
+
+    BackendCalls(MetricRegistry metrics) {
+        this.metrics = metrics;
+    }
+
+    /** Says whose models these are. */
+    void connect(ModelRepository models) {
+        repository = models;
+    }
+
+    private ModelRepository repository() {
+        ModelRepository models = repository;
+        if (models == null) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "the server is not ready for calls of backends yet");
+        }
+        return models;
+    }
+
+    @Override
+    public void infer(ModelCall call, ModelCall.Responses responses) {
+        ServedModel model = repository().model(call.model(), call.version());
+        try (InferenceRequest request = request(call, model)) {
+            call.onCancel(request.cancellation()::cancel);
+            while (true) {
+                try {
+                    infer(model, request, call, responses);
+                    return;
+                } catch (VersionRetiredException e) {
+                    model = repository().successor(model, request, e);
+                }
+            }
+        }
+    }
+
+    private static void infer(
+            ServedModel model, InferenceRequest request, ModelCall call, ModelCall.Responses responses) {
+        if (call.takesSeveral()) {
+            model.infer(request, (response, last) -> pass(response, last, responses));
+        } else {
+            pass(model.infer(request), true, responses);
+        }
+    }
+
+    private static void pass(InferenceResponse response, boolean last, ModelCall.Responses responses) {
+        try (response) {
+            List<Tensor> outputs = new ArrayList<>(response.outputs().size());
+            for (OutputTensor output : response.outputs()) {
+                outputs.add(output.tensor());
+            }
+            responses.accept(outputs, response.parameters(), last);
+        }
+    }
+
+    private static InferenceRequest request(ModelCall call, ServedModel model) {
+        InferenceRequest request = new InferenceRequest(model);
+        request.anyVersion(call.version().isEmpty());
+        request.id(call.id());
+        request.timeoutMicros(call.timeoutMicros());
+        request.priority(call.priority());
+        call.correlationId().ifPresent(sequence -> {
+            switch (sequence) {
+                case CorrelationId.Uint64 number -> request.correlationId(number.value());
+                case CorrelationId.Text text -> request.correlationId(text.value());
+            }
+        });
+        request.sequenceStart(call.startsSequence());
+        request.sequenceEnd(call.endsSequence());
+        call.parameters().forEach(request::parameter);
+        call.outputs().forEach(name -> request.addOutput(RequestedOutput.of(name)));
+        call.inputs().forEach(request::addInput);
+        return request;
+    }
+
+    @Override
+    public void load(String model, String configuration, Map<String, MemorySegment> files) {
+        repository().load(model, new ModelOverride(configuration, files));
+    }
+
+    @Override
+    public void unload(String model, boolean dependents) {
+        repository().unload(model, dependents);
+    }
+
+    @Override
+    public boolean isReady(String model, String version) {
+        try {
+            return repository().model(model, version).ready();
+        } catch (GatunException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public ModelMetrics metrics() {
+        return metrics;
+    }
+}
