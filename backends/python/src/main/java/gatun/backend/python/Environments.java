@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The Pythons of models that bring their own by {@code EXECUTION_ENV_PATH}: a folder, or an archive as conda-pack makes
+ * it, which is unpacked once for all models that name it. Safe for any thread.
+ */
+final class Environments {
+    private static final String PARAMETER = "EXECUTION_ENV_PATH";
+    private static final String MODEL_DIRECTORY = "$$TRITON_MODEL_DIRECTORY";
+
+    private final Interpreter standard;
+    private final Path folder;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Archive, Path> unpacked = new HashMap<>(); // guarded by lock
+
+    /** An archive as it was when it was unpacked. */
+    private record Archive(Path path, long byteSize, long modified) {}
+
+    /**
+     * @param standard runs models that bring no Python
+     * @param folder where archives are unpacked
+     */
+    Environments(Interpreter standard, Path folder) {
+        this.standard = standard;
+        this.folder = folder;
+    }
+
+    /**
+     * The Python of a model.
+     *
+     * @throws GatunException when it cannot be used
+     */
+    Interpreter of(ModelConfig config, Path modelFolder) {
+        String named = config.containsParameters(PARAMETER)
+                ? config.getParametersOrThrow(PARAMETER).getStringValue()
+                : "";
+        if (named.isEmpty()) {
+            return standard;
+        }
+        Path place = Path.of(named.replace(MODEL_DIRECTORY, modelFolder.toString()));
+        if (!place.isAbsolute()) {
+            place = modelFolder.resolve(place);
+        }
+        if (!Files.exists(place)) {
+            throw new ConfigurationException(
+                    ConfigurationPath.ofParameter(PARAMETER),
+                    "parameter " + PARAMETER + " of model '" + config.getName() + "' names " + place
+                            + ", which is not there",
+                    "give the path of a folder or of an archive made by conda-pack");
+        }
+        Path home = Files.isDirectory(place) ? place : unpack(place);
+        Interpreter own = new Interpreter(
+                home.resolve("bin/python3").toString(),
+                Map.of(
+                        "PATH",
+                        home.resolve("bin").toString(),
+                        "LD_LIBRARY_PATH",
+                        home.resolve("lib").toString()),
+                standard.main());
+        own.check();
+        return own;
+    }
+
+    private Path unpack(Path archive) {
+        lock.lock();
+        try {
+            Archive known = new Archive(
+                    archive.toRealPath(),
+                    Files.size(archive),
+                    Files.getLastModifiedTime(archive).toMillis());
+            Path present = unpacked.get(known);
+            if (present != null) {
+                return present;
+            }
+            Path target = folder.resolve("environment-" + unpacked.size());
+            Files.createDirectories(target);
+            extract(archive, target);
+            unpacked.put(known, target);
+            return target;
+        } catch (IOException e) {
+            throw cannotUnpack(archive, String.valueOf(e.getMessage()), e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** By tar, which refuses members that lead out of the folder. */
+    private static void extract(Path archive, Path target) throws IOException {
+        Process tar = new ProcessBuilder(List.of("tar", "-xf", archive.toString(), "-C", target.toString()))
+                .redirectErrorStream(true)
+                .start();
+        tar.getOutputStream().close();
+        String said = new String(tar.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        try {
+            if (tar.waitFor() != 0) {
+                throw cannotUnpack(archive, said, new IOException(said));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw cannotUnpack(archive, "it was interrupted", e);
+        }
+    }
+
+    private static GatunException cannotUnpack(Path archive, String why, Exception cause) {
+        return new GatunException(
+                ErrorCode.UNAVAILABLE, "environment " + archive + " could not be unpacked: " + why, cause);
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.workers.WorkerProcess;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A Python that runs workers.
+ *
+ * @param executable the program
+ * @param environment what is set beside the server's own environment; a PATH goes in front of the present one
+ * @param main the program of a worker
+ */
+record Interpreter(String executable, Map<String, String> environment, Path main) {
+    private static final String CHECK =
+            "import sys; assert sys.version_info >= (3, 9), 'Python ' + sys.version + ' is older than 3.9'; import numpy";
+    private static final int CHECK_SECONDS = 60;
+
+    /**
+     * Checks that it can run workers.
+     *
+     * @throws GatunException UNAVAILABLE with what is missing
+     */
+    void check() {
+        String reason;
+        try {
+            ProcessBuilder builder = builder(List.of("-c", CHECK)).redirectErrorStream(true);
+            Process process = builder.start();
+            process.getOutputStream().close();
+            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            if (process.waitFor(CHECK_SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0) {
+                return;
+            }
+            process.destroyForcibly();
+            reason = said.substring(said.lastIndexOf('\n') + 1);
+        } catch (IOException e) {
+            reason = String.valueOf(e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            reason = "the check was interrupted";
+        }
+        throw new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "backend python needs Python 3.9 or newer with numpy, and '" + executable + "' is none: " + reason
+                        + "; install it, for example with 'apt-get install python3-numpy', or name another by"
+                        + " --backend-config=python,executable=FILE");
+    }
+
+    /** The command of a worker. */
+    WorkerProcess.Command command(String name) {
+        return new WorkerProcess.Command(name, builder(List.of("-u", main.toString())));
+    }
+
+    private ProcessBuilder builder(List<String> arguments) {
+        List<String> command = new ArrayList<>(List.of(executable));
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command);
+        environment.forEach((variable, value) -> builder.environment()
+                .merge(variable, value, (present, added) -> variable.endsWith("PATH") ? added + ":" + present : added));
+        // Models' folders stay as they are.
+        builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
+        return builder;
+    }
+
+    /** What it is, for people. */
+    String description() {
+        return Optional.of(executable).filter(path -> path.contains("/")).orElse(executable + " of the PATH");
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.wire.inference.ModelConfig;
+import gatun.workers.FrameWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The Python file of a model version.
+ *
+ * @param path the file
+ * @param version the version, in decimal
+ * @param folder the model's folder in its repository
+ */
+record ModelFile(Path path, String version, Path folder) {
+    private static final String STANDARD_NAME = "model.py";
+
+    /** @throws ConfigurationException when it is not there */
+    static ModelFile of(ModelConfig config, Path versionDirectory) {
+        String name = config.getDefaultModelFilename().isEmpty() ? STANDARD_NAME : config.getDefaultModelFilename();
+        Path directory = versionDirectory.toAbsolutePath().normalize();
+        Path file = directory.resolve(name);
+        if (!Files.isRegularFile(file)) {
+            throw new ConfigurationException(
+                    ConfigurationPath.MODEL,
+                    "model '" + config.getName() + "' has no file " + name + " in " + directory,
+                    "put the Python file there, or name it by default_model_filename");
+        }
+        return new ModelFile(
+                file,
+                directory.getFileName().toString(),
+                directory.resolve("..").normalize());
+    }
+
+    /** Whether the model may complete its configuration: asking it costs a process. */
+    boolean completes() {
+        try {
+            return Files.readString(path, StandardCharsets.ISO_8859_1).contains("auto_complete_config");
+        } catch (IOException e) {
+            return true; // Python tells why it cannot be read.
+        }
+    }
+
+    /** Writes what a worker is told of the model. */
+    void write(FrameWriter frame, String model) {
+        frame.text(model).text(version).text(folder.toString()).text(path.toString());
+    }
+}

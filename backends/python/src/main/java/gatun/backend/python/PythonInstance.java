@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.Hold;
+import gatun.spi.BackendInstance;
+import gatun.spi.DetachedRun;
+import gatun.spi.Execution;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Runs requests on the process of an instance. */
+final class PythonInstance implements BackendInstance {
+    private final PythonModel model;
+    private final InstanceProcess process;
+
+    PythonInstance(PythonModel model, InstanceProcess process) {
+        this.model = model;
+        this.process = process;
+    }
+
+    @Override
+    public boolean isBoundToThread() {
+        return false;
+    }
+
+    @Override
+    public void execute(Execution execution) {
+        PythonWorker worker = process.worker();
+        Hold memory = worker.memory().use();
+        boolean detached = false;
+        try {
+            detached = execute(execution, worker, memory);
+        } finally {
+            if (!detached) {
+                memory.close();
+            }
+        }
+    }
+
+    /** @return whether the rest of the execution was detached, at whose end {@code memory} is closed */
+    private boolean execute(Execution execution, PythonWorker worker, Hold memory) {
+        @Nullable
+        RowBatch batch = execution.requests().size() < 2
+                ? null
+                : RowRequest.of(execution, worker.memory(), model.isDecoupled()).orElse(null);
+        List<? extends RunRequest> requests =
+                batch == null ? List.of(new WholeRequest(execution, worker.memory())) : batch.requests();
+        PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
+        execution.inferStarted();
+        begin(worker, run);
+        if (batch == null && model.isDecoupled() && !run.isOver() && execution.detach(new Rest(run, memory))) {
+            return true;
+        }
+        finish(run);
+        execution.inferEnded();
+        if (batch != null) {
+            batch.finish();
+        }
+        return false;
+    }
+
+    @Override
+    public void executeApart(List<? extends Execution> executions) {
+        PythonWorker worker = process.worker();
+        List<WholeRequest> requests = new ArrayList<>(executions.size());
+        executions.forEach(execution -> requests.add(new WholeRequest(execution, worker.memory())));
+        PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
+        Hold memory = worker.memory().use();
+        try {
+            executions.getFirst().inferStarted();
+            begin(worker, run);
+            finish(run);
+            executions.getFirst().inferEnded();
+        } finally {
+            memory.close();
+        }
+    }
+
+    /** Gives the run to the worker and waits until {@code execute} has returned. */
+    private void begin(PythonWorker worker, PythonRun run) {
+        worker.begin(run);
+        if (!run.awaitReturn(model.executionLimit())) {
+            worker.kill("execute took longer than execution_timeout_ms, "
+                    + model.executionLimit().toMillis());
+            finish(run);
+        }
+    }
+
+    private static void finish(PythonRun run) {
+        try {
+            run.finish();
+        } finally {
+            run.close();
+        }
+    }
+
+    /** The responses that come after {@code execute} has returned. */
+    private record Rest(PythonRun run, Hold memory) implements DetachedRun {
+        @Override
+        public void run(Execution execution) {
+            try {
+                finish(run);
+                execution.inferEnded();
+            } finally {
+                memory.close();
+            }
+        }
+
+        /** The model asks whether the request is cancelled when it likes. */
+        @Override
+        public void stop() {}
+    }
+
+    /** Why it cannot answer at the moment. */
+    Optional<String> failure() {
+        return process.failure();
+    }
+
+    @Override
+    public void close() {
+        process.close();
+        model.closed(this);
+    }
+}

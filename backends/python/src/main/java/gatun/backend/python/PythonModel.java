@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
+import gatun.wire.inference.ModelConfig;
+import gatun.workers.WorkerMemory;
+import gatun.workers.WorkerProcess;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A version of a Python model. */
+final class PythonModel implements BackendModel {
+    private final ModelConfig config;
+    private final ModelFile file;
+    private final Interpreter interpreter;
+    private final PythonBackend backend;
+    private final Duration executionLimit;
+    private final List<PythonInstance> instances = new CopyOnWriteArrayList<>();
+
+    PythonModel(ModelConfig config, ModelFile file, Interpreter interpreter, PythonBackend backend) {
+        this.config = config;
+        this.file = file;
+        this.interpreter = interpreter;
+        this.backend = backend;
+        executionLimit = ExecutionLimit.of(config);
+    }
+
+    boolean isDecoupled() {
+        return config.getModelTransactionPolicy().getDecoupled();
+    }
+
+    /** How long {@code execute} may take; zero for ever. */
+    Duration executionLimit() {
+        return executionLimit;
+    }
+
+    @Override
+    public BackendInstance newInstance(InstanceSpec spec) {
+        String configuration = ConfigurationText.write(config);
+        WorkerProcess.Command command = interpreter.command(spec.name());
+        InstanceProcess process = InstanceProcess.start(spec.name(), backend.deathCounter(config, spec), onEnd -> {
+            WorkerMemory memory =
+                    new WorkerMemory(spec.name(), backend.settings().memoryByteSize());
+            return PythonWorker.start(
+                    command,
+                    memory,
+                    backend.server(),
+                    frame -> {
+                        file.write(frame.u8(Kind.SERVE), config.getName());
+                        frame.text(spec.name())
+                                .text(spec.device().kind().name())
+                                .text(
+                                        spec.device().kind() == Device.Kind.CPU
+                                                ? "0"
+                                                : Integer.toString(spec.device().ordinal()))
+                                .text(configuration)
+                                .text(memory.requestFile().path().toString())
+                                .u64(memory.requestFile().byteSize())
+                                .text(memory.responseFile().path().toString())
+                                .u64(memory.responseFile().byteSize());
+                    },
+                    onEnd);
+        });
+        PythonInstance instance = new PythonInstance(this, process);
+        instances.add(instance);
+        return instance;
+    }
+
+    /** Notes that an instance is closed. */
+    void closed(PythonInstance instance) {
+        instances.remove(instance);
+    }
+
+    @Override
+    public boolean takesRequestsApart() {
+        return true;
+    }
+
+    @Override
+    public Optional<String> failure() {
+        Optional<String> reason = Optional.empty();
+        for (PythonInstance instance : instances) {
+            reason = instance.failure();
+            if (reason.isEmpty()) {
+                return reason;
+            }
+        }
+        return reason;
+    }
+
+    @Override
+    public List<String> choices() {
+        return List.of("each instance is a process of " + interpreter.description());
+    }
+}

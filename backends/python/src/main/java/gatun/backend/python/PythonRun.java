@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.workers.WorkerMemory;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run on a worker: what it says of it, and what has become of each request. {@link #tell} is for the worker's thread,
+ * the rest for the thread of the run.
+ */
+final class PythonRun {
+    private final BlockingQueue<RunEvent> events = new LinkedBlockingQueue<>();
+    private final List<? extends RunRequest> requests;
+    private final WorkerMemory memory;
+    private final boolean decoupled;
+
+    /** For each request whether it has all its responses. */
+    private final boolean[] ended;
+
+    /** The number that the worker knows the first request by; the others' follow. */
+    private volatile long firstNumber;
+
+    private boolean returned;
+    private volatile boolean closed;
+
+    /** Why the responses that still come are dropped. */
+    private @Nullable GatunException refusal;
+
+    /** @param decoupled whether a request may have any number of responses */
+    PythonRun(List<? extends RunRequest> requests, WorkerMemory memory, boolean decoupled) {
+        this.requests = requests;
+        this.memory = memory;
+        this.decoupled = decoupled;
+        ended = new boolean[requests.size()];
+    }
+
+    List<? extends RunRequest> requests() {
+        return requests;
+    }
+
+    /** Notes the number that the worker knows the first request by; the others' follow. */
+    void number(long first) {
+        firstNumber = first;
+    }
+
+    long firstNumber() {
+        return firstNumber;
+    }
+
+    /** Says what the worker has said. */
+    void tell(RunEvent event) {
+        events.add(event);
+        if (closed) {
+            drop();
+        }
+    }
+
+    /** Notes that nobody takes what the worker still says. */
+    void close() {
+        closed = true;
+        drop();
+    }
+
+    private void drop() {
+        for (RunEvent event = events.poll(); event != null; event = events.poll()) {
+            switch (event) {
+                case RunEvent.Sent sent -> sent.response().ifPresent(response -> response.drop(memory));
+                case RunEvent.Returned all -> {
+                    for (RunEvent.Outcome outcome : all.outcomes()) {
+                        if (outcome instanceof RunEvent.Outcome.Answered answered) {
+                            answered.response().drop(memory);
+                        }
+                    }
+                }
+                case RunEvent.Failed failed -> {}
+            }
+        }
+    }
+
+    /**
+     * Takes what the worker says until {@code execute} has returned.
+     *
+     * @param limit how long that may take; zero for ever
+     * @return false when it took longer
+     */
+    boolean awaitReturn(Duration limit) {
+        long end = System.nanoTime() + limit.toNanos();
+        while (!returned) {
+            RunEvent event = limit.isZero() ? next() : next(end - System.nanoTime());
+            if (event == null) {
+                return false;
+            }
+            handle(event);
+        }
+        return true;
+    }
+
+    /** Whether every request has all its responses. */
+    boolean isOver() {
+        for (boolean one : ended) {
+            if (!one) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Takes responses until every request has all of them.
+     *
+     * @throws GatunException the failure of the run
+     */
+    void finish() {
+        while (!isOver() && refusal == null) {
+            handle(next());
+        }
+        if (refusal != null) {
+            throw refusal;
+        }
+    }
+
+    private RunEvent next() {
+        try {
+            return events.take();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw interrupted(e);
+        }
+    }
+
+    private @Nullable RunEvent next(long nanos) {
+        try {
+            return events.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw interrupted(e);
+        }
+    }
+
+    private static GatunException interrupted(InterruptedException cause) {
+        return new GatunException(ErrorCode.CANCELLED, "the instance was interrupted while its model ran", cause);
+    }
+
+    private void handle(RunEvent event) {
+        switch (event) {
+            case RunEvent.Failed failed -> {
+                returned = true;
+                for (int i = 0; i < requests.size(); i++) {
+                    // One that a response sender has answered stays answered.
+                    if (!ended[i]) {
+                        ended[i] = true;
+                        fail(i, requests.get(i), failed.reason());
+                    }
+                }
+            }
+            case RunEvent.Returned all -> {
+                returned = true;
+                for (int i = 0; i < requests.size(); i++) {
+                    take(i, all.outcomes().get(i));
+                }
+            }
+            case RunEvent.Sent sent -> {
+                boolean only = sent.response().isPresent() && !decoupled;
+                sent.response().ifPresent(response -> take(sent.request(), response, !sent.last() && decoupled));
+                ended[sent.request()] |= sent.last() || only;
+            }
+        }
+    }
+
+    private void take(int index, RunEvent.Outcome outcome) {
+        switch (outcome) {
+            case RunEvent.Outcome.Answered answered -> {
+                take(index, answered.response(), false);
+                ended[index] = true;
+            }
+            case RunEvent.Outcome.Again again -> {
+                requests.get(index).runAgain();
+                ended[index] = true;
+            }
+            case RunEvent.Outcome.Later later -> {}
+        }
+    }
+
+    private void take(int index, WorkerResponse response, boolean more) {
+        RunRequest request = requests.get(index);
+        Optional<GatunException> error = response.error();
+        if (error.isPresent() || refusal != null || ended[index]) {
+            response.drop(memory);
+            if (!ended[index]) {
+                error.ifPresent(reason -> fail(index, request, reason));
+            }
+            return;
+        }
+        try {
+            request.take(response, more);
+        } catch (GatunException e) {
+            fail(index, request, e);
+        }
+    }
+
+    private void fail(int index, RunRequest request, GatunException reason) {
+        if (requests.size() > 1) {
+            request.fail(reason);
+            ended[index] = true;
+        } else if (refusal == null) {
+            refusal = reason;
+        }
+    }
+}

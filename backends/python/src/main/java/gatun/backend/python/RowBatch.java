@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
+import gatun.spi.Execution;
+import gatun.workers.WorkerMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The responses to the requests of a batch that have their outputs in the same tensors: each is copied to its rows. For
+ * the thread of the run.
+ */
+final class RowBatch {
+    private final Execution execution;
+    private final WorkerMemory memory;
+    private final boolean decoupled;
+    private final int rows;
+    private final Map<RowRequest, WorkerResponse> taken = new LinkedHashMap<>();
+    private List<RowRequest> requests = List.of();
+
+    RowBatch(Execution execution, WorkerMemory memory, boolean decoupled, int rows) {
+        this.execution = execution;
+        this.memory = memory;
+        this.decoupled = decoupled;
+        this.rows = rows;
+    }
+
+    void requests(List<RowRequest> all) {
+        requests = List.copyOf(all);
+    }
+
+    List<RowRequest> requests() {
+        return requests;
+    }
+
+    Execution execution() {
+        return execution;
+    }
+
+    /** The rows of all requests. */
+    int rows() {
+        return rows;
+    }
+
+    /** Takes a response; owns its blocks. That of a decoupled model goes out now, others when all are there. */
+    void take(RowRequest request, WorkerResponse response, boolean more) {
+        taken.put(request, response);
+        if (decoupled) {
+            write();
+            for (RowRequest other : requests) {
+                if (other != request) {
+                    other.row().skipResponse();
+                }
+            }
+            execution.send();
+        }
+    }
+
+    /** Makes the outputs of all responses that were taken and did not go out. */
+    void finish() {
+        if (!taken.isEmpty()) {
+            write();
+        }
+    }
+
+    private void write() {
+        try {
+            for (int i = 0; i < execution.outputCount(); i++) {
+                write(i, execution.outputName(i));
+            }
+            taken.forEach((request, response) -> WholeRequest.setParameters(request.row(), response));
+        } finally {
+            taken.values().forEach(response -> response.drop(memory));
+            taken.clear();
+        }
+    }
+
+    private void write(int output, String name) {
+        TensorSpec first = null;
+        for (WorkerResponse response : taken.values()) {
+            WorkerTensor tensor = tensor(response, name);
+            first = first == null && tensor != null ? tensor.spec() : first;
+        }
+        if (first == null) {
+            return;
+        }
+        if (first.shape().rank() == 0) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "output '" + name + "' of one request of a batch has no dimensions: expected its rows as the first,"
+                            + " since these requests share their tensors");
+        }
+        if (!first.datatype().isFixedSize()) {
+            writeStrings(output, name, first);
+            return;
+        }
+        long rowBytes = first.shape().elementCount(1) * first.datatype().byteSize();
+        MemorySegment target =
+                execution.output(output, first.datatype(), first.shape().withFirst(rows), rows * rowBytes);
+        for (RowRequest request : requests) {
+            MemorySegment part = target.asSlice(request.firstRow() * rowBytes, request.rowCount() * rowBytes);
+            WorkerTensor tensor = part(request, name, first);
+            if (tensor == null) {
+                part.fill((byte) 0);
+            } else {
+                MemorySegment.copy(memory.response(tensor.offset(), part.byteSize()), 0, part, 0, part.byteSize());
+            }
+        }
+    }
+
+    /** Rows without a response have empty strings. */
+    private void writeStrings(int output, String name, TensorSpec first) {
+        long rowElements = first.shape().elementCount(1);
+        long byteSize = 0;
+        for (RowRequest request : requests) {
+            WorkerTensor tensor = part(request, name, first);
+            byteSize += tensor == null ? request.rowCount() * rowElements * Integer.BYTES : tensor.byteSize();
+        }
+        MemorySegment target =
+                execution.output(output, first.datatype(), first.shape().withFirst(rows), byteSize);
+        long at = 0;
+        for (RowRequest request : requests) {
+            WorkerTensor tensor = part(request, name, first);
+            long length = tensor == null ? request.rowCount() * rowElements * Integer.BYTES : tensor.byteSize();
+            if (tensor == null) {
+                target.asSlice(at, length).fill((byte) 0);
+            } else {
+                MemorySegment.copy(memory.response(tensor.offset(), length), 0, target, at, length);
+            }
+            at += length;
+        }
+    }
+
+    /** The output of a request, which has as many rows as it and the shape of the others; null when it has none. */
+    private @Nullable WorkerTensor part(RowRequest request, String name, TensorSpec first) {
+        WorkerResponse response = taken.get(request);
+        WorkerTensor tensor = response == null ? null : tensor(response, name);
+        if (tensor != null
+                && (tensor.spec().datatype() != first.datatype()
+                        || !tensor.spec().shape().equals(first.shape().withFirst(request.rowCount())))) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "output '" + name + "' of one request of a batch has datatype "
+                            + tensor.spec().datatype()
+                            + " and shape " + tensor.spec().shape() + ": expected "
+                            + first.datatype() + " and " + first.shape().withFirst(request.rowCount())
+                            + ", as the others have, since these requests share their tensors");
+        }
+        return tensor;
+    }
+
+    private static @Nullable WorkerTensor tensor(WorkerResponse response, String name) {
+        int at = WholeRequest.indexOf(response.tensors(), name);
+        return at < 0 ? null : response.tensors().get(at);
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
+import gatun.spi.ExecutionRequest;
+import java.util.List;
+import java.util.Optional;
+
+/** A request of a run, as a Python model sees it. For the thread of the run. */
+interface RunRequest {
+    /** What is known beside its tensors; empty for a run that is for nobody. */
+    Optional<ExecutionRequest> request();
+
+    /** Its inputs; valid until the run ends. */
+    List<Tensor> inputs();
+
+    /** The names of the outputs that it wants. */
+    List<String> wantedOutputs();
+
+    /**
+     * Takes a response; owns its blocks.
+     *
+     * @param more whether another may follow, so that this one is sent now
+     * @throws GatunException when it cannot be taken, or nobody wants it
+     */
+    void take(WorkerResponse response, boolean more);
+
+    /** Fails this request alone. */
+    void fail(GatunException reason);
+
+    /** Has the request run once more. */
+    void runAgain();
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The Python files that run in workers, in a folder of the file system while the engine runs. */
+final class WorkerFiles implements AutoCloseable {
+    private static final String RESOURCES = "worker/";
+
+    /** Names all others. */
+    private static final String LIST = "files.txt";
+
+    private static final String MAIN = "gatun_worker.py";
+
+    private final Path folder;
+
+    private WorkerFiles(Path folder) {
+        this.folder = folder;
+    }
+
+    /** @throws GatunException UNAVAILABLE when they cannot be written */
+    static WorkerFiles unpack() {
+        try {
+            WorkerFiles files = new WorkerFiles(Files.createTempDirectory("gatun-python-"));
+            try (InputStream list = resource(LIST)) {
+                List<String> names = new String(list.readAllBytes(), StandardCharsets.UTF_8)
+                        .lines()
+                        .toList();
+                for (String name : names) {
+                    files.write(name);
+                }
+            }
+            return files;
+        } catch (IOException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "the files of backend python could not be unpacked: " + e.getMessage(), e);
+        }
+    }
+
+    private static InputStream resource(String name) throws IOException {
+        InputStream found = WorkerFiles.class.getResourceAsStream(RESOURCES + name);
+        if (found == null) {
+            throw new IOException("the jar has no " + RESOURCES + name);
+        }
+        return found;
+    }
+
+    private void write(String name) throws IOException {
+        Path file = folder.resolve(name);
+        Files.createDirectories(file.getParent());
+        try (InputStream content = resource(name)) {
+            Files.copy(content, file);
+        }
+    }
+
+    /** Where they are; what else belongs to the engine may lie there too. */
+    Path folder() {
+        return folder;
+    }
+
+    /** The program of a worker. */
+    Path main() {
+        return folder.resolve(MAIN);
+    }
+
+    @Override
+    public void close() {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new GatunException(ErrorCode.INTERNAL, "the folder " + folder + " could not be deleted", e);
+        }
+    }
+}

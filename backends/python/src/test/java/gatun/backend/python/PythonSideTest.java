@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Has the tests of what runs in a worker's Python run there. */
+@Timeout(400)
+class PythonSideTest {
+    private static final String SYSTEM = "/usr/bin/python3";
+
+    @TempDir
+    Path folder;
+
+    private int run(Path output, String... command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(Path.of("src/test/python").toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        builder.environment().put("PYTHONDONTWRITEBYTECODE", "1");
+        Process process = builder.start();
+        process.getOutputStream().close();
+        try {
+            assertThat(process.waitFor(360, TimeUnit.SECONDS))
+                    .as("%s ends in time; it said: %s", String.join(" ", command), Files.readString(output))
+                    .isTrue();
+            return process.exitValue();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** The system's Python where it has numpy, else that of the PATH. */
+    private String python() throws IOException, InterruptedException {
+        boolean usable =
+                Files.isExecutable(Path.of(SYSTEM)) && run(folder.resolve("numpy"), SYSTEM, "-c", "import numpy") == 0;
+        return usable ? SYSTEM : "python3";
+    }
+
+    @Test
+    void shouldPassItsOwnTests() throws IOException, InterruptedException {
+        Path output = folder.resolve("tests");
+        int status = run(output, python(), "-m", "unittest", "discover");
+        String said = Files.readString(output);
+        assertThat(status).as("the Python tests said:%n%s", said).isZero();
+        assertThat(said).as("some tests were found").containsPattern("Ran [1-9][0-9]* tests");
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.python;
+
+import static gatun.server.python.PythonModels.input;
+import static gatun.server.python.PythonModels.output;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.server.harness.HttpApi;
+import gatun.server.harness.ServerProcess;
+import gatun.testing.Await;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Processes of models that end in every way: what they had to answer fails at once with the reason, others' requests go
+ * on, and they are started again.
+ */
+@Timeout(180)
+class WorkerEndIT {
+    private static final String X = input("X", "FP32", "1");
+    private static final String Y = output("Y", "FP32", "1");
+
+    /** Does to itself what its input says. */
+    private static final String FRAGILE = """
+            import ctypes, os, signal, sys, time
+            import triton_python_backend_utils as pb_utils
+
+            class TritonPythonModel:
+                def execute(self, requests):
+                    x = int(requests[0].inputs()[0].as_numpy()[0])
+                    if x == 1:
+                        print("about to read address 0", file=sys.stderr, flush=True)
+                        ctypes.string_at(0)
+                    if x == 2:
+                        os.abort()
+                    if x == 3:
+                        os._exit(5)
+                    if x == 4:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    if x == 5:
+                        open(MARK, "w").close()
+                        time.sleep(3600)
+                    return [pb_utils.InferenceResponse([pb_utils.Tensor("Y", requests[0].inputs()[0].as_numpy())])]
+            """;
+
+    @TempDir
+    private Path folder;
+
+    private static HttpResponse<String> infer(HttpApi http, String model, int x) {
+        return http.post(
+                "/v2/models/" + model + "/infer",
+                "{\"inputs\":[{\"name\":\"X\",\"datatype\":\"FP32\",\"shape\":[1],\"data\":[" + x + "]}]}");
+    }
+
+    private ServerProcess launch(Path mark, String... parameters) throws Exception {
+        PythonModels models = new PythonModels(folder.resolve("models"));
+        String source = FRAGILE.replace("MARK", "'" + mark + "'");
+        models.write("fragile", String.join("\n", parameters) + X + Y, source);
+        models.write("steady", X + Y, source);
+        ServerProcess server = ServerProcess.launch(folder.resolve("models"), PythonModels.EXECUTABLE);
+        server.expectErrors();
+        return server;
+    }
+
+    @Test
+    void shouldTellHowAProcessEndedAndServeOn() throws Exception {
+        try (ServerProcess server = launch(folder.resolve("mark"));
+                HttpApi http = new HttpApi(server)) {
+            assertThat(infer(http, "fragile", 1).body())
+                    .contains("model instance 'fragile_0'", "SIGSEGV", "about to read address 0");
+            assertThat(infer(http, "steady", 7).body()).contains("[7.0]");
+            // The first time it is started again at once, and the request waits for it.
+            assertThat(infer(http, "fragile", 7).body()).contains("[7.0]");
+            assertThat(infer(http, "fragile", 3).body()).contains("exited with status 5");
+            HttpResponse<String> early = infer(http, "fragile", 7);
+            assertThat(early.statusCode()).isEqualTo(503);
+            assertThat(early.body()).contains("has ended 2 times within a minute", "is started again in");
+            Await.until("it runs again", () -> infer(http, "fragile", 7).statusCode() == 200);
+            assertThat(http.metric("gatun_worker_deaths{instance=\"fragile_0\",model=\"fragile\"}"))
+                    .isEqualTo(2);
+            assertThat(infer(http, "fragile", 2).body()).contains("SIGABRT");
+            assertThat(infer(http, "steady", 8).body()).contains("[8.0]");
+        }
+    }
+
+    @Test
+    void shouldFailWhatRunsWhenAProcessIsKilled() throws Exception {
+        Path mark = folder.resolve("mark");
+        try (ServerProcess server = launch(mark);
+                HttpApi http = new HttpApi(server)) {
+            CompletableFuture<HttpResponse<String>> stuck =
+                    CompletableFuture.supplyAsync(() -> infer(http, "fragile", 5));
+            Await.until("the model runs", () -> Files.exists(mark));
+            List<ProcessHandle> busy = workers(server).stream()
+                    .filter(worker -> commandOf(worker).contains("gatun_worker.py"))
+                    .toList();
+            assertThat(busy).hasSize(2);
+            assertThat(infer(http, "steady", 3 + 4).body()).contains("[7.0]");
+            busy.forEach(ProcessHandle::destroyForcibly);
+            assertThat(stuck.join().body()).contains("was ended by SIGKILL");
+            Await.until(
+                    "both run again",
+                    () -> infer(http, "steady", 9).statusCode() == 200
+                            && infer(http, "fragile", 9).statusCode() == 200);
+        }
+    }
+
+    @Test
+    void shouldEndARunThatTakesTooLong() throws Exception {
+        Path mark = folder.resolve("mark");
+        try (ServerProcess server =
+                        launch(mark, "parameters { key: \"execution_timeout_ms\" value { string_value: \"500\" } }\n");
+                HttpApi http = new HttpApi(server)) {
+            assertThat(infer(http, "fragile", 5).body())
+                    .contains("was ended by the server", "execute took longer than execution_timeout_ms, 500");
+            assertThat(infer(http, "fragile", 7).body()).contains("[7.0]");
+        }
+    }
+
+    @Test
+    void shouldLeaveNoProcessBehind() throws Exception {
+        List<ProcessHandle> workers;
+        try (ServerProcess server = launch(folder.resolve("mark"));
+                HttpApi http = new HttpApi(server)) {
+            assertThat(infer(http, "fragile", 7).body()).contains("[7.0]");
+            workers = workers(server);
+            assertThat(workers).hasSize(2);
+            assertThat(server.handle().destroyForcibly()).isTrue();
+            for (ProcessHandle worker : workers) {
+                worker.onExit().join();
+            }
+            server.handle().onExit().join();
+        }
+        assertThat(workers).noneMatch(ProcessHandle::isAlive);
+    }
+
+    private static List<ProcessHandle> workers(ServerProcess server) {
+        return server.handle()
+                .descendants()
+                .filter(process -> commandOf(process).contains("gatun_worker.py"))
+                .toList();
+    }
+
+    private static String commandOf(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
+        } catch (IOException e) {
+            return ""; // It has just ended.
+        }
+    }
+}

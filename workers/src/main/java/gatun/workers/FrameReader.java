@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Reads one frame. Little endian. Nothing in it is believed: lengths are compared with what is there. For one thread;
+ * valid while the frame is handled.
+ */
+public final class FrameReader {
+    private final ByteBuffer bytes;
+
+    FrameReader(ByteBuffer bytes) {
+        this.bytes = bytes.order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** An unsigned byte. */
+    public int u8() {
+        try {
+            return bytes.get() & 0xFF;
+        } catch (BufferUnderflowException e) {
+            throw tooShort(e);
+        }
+    }
+
+    /** Four bytes. */
+    public int u32() {
+        try {
+            return bytes.getInt();
+        } catch (BufferUnderflowException e) {
+            throw tooShort(e);
+        }
+    }
+
+    /** Eight bytes. */
+    public long u64() {
+        try {
+            return bytes.getLong();
+        } catch (BufferUnderflowException e) {
+            throw tooShort(e);
+        }
+    }
+
+    /** A double. */
+    public double f64() {
+        return Double.longBitsToDouble(u64());
+    }
+
+    /**
+     * The length of a list.
+     *
+     * @param leastBytes how many bytes each of its items has at least
+     */
+    public int count(int leastBytes) {
+        long count = Integer.toUnsignedLong(u32());
+        if (count * leastBytes > bytes.remaining()) {
+            throw tooShort(new BufferUnderflowException());
+        }
+        return (int) count;
+    }
+
+    /** A text. */
+    public String text() {
+        return new String(bytes(), StandardCharsets.UTF_8);
+    }
+
+    /** Bytes with their length in front. */
+    public byte[] bytes() {
+        byte[] value = new byte[count(1)];
+        bytes.get(value);
+        return value;
+    }
+
+    private static GatunException tooShort(Throwable cause) {
+        return new GatunException(ErrorCode.INTERNAL, "a worker sent a frame that ends too early", cause);
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.SharedFile;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The memory that the server and one worker process share: request memory, of which the server makes blocks that the
+ * worker gives back, and response memory, of which the worker makes blocks that the server gives back. It ends with the
+ * process, and is unmapped when the last response that lies in it has been sent. Safe for any thread.
+ */
+public final class WorkerMemory implements AutoCloseable {
+    /** Of response memory, so much may have come back without the worker being told. */
+    private static final long UNTOLD_SHARE = 64;
+
+    private final String owner;
+    private final BufferPool requests;
+    private final SharedFile responses;
+    private final ConcurrentHashMap<Long, Buffer> placed = new ConcurrentHashMap<>();
+    private final ConcurrentLinkedQueue<Long> returned = new ConcurrentLinkedQueue<>();
+    private final AtomicLong returnedBytes = new AtomicLong();
+    private volatile Runnable onReturned = () -> {};
+
+    /** Those who read response memory, and the worker itself. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /**
+     * @param owner the instance, for messages
+     * @param byteLimit the most bytes of requests, and the most of responses, at a time
+     * @throws GatunException when the system refuses
+     */
+    public WorkerMemory(String owner, long byteLimit) {
+        this.owner = owner;
+        requests = BufferPool.shared("gatun-requests", byteLimit);
+        try {
+            responses = SharedFile.create("gatun-responses", byteLimit);
+        } catch (RuntimeException e) {
+            requests.close();
+            throw e;
+        }
+    }
+
+    /** The file of request memory. */
+    public SharedFile requestFile() {
+        return requests.file();
+    }
+
+    /** The file of response memory. */
+    public SharedFile responseFile() {
+        return responses;
+    }
+
+    /**
+     * Copies bytes to a block of request memory, which is the worker's until it {@linkplain #takeBack gives it back}.
+     *
+     * @return where the block begins
+     * @throws GatunException UNAVAILABLE when there is no room, or the process has ended
+     */
+    public long place(MemorySegment bytes) {
+        Buffer block;
+        try {
+            block = requests.copyOf(bytes);
+        } catch (GatunException e) {
+            if (closed.get()) {
+                throw ended();
+            }
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "Failed to increase the shared memory pool size of model instance '" + owner + "': its "
+                            + requests.byteLimit() + " bytes for requests have no room for " + bytes.byteSize()
+                            + " more; its model still holds earlier tensors, or memory-byte-size is too small",
+                    e);
+        }
+        placed.put(block.offset(), block);
+        if (closed.get()) {
+            takeBack(block.offset());
+        }
+        return block.offset();
+    }
+
+    private GatunException ended() {
+        return new GatunException(ErrorCode.UNAVAILABLE, "the process of instance '" + owner + "' has ended");
+    }
+
+    /** Ends the worker's use of a block of request memory; one that it does not have is passed over. */
+    public void takeBack(long offset) {
+        Buffer block = placed.remove(offset);
+        if (block != null) {
+            block.close();
+        }
+    }
+
+    /** How many blocks of request memory the worker has. */
+    public int placedCount() {
+        return placed.size();
+    }
+
+    /**
+     * Keeps response memory mapped until this is closed, which is once, though the process end meanwhile.
+     *
+     * @throws GatunException UNAVAILABLE when it has ended, and the memory with it
+     */
+    public Hold use() {
+        if (users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            throw ended();
+        }
+        return this::release;
+    }
+
+    /**
+     * A block of response memory that the worker has filled. For callers that have the memory in {@linkplain #use use}.
+     *
+     * @throws GatunException INTERNAL when there is no such block
+     */
+    public MemorySegment response(long offset, long byteSize) {
+        try {
+            return responses.segment(offset, byteSize);
+        } catch (IndexOutOfBoundsException e) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the process of instance '" + owner + "' names memory that it does not have",
+                    e);
+        }
+    }
+
+    /**
+     * A claim on a block of response memory; when it is closed the worker gets the block back. For callers that have the
+     * memory in {@linkplain #use use}.
+     */
+    public Hold hold(long offset, long byteSize) {
+        users.incrementAndGet();
+        return () -> {
+            giveBack(offset, byteSize);
+            release();
+        };
+    }
+
+    /**
+     * Sets what is done when much has been given back that the worker has not been told of: a worker whose memory is full
+     * may wait for it. It must not wait.
+     */
+    public void onReturned(Runnable action) {
+        onReturned = action;
+    }
+
+    /** Gives a block of response memory back; the worker is told by the next {@link #drainReturned}. */
+    public void giveBack(long offset, long byteSize) {
+        returned.add(offset);
+        long untold = returnedBytes.addAndGet(byteSize);
+        long most = responses.byteSize() / UNTOLD_SHARE;
+        if (untold >= most && untold - byteSize < most) {
+            onReturned.run();
+        }
+    }
+
+    /** The blocks of response memory that were given back since the last call. */
+    public List<Long> drainReturned() {
+        if (returned.isEmpty()) {
+            return List.of();
+        }
+        List<Long> drained = new ArrayList<>();
+        returnedBytes.set(0);
+        for (Long offset = returned.poll(); offset != null; offset = returned.poll()) {
+            drained.add(offset);
+        }
+        return drained;
+    }
+
+    private void release() {
+        if (users.decrementAndGet() == 0) {
+            responses.close();
+        }
+    }
+
+    /** Notes that the process has ended: the blocks that it had are free. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        List.copyOf(placed.keySet()).forEach(this::takeBack);
+        requests.close();
+        release();
+    }
+}

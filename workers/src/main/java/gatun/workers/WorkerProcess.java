@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.io.BufferedReader;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A process that works for the server. Frames go both ways through its standard input and output; what it prints as
+ * errors goes to the log. It ends when its input does, which is when the server ends. Safe for any thread.
+ */
+public final class WorkerProcess implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
+
+    /** The longest frame that a worker may send: calls bring files of models. */
+    private static final int LARGEST_FRAME = 1 << 30;
+
+    private static final int SIGNALLED = 128;
+    private static final Map<Integer, String> SIGNALS = Map.of(
+            4, "SIGILL", 6, "SIGABRT", 7, "SIGBUS", 8, "SIGFPE", 9, "SIGKILL", 11, "SIGSEGV", 15, "SIGTERM", 24,
+            "SIGXCPU");
+
+    private final String name;
+    private final Process process;
+    private final OutputStream input;
+    private final LastWords lastWords = new LastWords();
+    private final Thread errors;
+
+    /** Guards the writer and the order of frames. */
+    private final ReentrantLock sending = new ReentrantLock();
+
+    private final FrameWriter writer = new FrameWriter();
+    private volatile Optional<String> killedBecause = Optional.empty();
+    private volatile boolean ended;
+
+    /** Hears what a process says. Called by one thread of its own, which must not wait long. */
+    public interface Listener {
+        /**
+         * Takes a frame.
+         *
+         * @throws GatunException when the worker has said what makes no sense; it is killed then
+         */
+        void frame(int kind, FrameReader frame);
+
+        /**
+         * Takes note that the process has ended; the last call.
+         *
+         * @param how by which signal or with which status, and its last words
+         */
+        void ended(String how);
+    }
+
+    /**
+     * A command that runs a worker.
+     *
+     * @param name the worker's name, for messages and threads
+     * @param builder what to run; standard input, output and errors are set here
+     */
+    public record Command(String name, ProcessBuilder builder) {}
+
+    private WorkerProcess(String name, Process process) {
+        this.name = name;
+        this.process = process;
+        input = process.getOutputStream();
+        errors = Thread.ofPlatform().daemon().name("worker-log-" + name).unstarted(this::readErrors);
+    }
+
+    /**
+     * Starts a process, which is heard from {@link #listen} on.
+     *
+     * @throws GatunException UNAVAILABLE when it cannot be started
+     */
+    public static WorkerProcess start(Command command) {
+        Process started;
+        try {
+            started = command.builder()
+                    .redirectInput(ProcessBuilder.Redirect.PIPE)
+                    .redirectOutput(ProcessBuilder.Redirect.PIPE)
+                    .redirectError(ProcessBuilder.Redirect.PIPE)
+                    .start();
+        } catch (IOException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "the process of '" + command.name() + "' could not be started: " + e.getMessage(),
+                    e);
+        }
+        return new WorkerProcess(command.name(), started);
+    }
+
+    /** Has {@code listener} hear what the process says. Called once. */
+    public void listen(Listener listener) {
+        errors.start();
+        Thread.ofPlatform().daemon().name("worker-" + name).start(() -> readFrames(listener));
+    }
+
+    /** The number of the process in the system. */
+    public long pid() {
+        return process.pid();
+    }
+
+    /**
+     * Sends a frame. Waits while the worker reads slowly.
+     *
+     * @throws GatunException UNAVAILABLE when the process has ended
+     */
+    public void send(int kind, Consumer<FrameWriter> body) {
+        sending.lock();
+        try {
+            writer.begin(kind);
+            body.accept(writer);
+            ByteBuffer frame = writer.end();
+            input.write(frame.array(), frame.arrayOffset(), frame.limit());
+            input.flush();
+        } catch (IOException e) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "the process of '" + name + "' does not run any more", e);
+        } finally {
+            sending.unlock();
+        }
+    }
+
+    private void readFrames(Listener listener) {
+        try (InputStream output = process.getInputStream();
+                DataInputStream frames = new DataInputStream(output)) {
+            byte[] bytes = new byte[4096];
+            for (long length = readLength(frames); length >= 0; length = readLength(frames)) {
+                if (length == 0 || length > LARGEST_FRAME) {
+                    throw new GatunException(
+                            ErrorCode.INTERNAL, "the process of '" + name + "' sent a frame of " + length + " bytes");
+                }
+                int byteSize = (int) length;
+                if (byteSize > bytes.length) {
+                    bytes = new byte[byteSize];
+                }
+                frames.readFully(bytes, 0, byteSize);
+                listener.frame(bytes[0] & 0xFF, new FrameReader(ByteBuffer.wrap(bytes, 1, byteSize - 1)));
+            }
+        } catch (IOException e) {
+            LOG.debug("The output of '{}' ended", name, e);
+        } catch (RuntimeException | Error e) {
+            LOG.error("The process of '{}' is ended, since what it said could not be handled", name, e);
+            kill("it said what the server does not understand: " + e.getMessage());
+        } finally {
+            end(listener);
+        }
+    }
+
+    /** The length of the next frame; -1 at the end. */
+    private static long readLength(DataInputStream frames) throws IOException {
+        int first = frames.read();
+        return first < 0
+                ? -1
+                : first
+                        | frames.readUnsignedByte() << 8
+                        | frames.readUnsignedByte() << 16
+                        | (long) frames.readUnsignedByte() << 24;
+    }
+
+    private void end(Listener listener) {
+        process.destroyForcibly();
+        boolean interrupted = false;
+        int status = -1;
+        while (status < 0) {
+            try {
+                status = process.waitFor();
+                errors.join(Duration.ofSeconds(1));
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        ended = true;
+        listener.ended(how(status));
+    }
+
+    private String how(int status) {
+        String signal = SIGNALS.getOrDefault(status - SIGNALLED, "signal " + (status - SIGNALLED));
+        String how = killedBecause
+                .map(reason -> "was ended by the server, because " + reason)
+                .orElse(status > SIGNALLED ? "was ended by " + signal : "exited with status " + status);
+        String said = lastWords.toString();
+        return said.isEmpty() ? how : how + "; its last words: " + said;
+    }
+
+    private void readErrors() {
+        try (BufferedReader lines =
+                new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                lastWords.add(line);
+                LOG.info("{}: {}", name, line);
+            }
+        } catch (IOException e) {
+            LOG.debug("The errors of '{}' ended", name, e);
+        }
+    }
+
+    /** Whether it has not ended. */
+    public boolean isRunning() {
+        return !ended;
+    }
+
+    /** Ends the process at once. */
+    public void kill(String reason) {
+        if (killedBecause.isEmpty()) {
+            killedBecause = Optional.of(reason);
+        }
+        process.destroyForcibly();
+    }
+
+    /** Waits for the end of the process, which is told before; then kills it. */
+    public void awaitEnd(Duration grace) {
+        try {
+            if (!process.waitFor(grace.toNanos(), TimeUnit.NANOSECONDS)) {
+                kill("it did not end within " + grace.toSeconds() + " s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            kill("the server was interrupted");
+        }
+    }
+
+    @Override
+    public void close() {
+        kill("it is not needed any more");
+    }
+}

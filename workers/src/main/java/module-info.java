@@ -1,0 +1,10 @@
+/** Worker processes: started, watched and fed by a backend, so that what crashes there is only they. */
+module gatun.workers {
+    requires static org.jspecify;
+    requires org.slf4j;
+    requires transitive gatun.memory;
+    requires transitive gatun.spi;
+
+    exports gatun.workers to
+            gatun.backend.python;
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Small processes, told to do what workers do. */
+@Timeout(60)
+class WorkerProcessTest {
+    /** A frame of kind 1 without a body. */
+    private static final String EMPTY_FRAME = "printf '\\001\\000\\000\\000\\001'; ";
+
+    private static final String STAY = "exec sleep 1000";
+
+    private final List<WorkerProcess> processes = new ArrayList<>();
+    private final Heard heard = new Heard();
+
+    /** What a process has said: the kind of each frame and its text. */
+    private static final class Heard implements WorkerProcess.Listener {
+        final BlockingQueue<String> frames = new LinkedBlockingQueue<>();
+        final CompletableFuture<String> end = new CompletableFuture<>();
+
+        @Override
+        public void frame(int kind, FrameReader frame) {
+            frames.add(kind + (kind == 1 ? "" : " " + frame.text()));
+        }
+
+        @Override
+        public void ended(String how) {
+            end.complete(how);
+        }
+
+        String frame() throws Exception {
+            String frame = frames.poll(30, TimeUnit.SECONDS);
+            assertThat(frame).as("a frame comes").isNotNull();
+            return frame;
+        }
+
+        String end() throws Exception {
+            return end.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    @AfterEach
+    void nothingShouldBeLeft() {
+        for (WorkerProcess process : processes) {
+            process.close();
+            process.awaitEnd(Duration.ofSeconds(30));
+            assertThat(ProcessHandle.of(process.pid()).filter(ProcessHandle::isAlive))
+                    .isEmpty();
+        }
+    }
+
+    private WorkerProcess start(String... command) {
+        WorkerProcess process = WorkerProcess.start(new WorkerProcess.Command("w", new ProcessBuilder(command)));
+        processes.add(process);
+        process.listen(heard);
+        return process;
+    }
+
+    private WorkerProcess shell(String script) {
+        return start("/bin/sh", "-c", script);
+    }
+
+    @Test
+    void shouldSendAndTakeFrames() throws Exception {
+        WorkerProcess echo = start("cat");
+        String longText = "0123456789".repeat(30_000);
+        echo.send(2, frame -> frame.text("short"));
+        assertThat(heard.frame()).isEqualTo("2 short");
+        echo.send(250, frame -> frame.text(longText));
+        echo.send(3, frame -> frame.text(""));
+        assertThat(heard.frame()).isEqualTo("250 " + longText);
+        assertThat(heard.frame()).isEqualTo("3 ");
+        assertThat(echo.isRunning()).isTrue();
+
+        echo.close();
+        assertThat(heard.end()).isEqualTo("was ended by the server, because it is not needed any more");
+        assertThat(echo.isRunning()).isFalse();
+    }
+
+    @Test
+    void shouldSendNothingOfAFrameThatCannotBeWritten() throws Exception {
+        WorkerProcess echo = start("cat");
+        assertThatThrownBy(() -> echo.send(2, frame -> {
+                    frame.text("half");
+                    throw GatunException.invalidArgument("no more");
+                }))
+                .hasMessage("no more");
+        echo.send(3, frame -> frame.text("whole"));
+        assertThat(heard.frame()).isEqualTo("3 whole");
+    }
+
+    @Test
+    void shouldTellTheStatusThatAProcessExitsWith() throws Exception {
+        shell(EMPTY_FRAME + "exit 3");
+        assertThat(heard.end()).isEqualTo("exited with status 3");
+        assertThat(heard.frames).as("the frame that came before").containsExactly("1");
+    }
+
+    @Test
+    void shouldTellTheSignalThatEndsAProcess() throws Exception {
+        shell("kill -9 $$");
+        assertThat(heard.end()).isEqualTo("was ended by SIGKILL");
+    }
+
+    @Test
+    void shouldTellTheNumberOfAnUncommonSignal() throws Exception {
+        shell("kill -USR1 $$");
+        assertThat(heard.end()).isEqualTo("was ended by signal 10");
+    }
+
+    @Test
+    void shouldTellTheLastWordsOfAProcess() throws Exception {
+        shell("for i in 1 2 3 4 5 6; do echo \"line $i\" >&2; echo >&2; done; printf '%0400d\\n' 7 >&2; exit 1");
+        assertThat(heard.end())
+                .isEqualTo("exited with status 1; its last words: line 3 | line 4 | line 5 | line 6 | "
+                        + "0".repeat(300) + "...");
+    }
+
+    @Test
+    void shouldTellWhyTheServerHasKilledAProcess() throws Exception {
+        WorkerProcess process = shell(STAY);
+        process.kill("it is late");
+        process.kill("it is later");
+        assertThat(heard.end()).isEqualTo("was ended by the server, because it is late");
+    }
+
+    @Test
+    void shouldEndAProcessThatSendsAFrameOfAnImpossibleLength() throws Exception {
+        for (String[] lengths : new String[][] {
+            {"\\000\\000\\000\\000", "0"},
+            {"\\001\\000\\000\\100", "1073741825"},
+            {"\\377\\377\\377\\377", "4294967295"}
+        }) {
+            Heard one = new Heard();
+            WorkerProcess process = WorkerProcess.start(new WorkerProcess.Command(
+                    "w", new ProcessBuilder("/bin/sh", "-c", "printf '" + lengths[0] + "'; " + STAY)));
+            processes.add(process);
+            process.listen(one);
+            assertThat(one.end())
+                    .isEqualTo("was ended by the server, because it said what the server does not understand: the"
+                            + " process of 'w' sent a frame of " + lengths[1] + " bytes");
+        }
+    }
+
+    @Test
+    void shouldEndAProcessWhoseFrameIsTooShortForWhatItIs() throws Exception {
+        shell("printf '\\002\\000\\000\\000\\002\\007'; " + STAY);
+        assertThat(heard.end())
+                .isEqualTo("was ended by the server, because it said what the server does not understand: a worker sent"
+                        + " a frame that ends too early");
+        assertThat(heard.frames).isEmpty();
+    }
+
+    @Test
+    void shouldPassOverAFrameThatTheEndOfTheProcessCuts() throws Exception {
+        shell(EMPTY_FRAME + "printf '\\011\\000\\000\\000\\002\\001'; exit 4");
+        assertThat(heard.end()).isEqualTo("exited with status 4");
+        assertThat(heard.frames).containsExactly("1");
+    }
+
+    @Test
+    void shouldSendNothingToAProcessThatHasEnded() throws Exception {
+        WorkerProcess process = shell("exit 0");
+        assertThat(heard.end()).isEqualTo("exited with status 0");
+        assertThat(process.isRunning()).isFalse();
+        assertThatThrownBy(() -> process.send(1, frame -> {}))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE))
+                .hasMessage("the process of 'w' does not run any more");
+    }
+
+    @Test
+    void shouldAwaitTheEndOfAProcessThatEnds() throws Exception {
+        WorkerProcess process = shell("read line; exit 5");
+        process.send(1, frame -> frame.text("\n"));
+        process.awaitEnd(Duration.ofSeconds(30));
+        assertThat(heard.end()).isEqualTo("exited with status 5");
+    }
+
+    @Test
+    void shouldKillAProcessThatDoesNotEndInTime() throws Exception {
+        WorkerProcess process = shell(STAY);
+        process.awaitEnd(Duration.ofSeconds(1));
+        assertThat(heard.end()).isEqualTo("was ended by the server, because it did not end within 1 s");
+    }
+
+    @Test
+    void shouldSayThatAProgramIsMissing() {
+        assertThatThrownBy(() -> start("/no/such/program"))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE))
+                .hasMessageContaining("the process of 'w' could not be started")
+                .hasMessageContaining("/no/such/program");
+    }
+}
