@@ -50,7 +50,11 @@ public final class WorkerMemory implements AutoCloseable {
             responses = SharedFile.create("gatun-responses", byteLimit);
         } catch (RuntimeException e) {
             requests.close();
-            throw e;
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "the system does not let instance '" + owner + "' have shared memory for responses of " + byteLimit
+                            + " bytes; choose a smaller limit",
+                    e);
         }
     }
 

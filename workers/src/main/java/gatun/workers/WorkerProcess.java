@@ -171,7 +171,7 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     private void end(Listener listener) {
-        process.destroyForcibly();
+        process.toHandle().destroyForcibly();
         boolean interrupted = false;
         int status = -1;
         while (status < 0) {
@@ -220,7 +220,8 @@ public final class WorkerProcess implements AutoCloseable {
         if (killedBecause.isEmpty()) {
             killedBecause = Optional.of(reason);
         }
-        process.destroyForcibly();
+        // By its handle, since Process itself would close the errors too, with the last words in them.
+        process.toHandle().destroyForcibly();
     }
 
     /** Waits for the end of the process, which is told before; then kills it. */

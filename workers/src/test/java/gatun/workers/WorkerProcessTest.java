@@ -133,10 +133,12 @@ class WorkerProcessTest {
 
     @Test
     void shouldTellWhyTheServerHasKilledAProcess() throws Exception {
-        WorkerProcess process = shell(STAY);
+        WorkerProcess process = shell("echo 'I am not ready' >&2; " + EMPTY_FRAME + STAY);
+        assertThat(heard.frame()).as("it has said its words").isEqualTo("1");
         process.kill("it is late");
         process.kill("it is later");
-        assertThat(heard.end()).isEqualTo("was ended by the server, because it is late");
+        assertThat(heard.end())
+                .isEqualTo("was ended by the server, because it is late; its last words: I am not ready");
     }
 
     @Test

@@ -144,7 +144,11 @@ class ApartBatchTest {
     }
 
     private void open(Consumer<List<? extends Execution>> script) {
-        test.model("m", MODEL).open(ScriptedBackend::copy, options -> options.backend(new Apart(script)));
+        open(MODEL, script);
+    }
+
+    private void open(String config, Consumer<List<? extends Execution>> script) {
+        test.model("m", config).open(ScriptedBackend::copy, options -> options.backend(new Apart(script)));
     }
 
     private InferenceRequest request(float... values) {
@@ -161,7 +165,11 @@ class ApartBatchTest {
 
     /** The responses to these requests, which wait behind another one until all are there. */
     private List<Future<InferenceResponse>> together(InferenceRequest... requests) throws Exception {
-        InferenceRequest blocker = request(0, 0);
+        return behind(request(0, 0), requests);
+    }
+
+    private List<Future<InferenceResponse>> behind(InferenceRequest blocker, InferenceRequest... requests)
+            throws Exception {
         Future<?> blocked = clients.submit(() -> {
             try (blocker) {
                 test.server().infer(blocker).close();
@@ -383,6 +391,33 @@ class ApartBatchTest {
             ScriptedBackend.copy(first);
         });
         assertThat(answer(together(request(1, 2)).getFirst())).containsExactly(1, 2);
+    }
+
+    private InferenceRequest step(long sequence, float... values) {
+        InferenceRequest request = request(values);
+        request.correlationId(sequence);
+        request.sequenceStart(true);
+        request.sequenceEnd(true);
+        return request;
+    }
+
+    @Test
+    void shouldGiveStepsOfSequencesTogetherInTheSameTensors() throws Exception {
+        List<Shape> shapes = new CopyOnWriteArrayList<>();
+        open(
+                MODEL.replace("dynamic_batching { }", "sequence_batching { oldest { max_candidate_sequences: 8 } }"),
+                executions -> executions.forEach(execution -> {
+                    assertThat(execution.requests()).hasSize(2);
+                    shapes.add(execution.input(0).spec().shape());
+                    Lent memory = new Lent(arena.allocateFrom(ValueLayout.JAVA_FLOAT, floats(execution.input(0))));
+                    lent.add(memory);
+                    execution.lendOutput(0, Datatype.FP32, Shape.of(2, 2), memory.bytes, memory);
+                    assertThat(memory.closed).as("it is copied by now").hasValue(1);
+                }));
+        List<Future<InferenceResponse>> responses = behind(step(1, 0, 0), step(2, 1, 2), step(3, 3, 4));
+        assertThat(answer(responses.get(0))).containsExactly(1, 2);
+        assertThat(answer(responses.get(1))).containsExactly(3, 4);
+        assertThat(shapes).containsExactly(Shape.of(2, 2));
     }
 
     @Test

@@ -71,9 +71,9 @@ final class ConfigurationText {
             numbers(value.getAsJsonObject(), field.getMessageType());
             return value;
         }
+        // An unsigned one may be more than a long holds.
         return field.getJavaType() == FieldDescriptor.JavaType.LONG
-                ? new JsonPrimitive(
-                        new BigInteger(value.getAsString())) // an unsigned one may be more than a long holds
+                ? new JsonPrimitive(new BigInteger(value.getAsString()))
                 : value;
     }
 

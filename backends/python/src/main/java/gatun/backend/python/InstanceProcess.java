@@ -77,7 +77,7 @@ final class InstanceProcess implements AutoCloseable {
                 if (running != null && running.isRunning()) {
                     return running;
                 }
-                // One that has ended will be told in a moment.
+                // One that has ended is about to be noted as such, which decides whether the next is started at once.
                 if (running == null && !starting) {
                     throw new GatunException(ErrorCode.UNAVAILABLE, reason());
                 }
@@ -152,8 +152,9 @@ final class InstanceProcess implements AutoCloseable {
         try {
             started(starter.apply(this::ended));
             LOG.info("The process of model instance '{}' runs again", name);
-        } catch (GatunException e) {
-            failed(e);
+        } catch (RuntimeException e) {
+            // The end of a process that did not get to serve is told to its starter, and nobody else.
+            ended("could not be started: " + e.getMessage());
         }
     }
 
@@ -173,11 +174,6 @@ final class InstanceProcess implements AutoCloseable {
         if (unwanted) {
             worker.close();
         }
-    }
-
-    /** The end of a process that did not get to serve is told to its starter, and nobody else. */
-    private void failed(GatunException reason) {
-        ended("could not be started: " + reason.getMessage());
     }
 
     @Override

@@ -154,6 +154,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         List<List<Tensor>> inputs = new ArrayList<>();
         List<Long> offsets = new ArrayList<>();
         long number = lastRun.incrementAndGet();
+        run.number(lastRequest.getAndAdd(run.requests().size()));
         try {
             for (RunRequest request : run.requests()) {
                 List<Tensor> tensors = request.inputs();
@@ -167,6 +168,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
             process.send(Kind.EXECUTE, frame -> write(frame, number, run, inputs, offsets));
         } catch (RuntimeException e) {
             runs.remove(number);
+            forget(run);
             offsets.forEach(memory::takeBack);
             throw e;
         }
@@ -178,11 +180,9 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
     private void write(FrameWriter frame, long number, PythonRun run, List<List<Tensor>> inputs, List<Long> offsets) {
         frame.u64(number).u32(run.requests().size());
         int next = 0;
-        long firstId = lastRequest.getAndAdd(run.requests().size());
-        run.number(firstId);
         for (int i = 0; i < run.requests().size(); i++) {
             RunRequest request = run.requests().get(i);
-            long id = firstId + i;
+            long id = run.firstNumber() + i;
             Optional<ExecutionRequest> known = request.request();
             targets.put(id, new Target(run, i, known));
             frame.u64(id);

@@ -14,8 +14,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Has the tests of what runs in a worker's Python run there. */
 @Timeout(400)
 class PythonSideTest {
-    private static final String SYSTEM = "/usr/bin/python3";
-
     @TempDir
     Path folder;
 
@@ -37,17 +35,10 @@ class PythonSideTest {
         }
     }
 
-    /** The system's Python where it has numpy, else that of the PATH. */
-    private String python() throws IOException, InterruptedException {
-        boolean usable =
-                Files.isExecutable(Path.of(SYSTEM)) && run(folder.resolve("numpy"), SYSTEM, "-c", "import numpy") == 0;
-        return usable ? SYSTEM : "python3";
-    }
-
     @Test
     void shouldPassItsOwnTests() throws IOException, InterruptedException {
         Path output = folder.resolve("tests");
-        int status = run(output, python(), "-m", "unittest", "discover");
+        int status = run(output, TestPython.executable(), "-m", "unittest", "discover");
         String said = Files.readString(output);
         assertThat(status).as("the Python tests said:%n%s", said).isZero();
         assertThat(said).as("some tests were found").containsPattern("Ran [1-9][0-9]* tests");
