@@ -25,6 +25,8 @@ module gatun.server {
     // Its sender uses that.
     requires java.net.http;
     requires java.logging;
+    requires java.management;
+    requires jdk.management;
     // Stop signals: see gatun.server.StopSignals.
     requires jdk.unsupported;
     requires org.slf4j;

@@ -23,7 +23,8 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
             FlagType.BYTE_SIZE_OR_NONE,
             standard.bufferPoolByteSize(),
             "The most bytes of native memory that requests and responses may occupy at a time; 0, by which"
-                    + " Triton pins none, for the default. Also called --pinned-memory-pool-byte-size.");
+                    + " Triton pins none, for the default: 256 MiB, or a quarter of the memory of the machine or"
+                    + " container where that is less. Also called --pinned-memory-pool-byte-size.");
     private final Flag<List<DevicePoolLimit>> devicePools = several(
             "--cuda-memory-pool-byte-size",
             FlagType.of("GPU:BYTES", new DevicePoolFlag()::convert),

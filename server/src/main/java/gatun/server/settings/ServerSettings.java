@@ -79,9 +79,9 @@ public record ServerSettings(
             boolean clientSharedMemory,
             Optional<ResponseCacheSettings> responseCache,
             List<DevicePoolLimit> devicePools) {
-        /** A buffer pool of 256 MiB, and no shared memory. */
+        /** A buffer pool of 256 MiB, or of a quarter of the memory where that is less, and no shared memory. */
         public static final MemorySettings STANDARD =
-                new MemorySettings(256L << 20, false, Optional.empty(), List.of());
+                new MemorySettings(ProcessMemory.poolByteSize(), false, Optional.empty(), List.of());
 
         /** Keeps a copy of the limits. */
         public MemorySettings {
