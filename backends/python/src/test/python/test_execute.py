@@ -147,6 +147,19 @@ result = [pb_utils.InferenceResponse([], parameters={"a": 1, "b": True, "c": "x"
         # The worker still works.
         self.assertIn("responses", self.run_code("result = [pb_utils.InferenceResponse([])]"))
 
+    def test_cuts_long_messages_and_refuses_long_frames(self):
+        ran = self.run_code("raise ValueError('x' * 20_000_000)")
+        self.assertLess(len(ran["message"]), 70_000)
+        self.assertLess(len(ran["traceback"]), 70_000)
+        self.assertTrue(ran["message"].endswith("xxx..."))
+        long = "pb_utils.InferenceResponse([], error=pb_utils.TritonError('y' * 20_000_000))"
+        self.assertLess(len(self.run_code(f"result = [{long}]")["responses"][0]["error"][1]), 70_000)
+        message = self.message("result = [pb_utils.InferenceResponse([], parameters={'p': 'z' * 20_000_000})]")
+        self.assertIn("bytes beside its tensors, expected less than 16777216", message)
+        self.assertIn("ValueError", self.message("pb_utils.load_model('m', files={'file:1/m': bytes(20_000_000)})"))
+        # The worker still works.
+        self.assertIn("responses", self.run_code("result = [pb_utils.InferenceResponse([])]"))
+
     def test_needs_execute(self):
         server = self.serve("class TritonPythonModel:\n    pass\n")
         self.assertRegex(server.failed(), "Python model .*model.py does not implement `execute` method.")

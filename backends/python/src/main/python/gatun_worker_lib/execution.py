@@ -40,6 +40,7 @@ class Execution:
         try:
             returned = self._execute(requests)
             parts = self._responses(number, requests, returned, offsets)
+            return frames.frame(frames.RAN, b"".join(parts))
         except BaseException as error:
             self._worker.response_memory.release(offsets)
             for request in requests:
@@ -99,7 +100,7 @@ class Execution:
     def _failed(self, number, error):
         text = message_of(error)
         message = f"Failed to process the request(s) for model '{self._worker.instance_name}', message: {text}"
-        return [frames.U64.pack(number), bytes((_FAILED,)), frames.text(message), frames.text(traceback_of(error))]
+        return [frames.U64.pack(number), bytes((_FAILED,)), frames.words(message), frames.words(traceback_of(error))]
 
     def _responses(self, number, requests, returned, offsets):
         count = len(requests)

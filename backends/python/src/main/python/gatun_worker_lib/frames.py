@@ -22,8 +22,20 @@ _BOOLEAN, _SIGNED, _UNSIGNED, _DOUBLE, _TEXT = 0, 1, 2, 3, 4
 _I64_HIGHEST = 2**63 - 1
 
 
+#: The server takes no longer frames. Tensors do not lie in them.
+LONGEST = 16 << 20
+
+#: The most characters of a text for people.
+_LONGEST_WORDS = 1 << 16
+
+
 def frame(kind, body):
     """A whole frame, ready to be written."""
+    if len(body) >= LONGEST:
+        raise ValueError(
+            f"what the model says to the server has {len(body)} bytes beside its tensors, expected less than {LONGEST}:"
+            " shorten parameters, or put large files into the repository"
+        )
     return HEAD.pack(len(body) + 1, kind) + body
 
 
@@ -31,6 +43,11 @@ def text(value):
     """A str as its length and UTF-8. A lone surrogate, which UTF-8 has no bytes for, becomes a question mark."""
     encoded = value.encode("utf-8", "replace")
     return U32.pack(len(encoded)) + encoded
+
+
+def words(value):
+    """A text for people, which is cut where it is long: models put what clients send into their messages."""
+    return text(value if len(value) <= _LONGEST_WORDS else value[:_LONGEST_WORDS] + "...")
 
 
 def blob(value):

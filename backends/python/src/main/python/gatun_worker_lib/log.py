@@ -65,5 +65,5 @@ def report(level, message, file, line):
     if connection is None or not connection.alive:
         sys.stderr.write(f"{level.name} {file}:{line} {message}\n")
         return
-    body = bytes((level.value,)) + frames.text(message) + frames.text(file) + frames.U32.pack(line)
+    body = bytes((level.value,)) + frames.words(message) + frames.text(file) + frames.U32.pack(line)
     connection.send(frames.frame(frames.LOG, body))

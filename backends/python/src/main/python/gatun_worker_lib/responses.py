@@ -105,7 +105,7 @@ def write_response(response, memory, parts, offsets):
     """Appends a response's body to parts, and the blocks that its tensors are copied to to offsets."""
     error = response._error
     if error is not None:
-        parts.append(bytes((1, error._code)) + frames.text(error._message))
+        parts.append(bytes((1, error._code)) + frames.words(error._message))
         parts.append(frames.parameters(response._parameters))
         parts.append(frames.EMPTY_LIST)
         return

@@ -115,7 +115,7 @@ class Worker:
             sys.stderr.write(traceback_of(error))
         self._model = None
         gc.collect()
-        self.connection.send(frames.frame(frames.FINISHED, frames.text(message)))
+        self.connection.send(frames.frame(frames.FINISHED, frames.words(message)))
 
 
 def model_class(start):
@@ -171,7 +171,7 @@ def main(input_descriptor, output_descriptor):
         worker = Worker(connection, start)
         worker.initialize()
     except BaseException as error:
-        connection.send(_started(_FAILED, frames.text(message_of(error)), frames.text(traceback_of(error))))
+        connection.send(_started(_FAILED, frames.words(message_of(error)), frames.words(traceback_of(error))))
         _exit(0)
     connection.send(_started(_SERVING, b"\0"))
     worker.serve()

@@ -27,8 +27,14 @@ import org.slf4j.LoggerFactory;
 public final class WorkerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
 
-    /** The longest frame that a worker may send: calls bring files of models. */
-    private static final int LARGEST_FRAME = 1 << 30;
+    /** The longest frame that a worker may send: it lies on the heap, and what a broken process says may be anything. */
+    private static final int LARGEST_FRAME = 16 << 20;
+
+    /** Memory for frames up to this size is kept. */
+    private static final int USUAL_FRAME = 1 << 16;
+
+    /** The longest line that a worker prints; what is longer is several. */
+    private static final int LONGEST_LINE = 8192;
 
     private static final int SIGNALLED = 128;
     private static final Map<Integer, String> SIGNALS = Map.of(
@@ -148,6 +154,9 @@ public final class WorkerProcess implements AutoCloseable {
                 }
                 frames.readFully(bytes, 0, byteSize);
                 listener.frame(bytes[0] & 0xFF, new FrameReader(ByteBuffer.wrap(bytes, 1, byteSize - 1)));
+                if (byteSize > USUAL_FRAME) {
+                    bytes = new byte[USUAL_FRAME];
+                }
             }
         } catch (IOException e) {
             LOG.debug("The output of '{}' ended", name, e);
@@ -201,13 +210,29 @@ public final class WorkerProcess implements AutoCloseable {
     private void readErrors() {
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                lastWords.add(line);
-                LOG.info("{}: {}", name, line);
+            StringBuilder line = new StringBuilder();
+            for (int next = lines.read(); next >= 0; next = lines.read()) {
+                if (next != '\n') {
+                    line.append((char) next);
+                }
+                if (next == '\n' || line.length() == LONGEST_LINE) {
+                    note(line);
+                }
+            }
+            if (!line.isEmpty()) {
+                note(line);
             }
         } catch (IOException e) {
             LOG.debug("The errors of '{}' ended", name, e);
         }
+    }
+
+    /** Takes note of a line, and begins the next. */
+    private void note(StringBuilder line) {
+        String words = line.toString();
+        line.setLength(0);
+        lastWords.add(words);
+        LOG.info("{}: {}", name, words);
     }
 
     /** Whether it has not ended. */

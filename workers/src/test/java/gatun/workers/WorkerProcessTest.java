@@ -131,6 +131,14 @@ class WorkerProcessTest {
                         + "0".repeat(300) + "...");
     }
 
+    /** What a model prints may be what a client has sent: it must not fill the server's heap. */
+    @Test
+    void shouldCutALineThatDoesNotEnd() throws Exception {
+        shell("head -c 40000000 /dev/zero | tr '\\000' a >&2; exit 1");
+        String cut = "a".repeat(300) + "...";
+        assertThat(heard.end()).startsWith("exited with status 1; its last words: " + cut + " | " + cut + " | ");
+    }
+
     @Test
     void shouldTellWhyTheServerHasKilledAProcess() throws Exception {
         WorkerProcess process = shell("echo 'I am not ready' >&2; " + EMPTY_FRAME + STAY);
@@ -145,7 +153,7 @@ class WorkerProcessTest {
     void shouldEndAProcessThatSendsAFrameOfAnImpossibleLength() throws Exception {
         for (String[] lengths : new String[][] {
             {"\\000\\000\\000\\000", "0"},
-            {"\\001\\000\\000\\100", "1073741825"},
+            {"\\001\\000\\000\\001", "16777217"},
             {"\\377\\377\\377\\377", "4294967295"}
         }) {
             Heard one = new Heard();

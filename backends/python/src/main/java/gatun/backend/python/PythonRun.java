@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * the rest for the thread of the run.
  */
 final class PythonRun {
+    /** The most responses that wait for a client: they lie on the heap, and their tensors in the instance's memory. */
+    static final int MOST_WAITING = 4096;
+
     private final BlockingQueue<RunEvent> events = new LinkedBlockingQueue<>();
     private final List<? extends RunRequest> requests;
     private final WorkerMemory memory;
@@ -30,6 +34,8 @@ final class PythonRun {
 
     private boolean returned;
     private volatile boolean closed;
+    private volatile boolean flooded;
+    private final AtomicInteger waiting = new AtomicInteger();
 
     /** Why the responses that still come are dropped. */
     private @Nullable GatunException refusal;
@@ -55,12 +61,25 @@ final class PythonRun {
         return firstNumber;
     }
 
-    /** Says what the worker has said. */
+    /** Says what the worker has said. A response that comes while too many wait is dropped, and the run fails. */
     void tell(RunEvent event) {
-        events.add(event);
+        events.add(isTooMany(event) ? RunEvent.Sent.nothing() : event);
         if (closed) {
             drop();
         }
+    }
+
+    private boolean isTooMany(RunEvent event) {
+        if (!(event instanceof RunEvent.Sent sent) || sent.response().isEmpty()) {
+            return false;
+        }
+        if (waiting.incrementAndGet() <= MOST_WAITING) {
+            return false;
+        }
+        waiting.decrementAndGet();
+        sent.response().get().drop(memory);
+        flooded = true;
+        return true;
     }
 
     /** Notes that nobody takes what the worker still says. */
@@ -168,6 +187,15 @@ final class PythonRun {
                 }
             }
             case RunEvent.Sent sent -> {
+                if (sent.response().isPresent()) {
+                    waiting.decrementAndGet();
+                }
+                if (flooded && refusal == null) {
+                    refusal = new GatunException(
+                            ErrorCode.UNAVAILABLE,
+                            "the model sends responses faster than its client takes them: " + MOST_WAITING
+                                    + " wait, which is the limit");
+                }
                 boolean only = sent.response().isPresent() && !decoupled;
                 sent.response().ifPresent(response -> take(sent.request(), response, !sent.last() && decoupled));
                 ended[sent.request()] |= sent.last() || only;
