@@ -44,6 +44,15 @@ public interface Backend extends AutoCloseable {
     default void start(Map<String, String> options) {}
 
     /**
+     * Whether models may come with a load request: their files, or another configuration than the repository has. An
+     * engine whose models are programs that run with the server's rights leaves that to the operator. Called once the
+     * engine is started; by default they may.
+     */
+    default boolean takesUploads() {
+        return true;
+    }
+
+    /**
      * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching. Does nothing
      * unless an engine has such files.
      *

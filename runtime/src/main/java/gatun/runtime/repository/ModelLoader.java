@@ -141,11 +141,28 @@ final class ModelLoader {
                         source.config(),
                         Optional.of(files),
                         settings.sources().autoComplete(),
-                        backends::started,
+                        name -> backend(name, source),
                         rule));
         ConfigurationLimits.check(config, settings.limits());
         settings.loading().configurationRule().accept(config);
         return config;
+    }
+
+    /**
+     * The backend of a model, started.
+     *
+     * @throws GatunException UNSUPPORTED when a load request brought what the operator does not let this backend take
+     */
+    private Backend backend(String name, ModelSource source) {
+        Backend backend = backends.started(name);
+        if (source.overridden() && !backend.takesUploads()) {
+            throw new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "model '" + source.name() + "' cannot be loaded with files or a configuration of the request:"
+                            + " models of backend '" + name + "' are programs, which run with the server's rights;"
+                            + " put the model into the repository, or allow uploads in the options of the backend");
+        }
+        return backend;
     }
 
     /** How requests to a version share runs where its configuration, as it was written, does not say it. */
@@ -267,7 +284,7 @@ final class ModelLoader {
                 settings.loading().fingerprints() && directory.loose().isEmpty()
                         ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
                         : Optional.empty();
-        Backend backend = backends.started(config.getBackend());
+        Backend backend = backend(config.getBackend(), source);
         BackendModel model = backend.load(config, directory.version(version));
         LoadedModel loaded = LoadedModel.start(
                 new VersionDefinition(config, version, model, labels, warmUps, states, rule),

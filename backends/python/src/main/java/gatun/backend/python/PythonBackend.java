@@ -65,6 +65,11 @@ public final class PythonBackend implements Backend {
                         ModelMetrics.Kind.COUNTER);
     }
 
+    @Override
+    public boolean takesUploads() {
+        return settings().allowUploads();
+    }
+
     /** The server that this is part of. */
     ModelServer server() {
         return Objects.requireNonNull(server);
