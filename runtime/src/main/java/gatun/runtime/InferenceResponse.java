@@ -2,6 +2,7 @@
 package gatun.runtime;
 
 import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.RegionLease;
 import gatun.spi.ParameterValue;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ public final class InferenceResponse implements AutoCloseable {
     private final List<OutputTensor> outputs;
     private final Map<String, ParameterValue> parameters;
     private final List<Hold> holds;
+    private boolean regionsReleased;
     private boolean closed;
 
     /** A response that owns {@code holds}. */
@@ -60,6 +62,23 @@ public final class InferenceResponse implements AutoCloseable {
         return parameters;
     }
 
+    /**
+     * Gives back the windows in clients' regions, whose bytes must not be read here any more; only the first call does
+     * anything. A protocol that sends nothing of what lies there calls it before it answers: a client that has its
+     * answer then finds its regions unused.
+     */
+    public void releaseRegions() {
+        if (closed || regionsReleased) {
+            return;
+        }
+        regionsReleased = true;
+        for (int i = 0; i < holds.size(); i++) {
+            if (holds.get(i) instanceof RegionLease lease) {
+                lease.close();
+            }
+        }
+    }
+
     /** Gives the output buffers back; only the first call does anything. */
     @Override
     public void close() {
@@ -68,7 +87,10 @@ public final class InferenceResponse implements AutoCloseable {
         }
         closed = true;
         for (int i = 0; i < holds.size(); i++) {
-            holds.get(i).close();
+            Hold hold = holds.get(i);
+            if (!regionsReleased || !(hold instanceof RegionLease)) {
+                hold.close();
+            }
         }
     }
 }

@@ -72,6 +72,15 @@ public interface ExecutionRequest {
     Optional<String> traceContext();
 
     /**
+     * Notes something of the backend's own in the trace of this request, if there is one: that {@code name} happened
+     * now. Two whose names are one text and then {@code _START} and {@code _END} are told as a span, within those that
+     * have begun and not ended; others as an event.
+     *
+     * @param name in capitals, as the server's own are, such as {@code TOKENIZER_START}
+     */
+    void traceActivity(String name);
+
+    /**
      * Fails this request and no other of the run. What is made for it is dropped; the run goes on for the others.
      *
      * @param reason its code and text are what the client gets

@@ -4,6 +4,7 @@ package gatun.http.json;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
@@ -131,8 +132,15 @@ public final class JsonReader extends JsonCursor {
 
     /** Reads an integer from 0 to 2^64 - 1, in the bits of a long. */
     public long readUnsigned(String failing) {
+        return readUnsigned(failing, ErrorCode.INVALID_ARGUMENT);
+    }
+
+    /** As {@link #readUnsigned(String)}, with another code than INVALID_ARGUMENT for a value that is no such integer. */
+    public long readUnsigned(String failing, ErrorCode wrongType) {
         if (!readNumber() || !number.fitsUnsigned64()) {
-            throw JsonFailure.wrongType(failing, "unsigned-integer");
+            throw new GatunException(
+                    wrongType,
+                    JsonFailure.wrongType(failing, "unsigned-integer").getMessage());
         }
         return number.integerBits();
     }

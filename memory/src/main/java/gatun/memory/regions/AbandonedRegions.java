@@ -17,8 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Takes back regions whose clients have ended without unregistering them, where that is certain: the process that a
  * sealed object was registered from is gone, and no other process has the object open or mapped. An object with a name
- * can be opened by somebody at any time, and nobody knows which processes use memory on a GPU: those stay. Looks on a
- * thread of its own, from time to time, and takes regions that it has found abandoned twice, so that a client's last
+ * can be opened by somebody at any time, and nobody knows which processes use memory on a GPU: those stay. Also ends the
+ * use of regions that were unregistered while requests used them, whom requests without end would otherwise keep. Looks
+ * on a thread of its own, from time to time, and takes regions that it has found so twice, so that a client's last
  * requests are answered. Safe for any thread.
  */
 final class AbandonedRegions implements AutoCloseable {
@@ -28,7 +29,7 @@ final class AbandonedRegions implements AutoCloseable {
     private static final Duration INTERVAL = Duration.ofSeconds(5);
 
     private final Map<String, Region> regions;
-    /** Regions that the last look found abandoned. */
+    /** Regions that the last look found abandoned or unregistered. */
     private Set<Region> suspects = Set.of(); // guarded by this
 
     private final AtomicLong takenBack = new AtomicLong();
@@ -46,8 +47,8 @@ final class AbandonedRegions implements AutoCloseable {
     }
 
     /**
-     * Takes back the regions that are abandoned now and were so at the last call. Reads some files for each client, and
-     * some more for each that has ended.
+     * Takes back the regions that are abandoned or unregistered now and were so at the last call. Reads some files for
+     * each client, and some more for each that has ended.
      */
     synchronized void takeBack() {
         Map<ProcessIdentity, Boolean> alive = new HashMap<>();
@@ -55,14 +56,17 @@ final class AbandonedRegions implements AutoCloseable {
         String example = "";
         long count = 0;
         for (Region region : List.copyOf(regions.values())) {
-            if (region instanceof SystemRegion candidate && isAbandoned(candidate, alive)) {
-                String name = candidate.status().name();
+            boolean unregistered = region.isLeaving();
+            if (unregistered || isAbandoned(region, alive)) {
+                String name = region.status().name();
                 if (!suspects.contains(region)) {
                     found.add(region);
                 } else if (regions.remove(name, region)) {
                     region.retire();
-                    example = name;
-                    count++;
+                    if (!unregistered) {
+                        example = name;
+                        count++;
+                    }
                 }
             }
         }
@@ -76,8 +80,9 @@ final class AbandonedRegions implements AutoCloseable {
         }
     }
 
-    private static boolean isAbandoned(SystemRegion region, Map<ProcessIdentity, Boolean> alive) {
-        return region.owner()
+    private static boolean isAbandoned(Region candidate, Map<ProcessIdentity, Boolean> alive) {
+        return candidate instanceof SystemRegion region
+                && region.owner()
                         .map(owner -> !alive.computeIfAbsent(owner, ProcessIdentity::isAlive))
                         .orElse(false)
                 && region.isAbandoned();

@@ -7,7 +7,7 @@ import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 /**
  * A registered region of a GPU's memory. Nothing that the owner does takes it away: the allocation stays as long as it
@@ -20,14 +20,18 @@ final class CudaRegion implements Region {
     private final LeaseCount leases;
 
     /**
-     * A region that owns {@code mapping}, which is large enough; {@code releaser} must not wait for what it is told to
-     * do, since requests call it.
+     * A region that owns {@code mapping}, which is large enough; {@code releaser} is told of its end and how to close it,
+     * and must not wait for that, since requests call it.
      */
-    CudaRegion(CudaRegionStatus status, CudaDevice device, CudaMappings.Mapping mapping, Consumer<Runnable> releaser) {
+    CudaRegion(
+            CudaRegionStatus status,
+            CudaDevice device,
+            CudaMappings.Mapping mapping,
+            BiConsumer<Region, Runnable> releaser) {
         this.status = status;
         this.device = device;
         this.memory = mapping.memory().slice(0, status.byteSize());
-        this.leases = new LeaseCount(() -> releaser.accept(mapping::close));
+        this.leases = new LeaseCount(() -> releaser.accept(this, mapping::close));
     }
 
     /**
@@ -41,7 +45,7 @@ final class CudaRegion implements Region {
             CudaDevice device,
             byte[] handle,
             CudaMappings mappings,
-            Consumer<Runnable> releaser) {
+            BiConsumer<Region, Runnable> releaser) {
         CudaMappings.Mapping mapping = mappings.open(status.name(), device, handle);
         long allocated = mapping.memory().byteSize();
         if (Long.compareUnsigned(status.byteSize(), allocated) > 0) {
@@ -69,6 +73,16 @@ final class CudaRegion implements Region {
     @Override
     public void retire() {
         leases.retire();
+    }
+
+    @Override
+    public void retireWhenUnused() {
+        leases.retireWhenUnused();
+    }
+
+    @Override
+    public boolean isLeaving() {
+        return leases.isLeaving();
     }
 
     /** Gives one lease back. */

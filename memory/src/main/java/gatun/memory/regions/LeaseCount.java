@@ -5,12 +5,14 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Counts who uses a resource, and lets it go when it was retired and the last user has left. Count and "retired" share
- * one word, so there is no gap between looking at one and changing the other. Lock-free; {@code release} runs exactly
- * once, on whichever thread is last.
+ * Counts who uses a resource, and lets it go when it was retired, or is to go when unused, and the last user has left.
+ * Count and the two marks share one word, so there is no gap between looking at one and changing the other. Lock-free;
+ * {@code release} runs exactly once, on whichever thread is last.
  */
 final class LeaseCount {
     private static final int RETIRED = Integer.MIN_VALUE;
+    private static final int GOES_UNUSED = 1 << 30;
+    private static final int USERS = GOES_UNUSED - 1;
     private static final VarHandle STATE;
 
     static {
@@ -23,7 +25,7 @@ final class LeaseCount {
 
     private final Runnable release;
 
-    /** Sign bit: retired. Lower bits: users. */
+    /** Sign bit: retired. The bit below: retires when there are no users. Lower bits: users. */
     private volatile int state;
 
     LeaseCount(Runnable release) {
@@ -42,15 +44,39 @@ final class LeaseCount {
 
     /** Ends one use. */
     void release() {
-        if ((int) STATE.getAndAdd(this, -1) == RETIRED + 1) {
-            release.run();
-        }
+        change(-1, 0);
     }
 
     /** Lets nobody in any more; a second call does nothing. */
     void retire() {
-        if ((int) STATE.getAndBitwiseOr(this, RETIRED) == 0) {
-            release.run();
+        change(0, RETIRED);
+    }
+
+    /** Retires when there are no users, now or later; until then others may become users. A second call does nothing. */
+    void retireWhenUnused() {
+        change(0, GOES_UNUSED);
+    }
+
+    /** Whether it is retired, or will be when there are no users. */
+    boolean isLeaving() {
+        return (state & (RETIRED | GOES_UNUSED)) != 0;
+    }
+
+    /** Changes the number of users and adds a mark; retires and lets go where that leaves a marked one without users. */
+    private void change(int users, int mark) {
+        while (true) {
+            int seen = state;
+            int next = (seen + users) | mark;
+            boolean ends = (next & USERS) == 0 && (next & (RETIRED | GOES_UNUSED)) != 0;
+            if (seen < 0 && (seen & USERS) == 0) {
+                return; // It was let go before.
+            }
+            if (STATE.compareAndSet(this, seen, ends ? next | RETIRED : next)) {
+                if (ends) {
+                    release.run();
+                }
+                return;
+            }
         }
     }
 }

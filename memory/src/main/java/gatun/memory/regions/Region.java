@@ -15,6 +15,12 @@ sealed interface Region permits SystemRegion, CudaRegion {
     /** Lets nobody borrow it any more. */
     void retire();
 
+    /** Retires it when no lease is out, now or later; until then it can be borrowed. */
+    void retireWhenUnused();
+
+    /** Whether it is retired, or will be when no lease is out. */
+    boolean isLeaving();
+
     /**
      * Refuses a window that is not inside the region. Offset and size are unsigned 64-bit numbers; their sum may need
      * more bits.

@@ -9,7 +9,8 @@ import gatun.memory.tensor.GatunException;
 
 /**
  * The errors for regions that cannot be registered or used. The texts that the v2 protocol's reference implementation
- * has are its own, word for word; a client's mistake is never called an internal error, though it does so in places.
+ * has are its own, word for word. As there, an object that cannot be opened is an internal error: mostly the server does
+ * not see the client's objects; other mistakes of a client are not, though it calls more of them so.
  */
 final class RegionErrors {
     private RegionErrors() {}
@@ -132,14 +133,14 @@ final class RegionErrors {
     }
 
     static GatunException cannotOpen(SystemRegionStatus status) {
-        return GatunException.invalidArgument("Unable to open shared memory region: '" + status.key() + "'");
+        return new GatunException(ErrorCode.INTERNAL, "Unable to open shared memory region: '" + status.key() + "'");
     }
 
-    /** The system refused to open the object; the cause decides whether that is the client's mistake. */
+    /** The system refused to open the object; the cause decides whether it may do so later. */
     static GatunException cannotOpen(SystemRegionStatus status, SystemCallException cause) {
         boolean serverIsFull = cause.is(Errno.EMFILE) || cause.is(Errno.ENFILE) || cause.is(Errno.ENOMEM);
         return new GatunException(
-                serverIsFull ? ErrorCode.UNAVAILABLE : ErrorCode.INVALID_ARGUMENT,
+                serverIsFull ? ErrorCode.UNAVAILABLE : ErrorCode.INTERNAL,
                 "Unable to open shared memory region: '" + status.key() + "'",
                 cause);
     }

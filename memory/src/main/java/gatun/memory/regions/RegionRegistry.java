@@ -88,14 +88,17 @@ public interface RegionRegistry extends AutoCloseable {
     }
 
     /**
-     * Forgets a region of either kind; it is closed when the last request that uses it ends. An unknown name changes
-     * nothing.
+     * Forgets a region of either kind; where requests use it, it goes when the last of them ends, or some seconds
+     * later, and is listed and can be used until then. Its name can be given to another region at once. An unknown name
+     * changes nothing.
      */
     default void unregister(String name) {
         unregister(name, RegionStatus.class);
     }
 
-    /** Forgets a region of one kind. An unknown name changes nothing, and neither does one of the other kind. */
+    /**
+     * As {@link #unregister(String)}, for a region of one kind: the name of a region of the other kind changes nothing.
+     */
     void unregister(String name, Class<? extends RegionStatus> kind);
 
     /** Forgets all regions of both kinds. */

@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 
 /**
  * The registered regions: of system shared memory, which are sealed memfds and POSIX objects, and of GPUs' memory. A
- * region that a request uses stays mapped until that request has ended, whatever happens to its name. Safe for any
- * thread.
+ * region that requests use stays mapped until the last of them has ended. Unregistered meanwhile, it is listed and can
+ * be used as before, for some seconds at most, unless its name is given to another one. Safe for any thread.
  */
 public final class SharedRegions implements RegionRegistry {
     /**
@@ -74,7 +74,7 @@ public final class SharedRegions implements RegionRegistry {
         SystemRegionStatus status = new SystemRegionStatus(name, key, offset, byteSize);
         add(name, () -> {
             RegionMapping mapping = RegionMapping.open(status, parsed, guards);
-            return new SystemRegion(status, mapping, releaser::release);
+            return new SystemRegion(status, mapping, this::end);
         });
     }
 
@@ -84,8 +84,8 @@ public final class SharedRegions implements RegionRegistry {
         if (!(RegionKey.parse(name, key) instanceof RegionKey.ForeignDescriptor parsed)) {
             throw RegionErrors.notSealed(status);
         }
-        Region region = opened(
-                name, () -> new SystemRegion(status, RegionMapping.open(status, parsed, guards), releaser::release));
+        Region region =
+                opened(name, () -> new SystemRegion(status, RegionMapping.open(status, parsed, guards), this::end));
         return new PrivateRegion(region, pool);
     }
 
@@ -112,15 +112,27 @@ public final class SharedRegions implements RegionRegistry {
             throw RegionErrors.emptyRegion(name);
         }
         CudaRegionStatus status = new CudaRegionStatus(name, gpu.ordinal(), byteSize);
-        add(name, () -> CudaRegion.open(status, gpu, handle, mappings, releaser::release));
+        add(name, () -> CudaRegion.open(status, gpu, handle, mappings, this::end));
     }
 
     /** Opens a region and adds it, unless the name is taken or the registry is closed. */
     private void add(String name, Supplier<Region> open) {
-        if (regions.containsKey(name)) {
+        if (isTaken(name)) {
             throw RegionErrors.nameTaken(name);
         }
         add(opened(name, open));
+    }
+
+    /** Whether a region has that name that was not unregistered. */
+    private boolean isTaken(String name) {
+        Region region = regions.get(name);
+        return region != null && !region.isLeaving();
+    }
+
+    /** Forgets a region that nobody can borrow any more, and has it unmapped. */
+    private void end(Region region, Runnable unmap) {
+        regions.remove(region.status().name(), region);
+        releaser.release(unmap);
     }
 
     /** Opens a region and counts it, unless the registry is closed. */
@@ -141,9 +153,16 @@ public final class SharedRegions implements RegionRegistry {
 
     private void add(Region region) {
         String name = region.status().name();
-        if (regions.putIfAbsent(name, region) != null) {
-            region.retire();
-            throw RegionErrors.nameTaken(name);
+        Region previous = regions.putIfAbsent(name, region);
+        while (previous != null) {
+            if (!previous.isLeaving()) {
+                region.retire();
+                throw RegionErrors.nameTaken(name);
+            }
+            // Its requests keep it; the name is free.
+            previous.retire();
+            regions.remove(name, previous);
+            previous = regions.putIfAbsent(name, region);
         }
         // Either this sees that the registry was closed meanwhile, or closing sees the region.
         if (closed && regions.remove(name, region)) {
@@ -177,9 +196,8 @@ public final class SharedRegions implements RegionRegistry {
     @Override
     public void unregister(String name, Class<? extends RegionStatus> kind) {
         Region region = regions.get(name);
-        // Whoever takes it out of the table retires it, and nobody else.
-        if (region != null && kind.isInstance(region.status()) && regions.remove(name, region)) {
-            region.retire();
+        if (region != null && kind.isInstance(region.status())) {
+            region.retireWhenUnused();
         }
     }
 
@@ -214,7 +232,10 @@ public final class SharedRegions implements RegionRegistry {
     public void close() {
         closed = true;
         abandoned.close();
-        unregisterAll();
+        for (Region region : List.copyOf(regions.values())) {
+            regions.remove(region.status().name(), region);
+            region.retire();
+        }
         releaser.close();
     }
 }

@@ -6,7 +6,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.RegionLease;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 
 /**
  * A registered region of system shared memory. Whoever gives back the last lease of a retired one tells the releaser to
@@ -18,13 +18,13 @@ final class SystemRegion implements Region {
     private final LeaseCount leases;
 
     /**
-     * A region that owns {@code mapping}; {@code releaser} must not wait for what it is told to do, since requests call
-     * it.
+     * A region that owns {@code mapping}; {@code releaser} is told of its end and how to unmap it, and must not wait for
+     * that, since requests call it.
      */
-    SystemRegion(SystemRegionStatus status, RegionMapping mapping, Consumer<Runnable> releaser) {
+    SystemRegion(SystemRegionStatus status, RegionMapping mapping, BiConsumer<Region, Runnable> releaser) {
         this.status = status;
         this.mapping = mapping;
-        this.leases = new LeaseCount(() -> releaser.accept(mapping::close));
+        this.leases = new LeaseCount(() -> releaser.accept(this, mapping::close));
     }
 
     @Override
@@ -60,6 +60,16 @@ final class SystemRegion implements Region {
     @Override
     public void retire() {
         leases.retire();
+    }
+
+    @Override
+    public void retireWhenUnused() {
+        leases.retireWhenUnused();
+    }
+
+    @Override
+    public boolean isLeaving() {
+        return leases.isLeaving();
     }
 
     /** Gives one lease back. */

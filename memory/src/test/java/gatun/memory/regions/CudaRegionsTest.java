@@ -109,13 +109,13 @@ class CudaRegionsTest extends CudaRegionFixture {
             RegionLease late = regions.borrow("g", 0, BYTE_SIZE, Access.READ);
             regions.unregister("g");
             assertThat(regions.mappedCount()).isEqualTo(1);
-            assertThatExceptionOfType(GatunException.class)
-                    .isThrownBy(() -> regions.borrow("g", 0, 1, Access.READ))
-                    .withMessage("Unable to find shared memory region: 'g'");
             client.kill();
             assertThat(late.segment().get(ValueLayout.JAVA_BYTE, BYTE_SIZE - 1)).isEqualTo((byte) 7);
             late.settle();
             late.close();
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("g", 0, 1, Access.READ))
+                    .withMessage("Unable to find shared memory region: 'g'");
             awaitUnmapped(0);
             late.close();
         }

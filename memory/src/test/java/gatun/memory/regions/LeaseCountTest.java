@@ -48,6 +48,31 @@ class LeaseCountTest {
     }
 
     @Test
+    void shouldLetOthersInUntilTheLastUserOfALeavingOneHasLeft() {
+        assertThat(leases.tryAcquire()).isTrue();
+        assertThat(leases.isLeaving()).isFalse();
+        leases.retireWhenUnused();
+        assertThat(leases.isLeaving()).isTrue();
+        assertThat(leases.tryAcquire()).isTrue();
+        leases.release();
+        assertThat(releases).hasValue(0);
+        leases.release();
+        assertThat(releases).hasValue(1);
+        assertThat(leases.tryAcquire()).isFalse();
+
+        leases.retireWhenUnused();
+        leases.retire();
+        assertThat(releases).hasValue(1);
+    }
+
+    @Test
+    void shouldReleaseALeavingOneAtOnceWhenNobodyIsInside() {
+        leases.retireWhenUnused();
+        assertThat(releases).hasValue(1);
+        assertThat(leases.tryAcquire()).isFalse();
+    }
+
+    @Test
     void shouldNeverReleaseUnderAUserNorForgetToRelease() throws Exception {
         int userCount = 3;
         int rounds = 20_000;

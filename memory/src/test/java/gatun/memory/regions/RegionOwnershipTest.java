@@ -43,7 +43,7 @@ class RegionOwnershipTest extends RegionFixture {
             assertThatExceptionOfType(GatunException.class)
                     .isThrownBy(() -> regions.register("r", object.key(), 0, 4096))
                     .withMessage("Unable to open shared memory region: '" + name + "'")
-                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INTERNAL));
             assertThat(regions.statuses()).isEmpty();
         }
     }

@@ -196,13 +196,59 @@ class SystemRegionsTest extends RegionFixture {
             }
             assertThat(borrowed.await(30, TimeUnit.SECONDS)).isTrue();
             regions.unregister("r");
-            assertThatExceptionOfType(GatunException.class)
-                    .isThrownBy(() -> regions.borrow("r", 0, 1, Access.READ))
-                    .withMessage("Unable to find shared memory region: 'r'");
+            assertThat(regions.statuses()).as("as long as requests use it").hasSize(1);
+            RegionLease late = regions.borrow("r", 0, 1, Access.READ);
             unregistered.countDown();
             for (Future<Integer> sum : sums) {
                 assertThat(sum.get(30, TimeUnit.SECONDS)).isEqualTo(7 * (int) (MIB / 4096));
             }
+            assertThat(regions.statuses()).hasSize(1);
+            late.close();
+            assertThat(regions.statuses()).isEmpty();
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> regions.borrow("r", 0, 1, Access.READ))
+                    .withMessage("Unable to find shared memory region: 'r'");
+        }
+    }
+
+    @Test
+    void shouldEndTheUseOfAnUnregisteredRegionThatRequestsWithoutEndUse() {
+        try (ClientProcess client = ClientProcess.start(name, 8192)) {
+            regions.register("r", client.key(), 0, 100);
+            try (RegionLease lease = regions.borrow("r", 0, 100, Access.READ)) {
+                regions.unregister("r");
+                regions.takeBackAbandoned();
+                assertThat(regions.statuses()).hasSize(1);
+                regions.takeBackAbandoned();
+                assertThat(regions.statuses()).isEmpty();
+                assertThat(regions.takenBackCount()).isZero();
+                assertThatExceptionOfType(GatunException.class)
+                        .isThrownBy(() -> regions.borrow("r", 0, 1, Access.READ))
+                        .withMessage("Unable to find shared memory region: 'r'");
+                assertThat(lease.segment().get(ValueLayout.JAVA_BYTE, 99)).isEqualTo((byte) 7);
+            }
+        }
+    }
+
+    @Test
+    void shouldGiveTheNameOfAnUnregisteredRegionToAnotherOneAtOnce() {
+        try (ClientProcess client = ClientProcess.start(name, 8192)) {
+            regions.register("r", client.key(), 0, 100);
+            try (RegionLease old = regions.borrow("r", 0, 100, Access.READ)) {
+                assertThatExceptionOfType(GatunException.class)
+                        .isThrownBy(() -> regions.register("r", client.key(), 0, 200))
+                        .withMessage("shared memory region 'r' already in manager");
+                regions.unregister("r");
+                regions.register("r", client.key(), 0, 200);
+                assertThat(regions.status("r", SystemRegionStatus.class).byteSize())
+                        .isEqualTo(200);
+                assertThat(old.segment().get(ValueLayout.JAVA_BYTE, 99)).isEqualTo((byte) 7);
+            }
+            try (RegionLease lease = regions.borrow("r", 100, 100, Access.READ)) {
+                assertThat(lease.segment().get(ValueLayout.JAVA_BYTE, 99)).isEqualTo((byte) 7);
+            }
+            regions.unregister("r");
+            assertThat(regions.statuses()).isEmpty();
         }
     }
 

@@ -39,7 +39,7 @@ public record V1InferResponse(InferResponseHeader header, List<MemorySegment> ra
     }
 
     /**
-     * The response to {@code asked}. The caller still owns the response.
+     * The response to {@code asked}. The caller still owns the response, but for its windows in clients' regions.
      *
      * @param model the model of the request
      * @param budget the heap that classes take is reserved of it before they are made
@@ -114,6 +114,7 @@ public record V1InferResponse(InferResponseHeader header, List<MemorySegment> ra
                 raw[i] = tensor.bytes();
             }
         }
+        response.releaseRegions();
         return new V1InferResponse(header.build(), List.of(raw), heap);
     }
 

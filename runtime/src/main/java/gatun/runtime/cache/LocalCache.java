@@ -31,6 +31,10 @@ public final class LocalCache implements ResponseCache {
 
     private static final int HEAP_SHARE = 4;
     private static final long ALIGNMENT = 64;
+
+    /** What an output's name, datatype and shape count beside its bytes. */
+    private static final long DESCRIPTION_BYTES = 64;
+
     private static final float LOAD_FACTOR = 0.75F;
 
     private final BufferPool memory;
@@ -76,8 +80,8 @@ public final class LocalCache implements ResponseCache {
     /**
      * An empty cache.
      *
-     * @param byteLimit the most bytes of native memory that responses may take, those included that were evicted and
-     *     are still being sent
+     * @param byteLimit the most bytes of native memory that responses may take, 64 for each output included and those
+     *     that were evicted and are still being sent
      * @throws GatunException when the system refuses the address space
      */
     public LocalCache(long byteLimit) {
@@ -135,7 +139,7 @@ public final class LocalCache implements ResponseCache {
      * there is no room for them.
      */
     void put(Share share, SipHash.Digest request, List<Tensor> outputs) {
-        long byteSize = 0;
+        long byteSize = DESCRIPTION_BYTES * outputs.size();
         for (Tensor output : outputs) {
             byteSize += aligned(output.bytes().byteSize());
         }

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Finds out which backend runs a model: from its configuration, or else from the files in its version directory. */
 final class BackendChoice {
@@ -25,6 +26,9 @@ final class BackendChoice {
 
     private static final String LITE = "model.tflite";
     private static final String SAVED_MODEL = "tensorflow_savedmodel";
+
+    /** The values of {@code runtime} that mean nothing else than the backend. */
+    private static final Pattern RUNTIMES = Pattern.compile("libtriton_[A-Za-z0-9_]+\\.so|model\\.py");
 
     /** In the order of precedence when a directory holds several. */
     private static final List<Kind> KINDS = List.of(
@@ -165,6 +169,29 @@ final class BackendChoice {
                     ConfigurationPath.of("platform"),
                     "unexpected 'platform' and 'backend' pair, got:" + platform + ", " + backend,
                     "leave one of the two out");
+        }
+        checkRuntime(config);
+    }
+
+    /**
+     * Takes the library that Triton has for a backend, or the file of a backend in Python: here they have no effect,
+     * and every other would make the model another one there.
+     */
+    private static void checkRuntime(ModelConfig config) {
+        String runtime = config.getRuntime();
+        if (runtime.indexOf('/') >= 0) {
+            throw new ConfigurationException(
+                    ConfigurationPath.of("runtime"),
+                    "backend library name '" + runtime + "' escapes backend directory",
+                    "leave 'runtime' out: it names a library of Triton's, and has no effect here");
+        }
+        if (!runtime.isEmpty() && !RUNTIMES.matcher(runtime).matches()) {
+            throw new ConfigurationException(
+                    ConfigurationPath.of("runtime"),
+                    "unable to find backend library '" + runtime + "' for model '" + config.getName()
+                            + "', check model config runtime field",
+                    "leave 'runtime' out, or name Triton's library for the backend, such as libtriton_"
+                            + config.getBackend() + ".so, which has no effect here");
         }
     }
 }

@@ -13,9 +13,6 @@ final class Defaults {
     /** Engines on the processor that answer several requests faster with two instances than with one. */
     private static final Set<String> TWO_INSTANCES_ON_CPU = Set.of("onnxruntime", "tensorflow");
 
-    /** How long a sequence may be idle, in microseconds. */
-    private static final long DEFAULT_IDLE_MICROS = 1_000_000;
-
     private Defaults() {}
 
     /**
@@ -60,7 +57,7 @@ final class Defaults {
 
     private static void fillSequences(ModelSequenceBatching.Builder batching, int maxBatchSize) {
         if (batching.getMaxSequenceIdleMicroseconds() == 0) {
-            batching.setMaxSequenceIdleMicroseconds(DEFAULT_IDLE_MICROS);
+            batching.setMaxSequenceIdleMicroseconds(ModelConfiguration.DEFAULT_IDLE_MICROS);
         }
         if (batching.hasOldest() && batching.getOldest().getPreferredBatchSizeCount() == 0 && maxBatchSize > 0) {
             batching.getOldestBuilder().addPreferredBatchSize(maxBatchSize);

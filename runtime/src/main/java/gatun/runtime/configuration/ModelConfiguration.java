@@ -20,6 +20,9 @@ import java.util.function.Function;
 
 /** Makes a model's configuration: reads it, has the engine complete it, fills in defaults, and checks it. */
 public final class ModelConfiguration {
+    /** How long a sequence may be idle where the configuration does not say it, in microseconds. */
+    public static final long DEFAULT_IDLE_MICROS = 1_000_000;
+
     private ModelConfiguration() {}
 
     /**

@@ -59,7 +59,7 @@ final class ApartRun {
             failures.failAll(tickets, e, run);
         } catch (Throwable e) {
             // Also checked exceptions, which other languages than Java throw from anywhere.
-            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e));
+            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e, run));
         } finally {
             run.clear();
             parts.forEach(part -> part.take(null));
@@ -75,7 +75,7 @@ final class ApartRun {
             try {
                 parts.get(i).finish();
             } catch (GatunException e) {
-                failures.fail(ticket, e, reason, true);
+                failures.fail(ticket, e, reason, true, run);
             }
         }
     }

@@ -348,6 +348,11 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         return request.trace().flatMap(RequestTrace::joined).map(TraceParent::header);
     }
 
+    @Override
+    public void traceActivity(String name) {
+        request.trace().ifPresent(trace -> trace.activity(name));
+    }
+
     boolean hasFailed() {
         return failure != null;
     }

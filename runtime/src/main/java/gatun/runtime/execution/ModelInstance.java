@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.scheduling.Worker;
@@ -133,8 +132,7 @@ final class ModelInstance implements Worker<InferenceTicket> {
         if (RunStopper.isUnwanted(tickets)) {
             // Given up before they knew their instance: it is too late to leave the queue, and not to run.
             stopper.end();
-            GatunException unwanted = new GatunException(ErrorCode.CANCELLED, "");
-            tickets.forEach(ticket -> failures.fail(ticket, unwanted, FailureReason.CANCELED, false));
+            tickets.forEach(ticket -> failures.giveUp(ticket, null));
             return 0;
         }
         if (single) {
@@ -161,14 +159,16 @@ final class ModelInstance implements Worker<InferenceTicket> {
             singleRuns.counters().executed(execution.batchSize(), execution.run());
             execution.run().tellTimes();
             for (InferenceTicket ticket : tickets) {
-                ticket.failure().ifPresent(failure -> failures.fail(ticket, failure, FailureReason.OTHER, true));
+                ticket.failure()
+                        .ifPresent(
+                                failure -> failures.fail(ticket, failure, FailureReason.OTHER, true, execution.run()));
             }
         } catch (GatunException e) {
             execution.breakOff();
             failures.failAll(tickets, e, execution.run());
         } catch (Throwable e) {
             execution.breakOff();
-            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e));
+            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e, execution.run()));
         } finally {
             batchStopper.end(); // it may have failed before the engine was asked
             execution.clear();

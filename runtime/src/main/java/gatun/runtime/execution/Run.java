@@ -4,7 +4,6 @@ package gatun.runtime.execution;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.InferenceRequest;
 import gatun.runtime.Origin;
 import gatun.runtime.statistics.ExecutionTimes;
 import gatun.runtime.tracing.RequestTrace;
@@ -31,6 +30,7 @@ final class Run implements ExecutionTimes {
     private boolean computing;
     private int requests;
     private InferenceTicket[] answered = new InferenceTicket[1];
+    private final List<RequestTrace> failed = new ArrayList<>();
     private long started;
     private long inferStarted;
     private long inferEnded;
@@ -89,6 +89,13 @@ final class Run implements ExecutionTimes {
         answered[requests++] = ticket;
     }
 
+    /** Notes that {@code ticket} fails, or that its client has given it up. */
+    void markFailed(InferenceTicket ticket) {
+        if (executing) {
+            ticket.request().trace().ifPresent(failed::add);
+        }
+    }
+
     /** Notes that the run is over; only the first call for a run does anything. */
     void end() {
         if (ended == 0) {
@@ -105,22 +112,24 @@ final class Run implements ExecutionTimes {
     void clear() {
         end();
         for (int i = 0; i < requests; i++) {
-            trace(answered[i].request());
+            Optional<RequestTrace> trace = answered[i].request().trace();
+            if (trace.isPresent()) {
+                tell(trace.get());
+            }
         }
+        failed.forEach(this::tell);
+        failed.clear();
         Arrays.fill(answered, 0, requests, null);
         requests = 0;
         buffers.forEach(Buffer::close);
         buffers.clear();
     }
 
-    private void trace(InferenceRequest request) {
-        Optional<RequestTrace> trace = request.trace();
-        if (trace.isPresent()) {
-            trace.get().reached(TraceStage.COMPUTE_START, started);
-            trace.get().reached(TraceStage.COMPUTE_INPUT_END, inferStarted);
-            trace.get().reached(TraceStage.COMPUTE_OUTPUT_START, inferEnded);
-            trace.get().reached(TraceStage.COMPUTE_END, ended);
-        }
+    private void tell(RequestTrace trace) {
+        trace.reached(TraceStage.COMPUTE_START, started);
+        trace.reached(TraceStage.COMPUTE_INPUT_END, inferStarted);
+        trace.reached(TraceStage.COMPUTE_OUTPUT_START, inferEnded);
+        trace.reached(TraceStage.COMPUTE_END, ended);
     }
 
     /** Tells the requests that have their responses how long the stages took. */

@@ -7,6 +7,7 @@ import gatun.memory.threads.FailureLog;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,11 +28,15 @@ final class RunFailures {
         this.counters = counters;
     }
 
-    /** @param taken whether the model may have taken the request, whose failure then does not invite to repeat it */
-    void fail(InferenceTicket ticket, GatunException failure, FailureReason reason, boolean taken) {
+    /**
+     * Fails a ticket of {@code run}.
+     *
+     * @param taken whether the model may have taken the request, whose failure then does not invite to repeat it
+     */
+    void fail(InferenceTicket ticket, GatunException failure, FailureReason reason, boolean taken, Run run) {
+        run.markFailed(ticket);
         if (ticket.isUnwanted()) {
-            counters.failed(FailureReason.CANCELED, ticket.arrivedNanos());
-            ticket.fail(new GatunException(ErrorCode.CANCELLED, "", failure));
+            giveUp(ticket, failure);
             return;
         }
         if (failure.code() == ErrorCode.INTERNAL) {
@@ -46,27 +51,37 @@ final class RunFailures {
         }
     }
 
+    /** Ends a request that its client has given up; {@code failure} of its run, if there was one. */
+    void giveUp(InferenceTicket ticket, @Nullable GatunException failure) {
+        counters.failed(FailureReason.CANCELED, ticket.arrivedNanos());
+        ticket.fail(
+                failure == null
+                        ? new GatunException(ErrorCode.CANCELLED, "")
+                        : new GatunException(ErrorCode.CANCELLED, "", failure));
+    }
+
     /** Fails the tickets of a run that ended by {@code failure}. */
     void failAll(List<InferenceTicket> tickets, GatunException failure, Run run) {
         FailureReason reason = run.isRefusal(failure) ? FailureReason.OTHER : FailureReason.BACKEND;
         boolean taken = run.mayHaveTaken(failure);
-        tickets.forEach(ticket -> fail(ticket, failure, reason, taken));
+        tickets.forEach(ticket -> fail(ticket, failure, reason, taken, run));
     }
 
     /**
      * Fails a ticket whose run something unforeseen broke off: a client that took its memory away, or else a fault of
      * ours or the engine's.
      */
-    void failUnexpectedly(InferenceTicket ticket, Throwable failure) {
+    void failUnexpectedly(InferenceTicket ticket, Throwable failure, Run run) {
         if (failure instanceof InternalError) {
             // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
             try {
                 ticket.settle();
             } catch (GatunException broken) {
-                fail(ticket, broken, FailureReason.OTHER, true);
+                fail(ticket, broken, FailureReason.OTHER, true, run);
                 return;
             }
         }
+        run.markFailed(ticket);
         ticket.fail(unexpected(failure));
         counters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
         log(failure);

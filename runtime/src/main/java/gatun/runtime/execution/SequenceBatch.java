@@ -191,10 +191,13 @@ final class SequenceBatch {
         rows.get(row).ifPresent(SequenceStep::done);
     }
 
-    /** Has a step run again, unless nobody wants its response any more. */
-    private static void runAgain(InferenceTicket ticket) {
+    /** Has a step run again, unless nobody wants its response any more, or its sequence has ended meanwhile. */
+    private void runAgain(InferenceTicket ticket) {
         if (ticket.isUnwanted()) {
             ticket.fail(new GatunException(ErrorCode.CANCELLED, ""));
+        } else if (model.endsDuring(System.nanoTime() - run.startedNanos())) {
+            ticket.fail(RequestErrors.sequenceNotStarted(
+                    ticket.request(), ticket.request().model().name()));
         } else if (!ticket.hasFailed()) {
             ticket.step().again();
         }

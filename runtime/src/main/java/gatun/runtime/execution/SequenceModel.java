@@ -5,6 +5,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.QueueCapacities;
@@ -103,6 +104,17 @@ final class SequenceModel {
     /** Whether a request may be run again and again, and is a sequence of its own where its client names none. */
     boolean isIterative() {
         return policy.iterative();
+    }
+
+    /**
+     * Whether the sequence of a request that is run again and again ends during a run that takes so long: where the
+     * configuration sets an idle time of its own, since a request that runs does not wait. With the usual one, a model
+     * may take its time.
+     */
+    boolean endsDuring(long runNanos) {
+        return policy.iterative()
+                && policy.maxIdleNanos() != TimeUnit.MICROSECONDS.toNanos(ModelConfiguration.DEFAULT_IDLE_MICROS)
+                && runNanos >= policy.maxIdleNanos();
     }
 
     /** Whether a tensor of that name is a state that the model gives. */

@@ -123,7 +123,7 @@ final class SingleRun {
             failures.failAll(List.of(ticket), e, execution.run());
         } catch (Throwable e) {
             execution.breakOff();
-            failures.failUnexpectedly(ticket, e);
+            failures.failUnexpectedly(ticket, e, execution.run());
         } finally {
             execution.clear();
         }
@@ -135,7 +135,7 @@ final class SingleRun {
             execution.finish();
         } catch (GatunException e) {
             execution.breakOff();
-            failures.fail(ticket, e, failed ? FailureReason.BACKEND : FailureReason.OTHER, true);
+            failures.fail(ticket, e, failed ? FailureReason.BACKEND : FailureReason.OTHER, true, execution.run());
             return;
         }
         counters.executed(ticket.batchSize(), execution.run());

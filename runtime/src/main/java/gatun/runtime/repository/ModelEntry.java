@@ -110,14 +110,18 @@ final class ModelEntry {
         }
     }
 
-    /** Says why the model cannot be loaded as it is now. Versions that serve go on, and tell it. */
+    /**
+     * Says why the model cannot be loaded as it is now. Versions that serve go on, and tell it. The server may be ready
+     * without a model of which nobody knows what it is.
+     */
     void refuse(String reason) {
         refused = serves();
         update(before -> before.stream().anyMatch(VersionEntry::isReady)
                 ? before.stream()
                         .map(version -> version.isReady() ? version.because(reason) : version)
                         .toList()
-                : List.of(VersionEntry.failed(name(), "", "", reason, Duration.ZERO)));
+                : List.of(VersionEntry.failed(name(), "", "", reason, Duration.ZERO)
+                        .optional()));
     }
 
     /** Takes back the reason of {@link #refuse}: the files are again those that serve. */

@@ -257,7 +257,14 @@ final class ModelLifeCycle {
         entry.wanted(true);
         try {
             switch (finding) {
-                case Finding.Conflict conflict -> order.refuse(entry, conflict.reason());
+                case Finding.Conflict conflict -> {
+                    if (entry.attempted().isPresent()) {
+                        LOG.warn("Model '{}' is unloaded: {}", identifier, conflict.reason());
+                        order.startUnload(entry, false);
+                    } else {
+                        order.refuse(entry, conflict.reason());
+                    }
+                }
                 case Finding.Model model -> {
                     ModelSource source = sources.read(model.directory());
                     if (entry.attempted().map(source::isSameAs).orElse(false)) {

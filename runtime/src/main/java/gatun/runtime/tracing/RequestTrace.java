@@ -138,6 +138,13 @@ public final class RequestTrace {
         }
     }
 
+    /** Says that a backend tells something of its own, which happens now. */
+    public void activity(String name) {
+        if (levels.contains(TraceLevel.TIMESTAMPS)) {
+            events.add(new TraceEvent.Activity(name, System.nanoTime()));
+        }
+    }
+
     /**
      * Says that the server has taken the request over.
      *

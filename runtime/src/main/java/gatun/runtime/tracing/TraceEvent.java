@@ -15,6 +15,14 @@ public sealed interface TraceEvent {
     record Timestamp(TraceStage stage, long nanos) implements TraceEvent {}
 
     /**
+     * A backend told something of its own.
+     *
+     * @param name what it calls it
+     * @param nanos when, as a reading of {@link System#nanoTime}
+     */
+    record Activity(String name, long nanos) implements TraceEvent {}
+
+    /**
      * A tensor came by.
      *
      * @param activity where, such as {@code TENSOR_QUEUE_INPUT}

@@ -98,12 +98,9 @@ final class TraceJson {
     private static void write(long id, TraceEvent event, Writer out) throws IOException {
         JsonWriter json = begin(id, out);
         switch (event) {
-            case TraceEvent.Timestamp timestamp -> {
-                json.name("timestamps").beginArray().beginObject();
-                json.name("name").value(timestamp.stage().name());
-                json.name("ns").value(timestamp.nanos());
-                json.endObject().endArray();
-            }
+            case TraceEvent.Timestamp timestamp ->
+                timestamp(json, timestamp.stage().name(), timestamp.nanos());
+            case TraceEvent.Activity activity -> timestamp(json, activity.name(), activity.nanos());
             case TraceEvent.TensorData tensor -> {
                 json.name("activity").value(tensor.activity()).name("tensor").beginObject();
                 json.name("name").value(tensor.spec().name());
@@ -118,5 +115,12 @@ final class TraceJson {
             }
         }
         json.endObject();
+    }
+
+    private static void timestamp(JsonWriter json, String name, long nanos) throws IOException {
+        json.name("timestamps").beginArray().beginObject();
+        json.name("name").value(name);
+        json.name("ns").value(nanos);
+        json.endObject().endArray();
     }
 }

@@ -25,6 +25,9 @@ import org.junit.jupiter.api.Timeout;
 class LocalCacheTest {
     private static final int KILOBYTE = 1024;
 
+    /** As much as a kilobyte takes with its description. */
+    private static final int FULL = KILOBYTE - 64;
+
     private final LocalCache cache = new LocalCache(4 * KILOBYTE);
     private final LocalCache.Share share = cache.share();
 
@@ -74,15 +77,15 @@ class LocalCacheTest {
     @Test
     void shouldGiveUpWhatWasNotWantedForLongest() {
         for (int i = 1; i <= 4; i++) {
-            put(share, i, KILOBYTE);
+            put(share, i, FULL);
         }
         assertThat(get(share, 1)).hasValue(1);
-        put(share, 5, KILOBYTE);
+        put(share, 5, FULL);
         assertThat(get(share, 2)).isEmpty();
         assertThat(get(share, 1)).hasValue(1);
         assertThat(get(share, 5)).hasValue(5);
         assertThat(cache.usedBytes()).isEqualTo(cache.byteLimit());
-        put(share, 6, 3 * KILOBYTE);
+        put(share, 6, 3 * KILOBYTE - 64);
         assertThat(get(share, 6)).hasValue(6);
         assertThat(cache.entryCount()).isEqualTo(2);
     }
@@ -96,13 +99,21 @@ class LocalCacheTest {
     }
 
     @Test
-    void shouldKeepTheMemoryOfAnEvictedResponseForThoseWhoReadIt() {
+    void shouldCountWhatDescribesAResponse() {
         put(share, 1, 4 * KILOBYTE);
+        assertThat(get(share, 1)).isEmpty();
+        put(share, 1, 4 * KILOBYTE - 64);
+        assertThat(get(share, 1)).hasValue(1);
+    }
+
+    @Test
+    void shouldKeepTheMemoryOfAnEvictedResponseForThoseWhoReadIt() {
+        put(share, 1, 4 * KILOBYTE - 64);
         var read = cache.find(share, request(1)).orElseThrow();
         put(share, 2, KILOBYTE);
         assertThat(cache.find(share, request(1))).isEmpty();
         assertThat(cache.find(share, request(2))).as("there was no room for it").isEmpty();
-        assertThat(read.outputs().getFirst().bytes().get(ValueLayout.JAVA_BYTE, 4095))
+        assertThat(read.outputs().getFirst().bytes().get(ValueLayout.JAVA_BYTE, 4000))
                 .isEqualTo((byte) 1);
         read.claim().close();
         put(share, 2, KILOBYTE);

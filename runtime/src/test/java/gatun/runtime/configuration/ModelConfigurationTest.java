@@ -45,6 +45,12 @@ class ModelConfigurationTest {
                 arguments(
                         "platform: \"onnxruntim\" backend: \"onnxruntime\"",
                         "unexpected 'platform' and 'backend' pair, got:onnxruntim, onnxruntime"),
+                arguments(
+                        "backend: \"b\" runtime: \"libother.so\"",
+                        "unable to find backend library 'libother.so' for model 'm', check model config runtime field"),
+                arguments(
+                        "backend: \"b\" runtime: \"../x/libtriton_b.so\"",
+                        "backend library name '../x/libtriton_b.so' escapes backend directory"),
                 arguments("backend: \"b\" max_batch_size: -1", "'max_batch_size' must be non-negative value for m"),
                 arguments(
                         "backend: \"b\" max_batch_size: 4 dynamic_batching { preferred_batch_size: [ 0 ] }",

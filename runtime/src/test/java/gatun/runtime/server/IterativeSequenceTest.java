@@ -195,6 +195,20 @@ class IterativeSequenceTest {
     }
 
     @Test
+    void shouldEndASequenceDuringARunThatTakesLongerThanItMayBeIdle() {
+        open(DECOUPLED.replace(
+                "iterative_sequence: true", "iterative_sequence: true max_sequence_idle_microseconds: 1"));
+
+        Responses responses = new Responses();
+        assertThatThrownBy(() -> ask(request(3), responses))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
+                .hasMessageContaining("must specify the START flag on the first request of the sequence");
+        assertThat(responses.numbers).containsExactly(0);
+        assertThat(runs).hasSize(1);
+    }
+
+    @Test
     void shouldNumberTheSequencesAndHeedNoFlagsWhereTheClientNamesNone() {
         open(DECOUPLED);
         InferenceRequest flagged = request(2);

@@ -6,6 +6,7 @@ import static java.nio.file.StandardOpenOption.APPEND;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
@@ -164,7 +165,9 @@ class ModelControlTest {
         open();
         assertThatThrownBy(() -> load("m")).isInstanceOf(GatunException.class);
         assertThat(index()).singleElement().asString().startsWith("m  UNAVAILABLE config.pbtxt:1");
-        assertThat(test.server().ready()).isFalse();
+        assertThat(test.server().ready())
+                .as("for all others, whatever somebody wants to load")
+                .isTrue();
         test.model("m", MODEL);
         load("m");
         assertThat(index()).containsExactly("m 1 READY");
@@ -521,6 +524,9 @@ class ModelControlTest {
 
         test.model("asked", MODEL + "no_such_field: 1");
         assertThatThrownBy(() -> load("asked")).isInstanceOf(GatunException.class);
+        assertThat(test.server().ready()).as("nobody knows what it would be").isTrue();
+        test.model("asked", MODEL + TEN_INSTANCES);
+        assertThatThrownBy(() -> load("asked")).isInstanceOf(GatunException.class);
         assertThat(test.server().ready()).as("loading was wanted, and failed").isFalse();
     }
 
@@ -582,7 +588,7 @@ class ModelControlTest {
     }
 
     @Test
-    void shouldGoOnServingAModelThatAppearsInASecondRepository() throws Exception {
+    void shouldUnloadAModelThatAppearsInASecondRepositoryUntilItIsInOneOnly() throws Exception {
         Path second = Files.createDirectories(repository.resolveSibling(repository.getFileName() + "-second"));
         test.model("m", MODEL);
         test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.POLL)
@@ -590,10 +596,16 @@ class ModelControlTest {
                 .repository(second));
         Files.createDirectories(second.resolve("m"));
         Await.until("the index tells", () -> index().contains(
-                        "m 1 READY model 'm' appears in two or more repositories; remove all but one"));
-        infer("m");
+                        "m  UNAVAILABLE model 'm' appears in two or more repositories; remove all but one"));
+        assertThat(test.server().ready())
+                .as("which of the two it is, nobody knows")
+                .isTrue();
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> infer("m"))
+                .withMessage("Request for unknown model: 'm' has no available versions");
         Files.delete(second.resolve("m"));
-        Await.until("the index tells", () -> index().contains("m 1 READY"));
+        Await.until("it serves again", () -> index().contains("m 1 READY"));
+        infer("m");
         Files.delete(second);
     }
 }

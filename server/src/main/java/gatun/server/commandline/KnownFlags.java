@@ -57,6 +57,14 @@ final class KnownFlags {
             Map.entry("--thread_pool_factory_config_file", "TensorFlow has its own threads"),
             Map.entry("--platform_config_file", "the files of a model say which engine runs it"));
 
+    /** The flag whose number of threads Triton checks. */
+    private static final String GRPC_THREADS = "--grpc-infer-thread-count";
+
+    /** The least and the greatest threads that Triton takes for its calls of gRPC. */
+    private static final int LEAST_GRPC_THREADS = 2;
+
+    private static final int MOST_GRPC_THREADS = 128;
+
     /** The server that each flag comes from. */
     private static final Map<String, String> ORIGINS = origins();
 
@@ -77,7 +85,7 @@ final class KnownFlags {
     /**
      * One line for each flag without effect that was given.
      *
-     * @throws ParameterException when one of them protects the server
+     * @throws ParameterException when one of them protects the server, or has a value that its own server refuses
      */
     static List<String> warnings(ParseResult parsed) {
         List<String> warnings = new ArrayList<>();
@@ -90,12 +98,27 @@ final class KnownFlags {
             if (reason != null && !values.stream().allMatch("false"::equalsIgnoreCase)) {
                 throw new ParameterException(parsed.commandSpec().commandLine(), name + ": " + reason + ".");
             }
+            if (name.equals(GRPC_THREADS)) {
+                values.forEach(value -> requireThreads(parsed, value));
+            }
             warnings.add(name + " is a flag of " + origin + " that has no effect in Gatun"
                     + Optional.ofNullable(REASONS.get(name))
                             .map(why -> ": " + why)
                             .orElse("; it is ignored"));
         });
         return warnings;
+    }
+
+    private static void requireThreads(ParseResult parsed, String value) {
+        boolean isThere = value.matches("[0-9]{1,3}")
+                && Integer.parseInt(value) >= LEAST_GRPC_THREADS
+                && Integer.parseInt(value) <= MOST_GRPC_THREADS;
+        if (!isThere) {
+            throw new ParameterException(
+                    parsed.commandSpec().commandLine(),
+                    GRPC_THREADS + " is '" + value + "': expected a number from " + LEAST_GRPC_THREADS + " to "
+                            + MOST_GRPC_THREADS + ", as Triton takes it; it has no effect here and can be left out.");
+        }
     }
 
     private static Map<String, String> origins() {

@@ -21,14 +21,22 @@ import java.util.stream.Stream;
 /**
  * A part of a trace in OpenTelemetry's form, under Triton's names: {@code InferRequest} from a request's first byte to
  * the last of its response, the model's name while the server has the request, {@code compute} while an instance has
- * it. A request that was made for another lies within that one's span. Each span has its stages as events.
+ * it, and what the backend calls its own. A request that was made for another lies within that one's span. Each span
+ * has its stages as events.
  *
  * @param name the name of the span
  * @param attributes the attributes of the span, beside its times
- * @param events its stages, in the order of their times
+ * @param events its stages and what a backend told, in the order of their times
  * @param children the spans within it; an empty span has some
  */
-record TracedSpan(String name, Attributes attributes, List<Timestamp> events, List<TracedSpan> children) {
+record TracedSpan(String name, Attributes attributes, List<Event> events, List<TracedSpan> children) {
+    /**
+     * Something in a span.
+     *
+     * @param nanos when, as a reading of {@link System#nanoTime}
+     */
+    record Event(String name, long nanos) {}
+
     /** The spans of a client's request; empty when it has reached no stage that is told. */
     static Optional<TracedSpan> of(RequestTrace trace) {
         return span("InferRequest", Attributes.empty(), events(trace, Part.EDGE), request(trace));
@@ -38,13 +46,18 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
         List<TracedSpan> children = new ArrayList<>();
         span("compute", Attributes.empty(), events(trace, Part.COMPUTE), List.of())
                 .ifPresent(children::add);
+        BackendSpans told = BackendSpans.of(trace);
+        children.addAll(told.spans());
         trace.children().forEach(child -> children.addAll(request(child)));
-        return span(trace.modelName(), attributes(trace), events(trace, Part.REQUEST), children).stream()
+        List<Event> events = new ArrayList<>(events(trace, Part.REQUEST));
+        events.addAll(told.events());
+        events.sort(Comparator.comparingLong(Event::nanos));
+        return span(trace.modelName(), attributes(trace), events, children).stream()
                 .toList();
     }
 
     private static Optional<TracedSpan> span(
-            String name, Attributes attributes, List<Timestamp> events, List<TracedSpan> children) {
+            String name, Attributes attributes, List<Event> events, List<TracedSpan> children) {
         return events.isEmpty() && children.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new TracedSpan(name, attributes, events, children));
@@ -62,11 +75,12 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
         return attributes.build();
     }
 
-    private static List<Timestamp> events(RequestTrace trace, Part part) {
+    private static List<Event> events(RequestTrace trace, Part part) {
         return trace.events().stream()
                 .flatMap(event -> event instanceof Timestamp timestamp ? Stream.of(timestamp) : Stream.empty())
                 .filter(timestamp -> Part.of(timestamp.stage()) == part)
-                .sorted(Comparator.comparingLong(Timestamp::nanos))
+                .map(timestamp -> new Event(timestamp.stage().name(), timestamp.nanos()))
+                .sorted(Comparator.comparingLong(Event::nanos))
                 .toList();
     }
 
@@ -89,8 +103,8 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
                 .setAllAttributes(attributes)
                 .setStartTimestamp(beganNanos() + epochNanos, TimeUnit.NANOSECONDS)
                 .startSpan();
-        for (Timestamp event : events) {
-            span.addEvent(event.stage().name(), event.nanos() + epochNanos, TimeUnit.NANOSECONDS);
+        for (Event event : events) {
+            span.addEvent(event.name(), event.nanos() + epochNanos, TimeUnit.NANOSECONDS);
         }
         Context within = parent.with(span);
         children.forEach(child -> child.record(tracer, within, epochNanos));
@@ -99,7 +113,7 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
 
     private long beganNanos() {
         return LongStream.concat(
-                        events.stream().mapToLong(Timestamp::nanos),
+                        events.stream().mapToLong(Event::nanos),
                         children.stream().mapToLong(TracedSpan::beganNanos))
                 .min()
                 .orElseThrow();
@@ -107,7 +121,7 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
 
     private long endedNanos() {
         return LongStream.concat(
-                        events.stream().mapToLong(Timestamp::nanos),
+                        events.stream().mapToLong(Event::nanos),
                         children.stream().mapToLong(TracedSpan::endedNanos))
                 .max()
                 .orElseThrow();

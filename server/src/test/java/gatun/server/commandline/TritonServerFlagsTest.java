@@ -118,6 +118,16 @@ class TritonServerFlagsTest extends CommandFixture {
         triton(flags.split(" "));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "0", "1", "129", "many"})
+    void shouldRefuseNumbersOfThreadsThatTritonRefuses(String count) {
+        assertThat(run("tritonserver", "--model-store=m", "--grpc-infer-thread-count=" + count))
+                .isEqualTo(2);
+        assertThat(err.toString())
+                .contains("--grpc-infer-thread-count is '" + count + "': expected a number from 2 to 128");
+        assertThat(served).isEmpty();
+    }
+
     @Test
     void shouldTellItsVersionAndItsFlags() {
         assertThat(run("tritonserver", "--version")).isZero();

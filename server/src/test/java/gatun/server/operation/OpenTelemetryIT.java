@@ -17,12 +17,15 @@ import io.grpc.Metadata;
 import io.grpc.stub.MetadataUtils;
 import io.opentelemetry.proto.trace.v1.Span;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Traces of the real server at an OpenTelemetry collector. */
 @Timeout(120)
@@ -135,6 +138,45 @@ class OpenTelemetryIT {
             });
             assertThat(collector.spans("compute")).hasSameSizeAs(members).allSatisfy(compute -> assertThat(members)
                     .anyMatch(member -> within(compute, member)));
+        }
+    }
+
+    @Test
+    void shouldSendWhatABackendTellsOfARequest(@TempDir Path repository) throws Exception {
+        Path model = Files.createDirectories(repository.resolve("told/1")).getParent();
+        Files.writeString(model.resolve("config.pbtxt"), """
+                backend: "identity"
+                input [ { name: "IN" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                parameters { key: "enable_custom_tracing" value { string_value: "true" } }
+                parameters { key: "nested_span_count" value { string_value: "2" } }
+                parameters { key: "single_activity_frequency" value { string_value: "2" } }
+                """);
+        try (TraceCollector collector = TraceCollector.answering(200)) {
+            try (ServerProcess server = ServerProcess.launch(
+                            repository,
+                            "--trace-config=level=TIMESTAMPS",
+                            "--trace-config=rate=1",
+                            "--trace-config=mode=opentelemetry",
+                            "--trace-config=opentelemetry,url=" + collector.url());
+                    HttpApi http = new HttpApi(server)) {
+                assertThat(http.post("/v2/models/told/generate", "{\"IN\":[1]}").statusCode())
+                        .isEqualTo(200);
+            }
+            Span request = collector.span("told");
+            Span outer = collector.span("CUSTOM_ACTIVITY0");
+            Span inner = collector.span("CUSTOM_ACTIVITY1");
+
+            assertThat(events(request))
+                    .containsExactly("REQUEST_START", "QUEUE_START", "CUSTOM_SINGLE_ACTIVITY", "REQUEST_END");
+            assertThat(events(collector.span("CUSTOM_ACTIVITY")))
+                    .containsExactly("CUSTOM_ACTIVITY_START", "CUSTOM_ACTIVITY_END");
+            assertThat(within(collector.span("CUSTOM_ACTIVITY"), request)).isTrue();
+            assertThat(events(outer))
+                    .containsExactly("CUSTOM_ACTIVITY0_START", "CUSTOM_SINGLE_ACTIVITY", "CUSTOM_ACTIVITY0_END");
+            assertThat(within(outer, request)).isTrue();
+            assertThat(events(inner)).containsExactly("CUSTOM_ACTIVITY1_START", "CUSTOM_ACTIVITY1_END");
+            assertThat(within(inner, outer)).isTrue();
         }
     }
 

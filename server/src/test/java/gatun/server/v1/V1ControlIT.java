@@ -293,7 +293,7 @@ class V1ControlIT {
     @Test
     void shouldSayWhySharedMemoryIsNotRegistered() {
         assertThat(outcome(register("a", new V1Message().text(1, "/gatun-it-nosuch"), 2, 64)))
-                .isEqualTo("INVALID_ARG Unable to open shared memory region: '/gatun-it-nosuch'");
+                .isEqualTo("INTERNAL Unable to open shared memory region: '/gatun-it-nosuch'");
         assertThat(outcome(register("a", new V1Message().bytes(1, new byte[64]), 3, 64)))
                 .startsWith("INVALID_ARG " + NO_CUDA_MEMORY + " region: ");
         assertThat(outcome(grpc.call("SharedMemoryControl", new V1Message().message(1, new V1Message().text(1, "a")))))

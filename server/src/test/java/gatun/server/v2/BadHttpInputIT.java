@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Errors of a client over HTTP harm nobody else: it gets a clear response, nothing leaks, and the next request works.
@@ -100,11 +101,8 @@ class BadHttpInputIT {
                 wrongLeft("INT32", "1, 1, 16", numbers(16), "[1,1,16]"),
                 wrongBoth("INT32", "9, 16", numbers(144), "batch-size must be <= 8"),
                 wrongBoth("INT32", "0, 16", "", "batch-size must be >= 1"),
-                wrongLeft("INT32", "-1, 16", numbers(16), "shape"),
-                wrongLeft("INT32", "1, -16", numbers(16), "shape"),
                 wrongLeft("INT32", "9223372036854775807, 3", numbers(16), "exceed"),
                 wrongLeft("INT32", "9223372036854775808", numbers(16), "invalid dimensions"),
-                wrongLeft("INT32", "99999999999999999999999", numbers(16), "shape"),
                 wrongLeft("INT32", "1, 4611686018427387904", numbers(16), "INPUT0"),
                 wrongLeft("INT32", "1, 2147483648", numbers(16), "INPUT0"),
                 // Sizes and values.
@@ -115,6 +113,16 @@ class BadHttpInputIT {
                 wrongLeft("INT32", "1, 16", "1.5", "data"),
                 wrongLeft("INT32", "1, 16", "9999999999", "data"),
                 wrong(inputs(binary, RIGHT), "INPUT0"));
+    }
+
+    /** As Triton, whose tests want this status. */
+    @ParameterizedTest
+    @ValueSource(strings = {"-1, 16", "1, -16", "99999999999999999999999"})
+    void shouldAnswer500ToAShapeThatIsNoUnsignedIntegers(String shape) {
+        assertRefused(
+                SERVER.http().post(INFER, inputs(tensor("INPUT0", "INT32", shape, numbers(16)), RIGHT)),
+                500,
+                "Unable to parse 'shape': attempt to access JSON non-unsigned-integer as unsigned-integer");
     }
 
     @ParameterizedTest

@@ -22,7 +22,9 @@ import java.util.concurrent.TimeUnit;
  * Takes every datatype. An optional input that a request leaves out is zeros: one where a dimension has no size.
  *
  * <p>Parameter {@code execute_delay_ms} of a model is how long each run takes, {@code creation_delay_sec} how long it
- * takes to load the model; both as Triton's backend of this name has them, for the same tests.
+ * takes to load the model; {@code enable_custom_tracing}, {@code nested_span_count} and
+ * {@code single_activity_frequency} are what it notes in traces ({@link TracedActivities}). All of them are as Triton's
+ * backend of this name has them, for the same tests.
  */
 public final class IdentityBackend implements Backend {
     /** For {@link java.util.ServiceLoader}. */
@@ -35,12 +37,12 @@ public final class IdentityBackend implements Backend {
 
     @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
-        if (config.getInputCount() == 0 || config.getInputCount() != config.getOutputCount()) {
+        if (config.getInputCount() != config.getOutputCount()) {
             throw new ConfigurationException(
                     ConfigurationPath.of("output"),
                     "model '" + config.getName() + "' has " + config.getInputCount()
                             + " inputs and " + config.getOutputCount()
-                            + " outputs; the identity backend needs as many outputs as inputs, and at least one");
+                            + " outputs; the identity backend needs as many outputs as inputs");
         }
         Duration executing = TimeParameter.of(config, "execute_delay_ms", TimeUnit.MILLISECONDS);
         Duration loading = TimeParameter.of(config, "creation_delay_sec", TimeUnit.SECONDS);
@@ -58,7 +60,7 @@ public final class IdentityBackend implements Backend {
             inputOfOutput.put(output.getName(), input);
         }
         sleep(loading);
-        return new IdentityModel(inputOfOutput, config.getMaxBatchSize() > 0, executing);
+        return new IdentityModel(inputOfOutput, config.getMaxBatchSize() > 0, executing, TracedActivities.of(config));
     }
 
     private static void sleep(Duration time) {

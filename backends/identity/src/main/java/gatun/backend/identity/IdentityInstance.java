@@ -31,6 +31,7 @@ final class IdentityInstance implements BackendInstance {
         if (!model.delay().isZero()) {
             signal.begin(execution);
         }
+        model.activities().tell(execution);
         execution.inferStarted();
         if (!model.delay().isZero()) {
             signal.await(model.delay());

@@ -14,8 +14,11 @@ import java.util.Map;
  * @param inputOfOutput the input that each output repeats, by the output's name
  * @param batching whether tensors have a batch dimension
  * @param delay how long a run takes
+ * @param activities what it notes in the traces of its requests
  */
-record IdentityModel(Map<String, ModelInput> inputOfOutput, boolean batching, Duration delay) implements BackendModel {
+record IdentityModel(
+        Map<String, ModelInput> inputOfOutput, boolean batching, Duration delay, TracedActivities activities)
+        implements BackendModel {
     IdentityModel {
         inputOfOutput = Map.copyOf(inputOfOutput);
     }

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The backend as the runtime finds and drives it. */
 @Timeout(60)
@@ -184,7 +185,7 @@ class IdentityBackendTest {
         assertThat(server.index())
                 .extracting(ModelStatus::reason)
                 .isEqualTo(List.of("model 'm' has 1 inputs and 0 outputs; the identity backend needs as many outputs as"
-                        + " inputs, and at least one"));
+                        + " inputs"));
     }
 
     @Test
@@ -214,5 +215,27 @@ class IdentityBackendTest {
 
         @Override
         public void close() {}
+    }
+
+    @Test
+    void shouldServeAModelWithoutTensors() throws IOException {
+        open("");
+        try (InferenceResponse response = server.infer(new InferenceRequest(server.model("m", "")))) {
+            assertThat(response.outputs()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "1001", "many"})
+    void shouldRefuseNumbersOfSpansThatAreNone(String count) throws IOException {
+        open("""
+                parameters { key: "enable_custom_tracing" value { string_value: "true" } }
+                parameters { key: "nested_span_count" value { string_value: "%s" } }
+                """.formatted(count));
+        assertThat(server.index())
+                .extracting(ModelStatus::reason)
+                .singleElement()
+                .asString()
+                .contains("parameter 'nested_span_count' is '" + count + "', expected a number from 0 to 1000");
     }
 }

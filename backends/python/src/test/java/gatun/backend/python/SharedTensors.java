@@ -100,6 +100,11 @@ final class SharedTensors implements Execution {
         }
 
         @Override
+        public void traceActivity(String name) {
+            throw new AssertionError("no model in Python tells '" + name + "'");
+        }
+
+        @Override
         public void fail(GatunException reason) {
             failures.add(reason);
         }

@@ -166,6 +166,7 @@ public final class InferEncoder {
         try {
             WireWriter head = new WireWriter();
             writeHead(head, response, streamed, last);
+            response.releaseRegions();
             List<OutputTensor> outputs = response.outputs();
             MemorySegment[] tensors = new MemorySegment[outputs.size()];
             for (int i = 0; i < tensors.length; i++) {

@@ -65,6 +65,7 @@ final class InferRoute {
                 exchange.whileClientWaits(request.cancellation()::cancel, () -> server.infer(request))) {
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
+            response.releaseRegions();
             InferResponseBody.send(exchange, response, forms, binary, server.heap());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {

@@ -6,6 +6,7 @@ import gatun.http.json.JsonReader;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
@@ -144,7 +145,8 @@ final class InputReader {
             if (rank == dims.length) {
                 dims = Arrays.copyOf(dims, 2 * rank);
             }
-            dims[rank++] = json.readUnsigned(SHAPE);
+            // The protocol's reference implementation, and tests of it, have this code for a negative dimension.
+            dims[rank++] = json.readUnsigned(SHAPE, ErrorCode.INTERNAL);
         }
         return Shape.ofFirst(dims, rank);
     }

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests that must not succeed: each gets its text and its status, and leaves nothing behind. */
 class InferErrorsTest {
@@ -78,12 +79,6 @@ class InferErrorsTest {
                 Arguments.of(
                         "{\"inputs\":[{\"name\":\"IN0\",\"datatype\":\"INT32\",\"data\":[1,2]}]}",
                         "Unable to parse 'shape': attempt to access non-existing object member 'shape'"),
-                Arguments.of(
-                        input("INT32", "[-1,2]", "\"data\":[1,2]"),
-                        "Unable to parse 'shape': attempt to access JSON non-unsigned-integer as unsigned-integer"),
-                Arguments.of(
-                        input("INT32", "[1.5,2]", "\"data\":[1,2]"),
-                        "Unable to parse 'shape': attempt to access JSON non-unsigned-integer as unsigned-integer"),
                 Arguments.of(
                         input("INT32", "[9223372036854775808]", "\"data\":[1,2]"),
                         "invalid shape for input 'IN0': shape [-9223372036854775808] contains one or more invalid"
@@ -200,6 +195,18 @@ class InferErrorsTest {
         assertThat(response.body()).startsWith("{\"error\":\"" + reason);
         assertThat(response.statusCode()).isEqualTo(400);
         assertThat(response.headers().firstValue("Content-Type")).hasValue("application/json");
+    }
+
+    /** As the protocol's reference implementation, whose tests want this code. */
+    @ParameterizedTest
+    @ValueSource(strings = {"[-1,2]", "[1.5,2]", "[2,\"2\"]"})
+    void shouldCallAShapeOfOtherThanNumbersAnInternalError(String shape) {
+        HttpResponse<String> response = edge.post("/v2/models/ints/infer", input("INT32", shape, "\"data\":[1,2]"));
+
+        assertThat(response.body())
+                .isEqualTo("{\"error\":\"Unable to parse 'shape': attempt to access JSON non-unsigned-integer as"
+                        + " unsigned-integer\"}");
+        assertThat(response.statusCode()).isEqualTo(500);
     }
 
     @Test

@@ -166,7 +166,7 @@ class SharedMemoryTest {
         assertFails(
                 "/region/r/register",
                 "{\"key\":\"/none\",\"byte_size\":64}",
-                400,
+                500,
                 "Unable to open shared memory region: '/none'");
         assertThat(edge.get(ROOT + "/region/r/status").body())
                 .isEqualTo("{\"error\":\"Unable to find system shared memory region: 'r'\"}");
