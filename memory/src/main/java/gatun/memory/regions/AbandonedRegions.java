@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Takes back regions whose clients have ended without unregistering them, where that is certain: the process that a
  * sealed object was registered from is gone, and no other process has the object open or mapped. An object with a name
  * can be opened by somebody at any time, and nobody knows which processes use memory on a GPU: those stay. Also ends the
- * use of regions that were unregistered while requests used them, whom requests without end would otherwise keep. Looks
+ * use of regions that were unregistered while requests used them, which ever new requests would otherwise keep. Looks
  * on a thread of its own, from time to time, and takes regions that it has found so twice, so that a client's last
  * requests are answered. Safe for any thread.
  */
@@ -61,12 +61,12 @@ final class AbandonedRegions implements AutoCloseable {
                 String name = region.status().name();
                 if (!suspects.contains(region)) {
                     found.add(region);
+                } else if (unregistered) {
+                    region.retire(); // which takes it out when the last request that uses it has ended
                 } else if (regions.remove(name, region)) {
                     region.retire();
-                    if (!unregistered) {
-                        example = name;
-                        count++;
-                    }
+                    example = name;
+                    count++;
                 }
             }
         }

@@ -88,9 +88,9 @@ public interface RegionRegistry extends AutoCloseable {
     }
 
     /**
-     * Forgets a region of either kind; where requests use it, it goes when the last of them ends, or some seconds
-     * later, and is listed and can be used until then. Its name can be given to another region at once. An unknown name
-     * changes nothing.
+     * Forgets a region of either kind; where requests use it, it goes when the last of them ends. Until then it is
+     * listed, and for some seconds further requests may use it. Its name can be given to another region at once. An
+     * unknown name changes nothing.
      */
     default void unregister(String name) {
         unregister(name, RegionStatus.class);

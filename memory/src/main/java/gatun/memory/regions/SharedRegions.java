@@ -16,8 +16,8 @@ import java.util.function.Supplier;
 
 /**
  * The registered regions: of system shared memory, which are sealed memfds and POSIX objects, and of GPUs' memory. A
- * region that requests use stays mapped until the last of them has ended. Unregistered meanwhile, it is listed and can
- * be used as before, for some seconds at most, unless its name is given to another one. Safe for any thread.
+ * region that requests use stays mapped until the last of them has ended. Unregistered meanwhile, it is listed until
+ * then, and for some seconds further requests may use it, unless its name is given to another one. Safe for any thread.
  */
 public final class SharedRegions implements RegionRegistry {
     /**
