@@ -6,6 +6,7 @@ module gatun.bindings {
             gatun.lane,
             gatun.memory,
             gatun.server,
+            gatun.workers,
             gatun.backend.onnxruntime,
             gatun.backend.tensorflow;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.

@@ -14,6 +14,8 @@ module gatun.runtime {
     exports gatun.runtime.configuration to
             gatun.server;
     exports gatun.runtime.limits;
+    exports gatun.runtime.repository to
+            gatun.isolation;
     exports gatun.runtime.logging;
     exports gatun.runtime.metrics;
     exports gatun.runtime.server;

@@ -7,6 +7,7 @@ module gatun.server {
     requires gatun.cloud;
     requires gatun.grpc;
     requires gatun.http;
+    requires gatun.isolation;
     requires gatun.listener;
     requires gatun.memory;
     requires gatun.protocol;

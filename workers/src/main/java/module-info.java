@@ -2,9 +2,11 @@
 module gatun.workers {
     requires static org.jspecify;
     requires org.slf4j;
+    requires gatun.bindings;
     requires transitive gatun.memory;
     requires transitive gatun.spi;
 
     exports gatun.workers to
-            gatun.backend.python;
+            gatun.backend.python,
+            gatun.isolation;
 }

@@ -8,5 +8,6 @@ module gatun.backend.support {
             gatun.backend.delay,
             gatun.backend.identity,
             gatun.backend.onnxruntime,
-            gatun.backend.tensorflow;
+            gatun.backend.tensorflow,
+            gatun.isolation;
 }

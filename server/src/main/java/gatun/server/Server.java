@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.isolation.ProcessIsolation;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.regions.RegionRegistry;
@@ -33,6 +34,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,14 +82,16 @@ final class Server implements AutoCloseable {
         edges.reserve();
         OpenResources opened = new OpenResources();
         try {
-            BufferPool buffers =
-                    opened.add(BufferPool.withReserve(settings.memory().bufferPoolByteSize()));
+            boolean shared = !settings.models().backends().isolated().isEmpty();
+            BufferPool buffers = opened.add(buffers(settings.memory().bufferPoolByteSize(), shared));
             Gpus.prepare(CudaDevices.find(), settings.memory().devicePools(), buffers);
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
             if (settings.memory().clientSharedMemory()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
             }
-            GatunServer inference = opened.add(load(settings, log, accessLog, buffers, regions));
+            ProcessIsolation isolation = opened.add(new ProcessIsolation(
+                    settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));
+            GatunServer inference = opened.add(load(settings, log, accessLog, buffers, regions, isolation));
             List<ModelStatus> loaded = inference.index().stream()
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
@@ -113,6 +117,11 @@ final class Server implements AutoCloseable {
             }
             throw t;
         }
+    }
+
+    /** @param shared whether processes of engines read the memory */
+    private static BufferPool buffers(long byteLimit, boolean shared) {
+        return shared ? BufferPool.sharedWithReserve("gatun-buffers", byteLimit) : BufferPool.withReserve(byteLimit);
     }
 
     /** The server without its sockets; valid until {@link #close}. */
@@ -158,7 +167,12 @@ final class Server implements AutoCloseable {
     }
 
     private static GatunServer load(
-            ServerSettings settings, LogControl log, AccessLog accessLog, BufferPool buffers, RegionRegistry regions) {
+            ServerSettings settings,
+            LogControl log,
+            AccessLog accessLog,
+            BufferPool buffers,
+            RegionRegistry regions,
+            ProcessIsolation isolation) {
         ModelSettings models = settings.models();
         ModelSettings.Control control = models.control();
         ModelSettings.Loading loading = models.loading();
@@ -168,6 +182,7 @@ final class Server implements AutoCloseable {
                 .version(Version.text())
                 .log(log)
                 .accessLog(accessLog)
+                .isolation(isolation, models.backends().isolated())
                 .tracing(settings.tracing().open())
                 .controlMode(control.mode())
                 .pollInterval(control.pollInterval())

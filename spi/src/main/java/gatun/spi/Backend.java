@@ -53,6 +53,14 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
+     * Whether the engine runs its models in processes of its own making, so that nothing is left to isolate. By default
+     * it runs them in the server.
+     */
+    default boolean isolatesItself() {
+        return false;
+    }
+
+    /**
      * Fills in what {@code config} leaves out and the model's files know: inputs, outputs, batching. Does nothing
      * unless an engine has such files.
      *

@@ -63,10 +63,14 @@ public final class FrameWriter {
 
     /** A text in UTF-8, its length in front. */
     public FrameWriter text(String value) {
-        byte[] utf8 = value.getBytes(StandardCharsets.UTF_8);
-        u32(utf8.length);
-        require(utf8.length);
-        bytes.put(utf8);
+        return bytes(value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Bytes, their number in front. */
+    public FrameWriter bytes(byte[] value) {
+        u32(value.length);
+        require(value.length);
+        bytes.put(value);
         return this;
     }
 }

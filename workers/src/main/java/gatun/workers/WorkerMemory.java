@@ -28,6 +28,7 @@ public final class WorkerMemory implements AutoCloseable {
     private final String owner;
     private final BufferPool requests;
     private final SharedFile responses;
+    private final long responseLimit;
     private final ConcurrentHashMap<Long, Buffer> placed = new ConcurrentHashMap<>();
     private final ConcurrentLinkedQueue<Long> returned = new ConcurrentLinkedQueue<>();
     private final AtomicLong returnedBytes = new AtomicLong();
@@ -45,6 +46,7 @@ public final class WorkerMemory implements AutoCloseable {
      */
     public WorkerMemory(String owner, long byteLimit) {
         this.owner = owner;
+        responseLimit = byteLimit;
         requests = BufferPool.shared("gatun-requests", byteLimit);
         try {
             responses = SharedFile.create("gatun-responses", byteLimit);
@@ -55,6 +57,24 @@ public final class WorkerMemory implements AutoCloseable {
                     "the system does not let instance '" + owner + "' have shared memory for responses of " + byteLimit
                             + " bytes; choose a smaller limit",
                     e);
+        }
+    }
+
+    /**
+     * The same with response memory that the worker has made.
+     *
+     * @param responses owned by this from now on
+     * @throws GatunException when the system refuses
+     */
+    public WorkerMemory(String owner, long byteLimit, SharedFile responses) {
+        this.owner = owner;
+        this.responses = responses;
+        responseLimit = byteLimit;
+        try {
+            requests = BufferPool.shared("gatun-requests", byteLimit);
+        } catch (RuntimeException e) {
+            responses.close();
+            throw e;
         }
     }
 
@@ -165,7 +185,7 @@ public final class WorkerMemory implements AutoCloseable {
     public void giveBack(long offset, long byteSize) {
         returned.add(offset);
         long untold = returnedBytes.addAndGet(byteSize);
-        long most = responses.byteSize() / UNTOLD_SHARE;
+        long most = responseLimit / UNTOLD_SHARE;
         if (untold >= most && untold - byteSize < most) {
             onReturned.run();
         }

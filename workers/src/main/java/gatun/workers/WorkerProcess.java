@@ -4,9 +4,7 @@ package gatun.workers;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.io.BufferedReader;
-import java.io.DataInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -26,12 +24,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
-
-    /** The longest frame that a worker may send: it lies on the heap, and what a broken process says may be anything. */
-    private static final int LARGEST_FRAME = 16 << 20;
-
-    /** Memory for frames up to this size is kept. */
-    private static final int USUAL_FRAME = 1 << 16;
 
     /** The longest line that a worker prints; what is longer is several. */
     private static final int LONGEST_LINE = 8192;
@@ -140,23 +132,9 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     private void readFrames(Listener listener) {
-        try (InputStream output = process.getInputStream();
-                DataInputStream frames = new DataInputStream(output)) {
-            byte[] bytes = new byte[4096];
-            for (long length = readLength(frames); length >= 0; length = readLength(frames)) {
-                if (length == 0 || length > LARGEST_FRAME) {
-                    throw new GatunException(
-                            ErrorCode.INTERNAL, "the process of '" + name + "' sent a frame of " + length + " bytes");
-                }
-                int byteSize = (int) length;
-                if (byteSize > bytes.length) {
-                    bytes = new byte[byteSize];
-                }
-                frames.readFully(bytes, 0, byteSize);
-                listener.frame(bytes[0] & 0xFF, new FrameReader(ByteBuffer.wrap(bytes, 1, byteSize - 1)));
-                if (byteSize > USUAL_FRAME) {
-                    bytes = new byte[USUAL_FRAME];
-                }
+        try (FrameInput frames = new FrameInput(name, process.getInputStream())) {
+            while (frames.next()) {
+                listener.frame(frames.kind(), frames.body());
             }
         } catch (IOException e) {
             LOG.debug("The output of '{}' ended", name, e);
@@ -166,17 +144,6 @@ public final class WorkerProcess implements AutoCloseable {
         } finally {
             end(listener);
         }
-    }
-
-    /** The length of the next frame; -1 at the end. */
-    private static long readLength(DataInputStream frames) throws IOException {
-        int first = frames.read();
-        return first < 0
-                ? -1
-                : first
-                        | frames.readUnsignedByte() << 8
-                        | frames.readUnsignedByte() << 16
-                        | (long) frames.readUnsignedByte() << 24;
     }
 
     private void end(Listener listener) {

@@ -86,11 +86,23 @@ public final class BufferPool implements AutoCloseable {
      * @throws GatunException when the system refuses the address space
      */
     public static BufferPool withReserve(long byteLimit) {
+        return withReserve(byteLimit, PoolSpace::ofProcess);
+    }
+
+    private static BufferPool withReserve(long byteLimit, LongFunction<PoolSpace> spaces) {
         return new BufferPool(
-                byteLimit,
-                Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE),
-                System::nanoTime,
-                PoolSpace::ofProcess);
+                byteLimit, Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE), System::nanoTime, spaces);
+    }
+
+    /**
+     * The same, whose memory is a file that other processes map too: see {@link #file}.
+     *
+     * @param name for whoever looks at the process's files
+     * @throws IllegalArgumentException for less than a byte or more than 16 TiB
+     * @throws GatunException when the system refuses the address space
+     */
+    public static BufferPool sharedWithReserve(String name, long byteLimit) {
+        return withReserve(byteLimit, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
     /**

@@ -7,6 +7,7 @@ import gatun.bindings.Posix;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.OptionalLong;
 
 /**
  * A file in memory that other processes of the same user map too. Nobody can change its size, so that neither side
@@ -43,6 +44,42 @@ public final class SharedFile implements AutoCloseable {
         }
     }
 
+    /**
+     * A file that another process of this user has made and keeps open.
+     *
+     * @param path where it is, as {@link #path} tells there
+     * @param byteSize its size
+     * @throws gatun.bindings.SystemCallException when the system refuses
+     * @throws IllegalArgumentException when the file has another size, or may become shorter
+     */
+    public static SharedFile open(Path path, long byteSize) {
+        return open(path, byteSize, Posix.O_RDWR, Posix.PROT_READ | Posix.PROT_WRITE);
+    }
+
+    /** As {@link #open}, but nothing can be written to it here. */
+    public static SharedFile openToRead(Path path, long byteSize) {
+        return open(path, byteSize, Posix.O_RDONLY, Posix.PROT_READ);
+    }
+
+    private static SharedFile open(Path path, long byteSize, int mode, int protection) {
+        Descriptor file = Posix.open(path.toString(), mode | Posix.O_CLOEXEC);
+        try {
+            long present = Posix.fstat(file).byteSize();
+            if (present != byteSize) {
+                throw new IllegalArgumentException(
+                        "the file " + path + " has " + present + " bytes: expected " + byteSize);
+            }
+            if ((Posix.seals(file) & Posix.F_SEAL_SHRINK) == 0) {
+                throw new IllegalArgumentException("the file " + path + " is not sealed against becoming shorter");
+            }
+            long base = Posix.map(byteSize, protection, Posix.MAP_SHARED, file, 0);
+            return new SharedFile(file, base, byteSize);
+        } catch (RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
     /** Where another process of this user opens it while it is not closed here. */
     public Path path() {
         return Path.of(
@@ -62,6 +99,14 @@ public final class SharedFile implements AutoCloseable {
     public MemorySegment segment(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, byteSize);
         return NativeMemory.segment(base + offset, length);
+    }
+
+    /** Where {@code part} begins in it; empty when that does not lie in it. */
+    public OptionalLong offsetOf(MemorySegment part) {
+        long offset = part.address() - base;
+        return part.isNative() && offset >= 0 && offset <= byteSize - part.byteSize()
+                ? OptionalLong.of(offset)
+                : OptionalLong.empty();
     }
 
     /** Where it begins here. */

@@ -128,7 +128,7 @@ public final class BackendDirectory implements AutoCloseable {
     }
 
     /** The backends that could be loaded, by their jars' names; not started yet. */
-    List<Backend> backends() {
+    public List<Backend> backends() {
         return List.copyOf(backends);
     }
 

@@ -7,12 +7,14 @@ import gatun.memory.tensor.Setting;
 import gatun.runtime.EngineStatistics;
 import gatun.spi.Backend;
 import gatun.spi.ModelServer;
+import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,6 +25,11 @@ public final class Backends implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
 
     private final SortedMap<String, Entry> entries = new TreeMap<>();
+
+    /** The engines whose models run in processes; made when the first such model comes. */
+    private final Map<String, Entry> isolated = new ConcurrentHashMap<>();
+
+    private final IsolationRule isolation;
     private final BackendDirectory directory;
     private final ModelServer server;
 
@@ -49,12 +56,15 @@ public final class Backends implements AutoCloseable {
      * @param options the options of each engine, by its name
      * @param directory more engines, which hide those of the same name; owned by this from now on
      * @param server what engines reach other models by
+     * @param isolation which models run in processes
      */
     public Backends(
             List<Backend> backends,
             Map<String, Map<String, String>> options,
             BackendDirectory directory,
-            ModelServer server) {
+            ModelServer server,
+            IsolationRule isolation) {
+        this.isolation = isolation;
         this.directory = directory;
         this.server = server;
         for (Backend backend : backends) {
@@ -86,12 +96,21 @@ public final class Backends implements AutoCloseable {
     }
 
     /**
-     * The engine of that name, ready for use.
+     * The engine of that name for a model, ready for use: in the server, or in processes where the model wants that.
      *
+     * @param config the model's configuration as it was written
      * @throws GatunException when there is none, or when it did not start, with the reason
      */
-    Backend started(String name) {
+    Backend started(String name, ModelConfig config) {
         Entry entry = Optional.ofNullable(entries.get(name)).orElseThrow(() -> unknown(name));
+        if (isolation.applies(name, config) && !entry.backend.isolatesItself()) {
+            return started(isolated.computeIfAbsent(
+                    name, key -> new Entry(isolation.isolation().orElseThrow().isolate(key), entry.options)));
+        }
+        return started(entry);
+    }
+
+    private Backend started(Entry entry) {
         entry.starting.lock();
         try {
             if (entry.failure != null) {
@@ -152,7 +171,9 @@ public final class Backends implements AutoCloseable {
     }
 
     private void closeEngines(List<RuntimeException> failures) {
-        for (Entry entry : entries.values()) {
+        List<Entry> all = new ArrayList<>(isolated.values());
+        all.addAll(entries.values());
+        for (Entry entry : all) {
             entry.starting.lock();
             try {
                 if (entry.started) {

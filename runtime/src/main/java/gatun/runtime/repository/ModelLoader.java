@@ -154,7 +154,7 @@ final class ModelLoader {
      * @throws GatunException UNSUPPORTED when a load request brought what the operator does not let this backend take
      */
     private Backend backend(String name, ModelSource source) {
-        Backend backend = backends.started(name);
+        Backend backend = backends.started(name, source.config());
         if (source.overridden() && !backend.takesUploads()) {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED,

@@ -120,7 +120,7 @@ public final class GatunServer implements InferenceServer {
                 options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
         MetricRegistry metrics = new MetricRegistry();
         BackendCalls calls = new BackendCalls(metrics);
-        Backends backends = new Backends(engines, options.backendOptions(), directory, calls);
+        Backends backends = new Backends(engines, options.backendOptions(), directory, calls, options.isolation());
         Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(

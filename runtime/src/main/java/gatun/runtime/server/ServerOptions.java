@@ -5,6 +5,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.RegionRegistry;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
+import gatun.runtime.Isolation;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ServedPath;
@@ -17,6 +18,7 @@ import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.ratelimit.RateLimiter;
+import gatun.runtime.repository.IsolationRule;
 import gatun.runtime.repository.RepositorySettings;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
@@ -30,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -56,6 +59,7 @@ public final class ServerOptions {
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
     private Optional<Path> backendDirectory = Optional.empty();
+    private IsolationRule isolation = new IsolationRule(Optional.empty(), Set.of());
     private Optional<List<String>> modelNames = Optional.empty();
     private ControlMode controlMode = ControlMode.NONE;
     private Duration pollInterval = DEFAULT_POLL_INTERVAL;
@@ -126,6 +130,17 @@ public final class ServerOptions {
     /** Takes more engines from the jars of a directory; each hides one of the same name. */
     public ServerOptions backendDirectory(Path directory) {
         backendDirectory = Optional.of(directory);
+        return this;
+    }
+
+    /**
+     * Lets models run in processes of their own, as their configurations ask for it.
+     *
+     * @param processes makes the engines for them
+     * @param names the engines whose models do so where their configurations do not say it
+     */
+    public ServerOptions isolation(Isolation processes, Set<String> names) {
+        isolation = new IsolationRule(Optional.of(processes), names);
         return this;
     }
 
@@ -324,6 +339,10 @@ public final class ServerOptions {
 
     Optional<Path> backendDirectory() {
         return backendDirectory;
+    }
+
+    IsolationRule isolation() {
+        return isolation;
     }
 
     Map<String, Map<String, String>> backendOptions() {

@@ -16,6 +16,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -126,6 +128,11 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             "--backend-directory",
             FlagType.PATH.labelled("DIR"),
             "A folder with more backends: each jar in it, and each folder with the jars in that.");
+    private final Flag<List<String>> isolated = several(
+            "--isolate",
+            FlagType.TEXT.labelled("BACKEND[,BACKEND]"),
+            "Backends whose models run in processes of their own, which may crash without harm to the server; for"
+                    + " single models there is the parameter 'isolation' of a configuration.");
     private final Flag<Boolean> rateLimit = flag(
             "--rate-limit",
             RATE_LIMIT,
@@ -179,9 +186,17 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                                 .value()
                                 .map(OptionalLong::of)
                                 .orElse(standard.loading().memoryByteSize())),
-                new Backends(NamedOption.byOwner(options), backendDirectory.value()),
+                new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
                 batching.settings(command),
                 rateLimit.value() ? Optional.of(resources.value()) : Optional.empty());
+    }
+
+    private Set<String> isolatedBackends() {
+        return isolated.value().stream()
+                .flatMap(names -> Stream.of(names.split(",", -1)))
+                .map(String::strip)
+                .filter(name -> !name.isEmpty())
+                .collect(Collectors.toSet());
     }
 
     private void requireConsistency(CommandSpec command, List<Path> folders, ModelListFlags list) {

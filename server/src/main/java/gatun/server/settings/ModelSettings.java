@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * The models to serve and how to load them.
@@ -33,7 +34,7 @@ public record ModelSettings(
             new Sources(List.of(), List.of(), Optional.empty(), "", true, false),
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
             new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1, OptionalLong.empty()),
-            new Backends(Map.of(), Optional.empty()),
+            new Backends(Map.of(), Optional.empty(), Set.of()),
             Optional.empty(),
             Optional.empty());
 
@@ -118,11 +119,13 @@ public record ModelSettings(
      *
      * @param options the options of each backend: backend, then option, then value
      * @param directory the folder that holds more backends, if there is one
+     * @param isolated those whose models run in processes of their own
      */
-    public record Backends(Map<String, Map<String, String>> options, Optional<Path> directory) {
-        /** Keeps a copy of the options. */
+    public record Backends(Map<String, Map<String, String>> options, Optional<Path> directory, Set<String> isolated) {
+        /** Keeps copies. */
         public Backends {
             options = Map.copyOf(options);
+            isolated = Set.copyOf(isolated);
         }
     }
 }

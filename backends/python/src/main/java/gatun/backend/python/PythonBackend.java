@@ -66,6 +66,11 @@ public final class PythonBackend implements Backend {
     }
 
     @Override
+    public boolean isolatesItself() {
+        return true;
+    }
+
+    @Override
     public boolean takesUploads() {
         return settings().allowUploads();
     }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation;
+
+import gatun.workers.WorkerProcess;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** How the process of an engine is started: with the Java and the jars of this one, on a small heap. */
+final class EngineCommand {
+    private static final String MODULE = "gatun.isolation";
+    private static final String MAIN = "gatun.isolation.engine.EngineMain";
+
+    /** Frames leave by descriptor 3; what engines print goes where errors go. */
+    private static final String REDIRECTED = "exec \"$@\" 3>&1 1>&2";
+
+    private EngineCommand() {}
+
+    /**
+     * The command.
+     *
+     * @param name the process's name, for messages
+     * @param backendDirectory the folder of custom backends
+     */
+    static WorkerProcess.Command of(String name, ProcessSettings settings, Optional<Path> backendDirectory) {
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", REDIRECTED, "gatun-worker"));
+        if (settings.niceness() > 0) {
+            command.addAll(List.of("nice", "-n", Integer.toString(settings.niceness())));
+        }
+        if (!settings.cores().isEmpty()) {
+            command.addAll(List.of("taskset", "--cpu-list", settings.cores()));
+        }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(flags());
+        backendDirectory.ifPresent(folder -> command.add(folder.toString()));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(settings.environment());
+        return new WorkerProcess.Command(name, builder);
+    }
+
+    private static List<String> flags() {
+        List<String> flags = new ArrayList<>(List.of(
+                "-XX:+UseSerialGC",
+                "-Xms16m",
+                "-Xmx256m",
+                "-XX:MaxDirectMemorySize=1t",
+                "-XX:+ExitOnOutOfMemoryError",
+                "-XX:-UsePerfData",
+                "-XX:-CreateCoredumpOnCrash",
+                "-Djava.util.logging.SimpleFormatter.format=%5$s%6$s%n",
+                // The report of a crash, of which the server tells what matters.
+                "-XX:ErrorFile=" + CrashReport.pattern()));
+        ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(flag -> flag.startsWith("--sun-misc-unsafe") || flag.startsWith("-Djava.library.path"))
+                .forEach(flags::add);
+        String modulePath = System.getProperty("jdk.module.path");
+        if (modulePath != null && EngineCommand.class.getModule().isNamed()) {
+            flags.addAll(List.of("--enable-native-access=gatun.bindings", "-p", modulePath, "-m", MODULE + "/" + MAIN));
+        } else {
+            flags.addAll(
+                    List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"), MAIN));
+        }
+        return flags;
+    }
+
+    /** What the JVM says when it crashes. */
+    static final class CrashReport {
+        private CrashReport() {}
+
+        /** Where the JVM writes it, with {@code %p} for the number of the process. */
+        static Path pattern() {
+            return file("%p");
+        }
+
+        private static Path file(String pid) {
+            return Path.of(System.getProperty("java.io.tmpdir"), "gatun-worker-" + pid + ".log");
+        }
+
+        /** The signal and the place of a crash, in one line; the report is deleted. Empty when there is none. */
+        static Optional<String> take(long pid) {
+            Path file = file(Long.toString(pid));
+            try {
+                if (!Files.isRegularFile(file)) {
+                    return Optional.empty();
+                }
+                List<String> lines;
+                try (var read = Files.lines(file)) {
+                    lines = read.limit(40)
+                            .map(line -> line.replaceFirst("^#\\s*", ""))
+                            .toList();
+                } finally {
+                    Files.delete(file);
+                }
+                String signal = lines.stream()
+                        .filter(line -> line.startsWith("SIG") || line.startsWith("Internal Error"))
+                        .findFirst()
+                        .map(line -> line.split(" ", 2)[0])
+                        .orElse("");
+                int frame = lines.indexOf("Problematic frame:");
+                String place = frame >= 0 && frame + 1 < lines.size()
+                        ? lines.get(frame + 1).strip()
+                        : "";
+                return signal.isEmpty()
+                        ? Optional.empty()
+                        : Optional.of(signal + (place.isEmpty() ? "" : " in " + place));
+            } catch (IOException e) {
+                return Optional.empty(); // The status of the process tells enough.
+            }
+        }
+    }
+}

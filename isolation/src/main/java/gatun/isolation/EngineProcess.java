@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import gatun.isolation.frames.Description;
+import gatun.isolation.frames.Kind;
+import gatun.memory.buffers.SharedFile;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
+import gatun.wire.inference.ModelConfig;
+import gatun.workers.FrameReader;
+import gatun.workers.FrameValues;
+import gatun.workers.FrameWriter;
+import gatun.workers.RestartingWorker;
+import gatun.workers.WorkerMemory;
+import gatun.workers.WorkerProcess;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A process of an engine, from its start to its end. Safe for any thread. */
+final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(EngineProcess.class);
+
+    /** How long an engine has to end in order. */
+    private static final Duration FINISH_LIMIT = Duration.ofSeconds(30);
+
+    private final WorkerProcess process;
+    private final Optional<SharedFile> serverMemory;
+
+    /** What it works for, for messages: an instance, once one has it. */
+    private volatile String name;
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CompletableFuture<String> end = new CompletableFuture<>();
+    private final List<RunLine> lines = new CopyOnWriteArrayList<>();
+
+    /** Keeps questions apart: each waits for its answer. */
+    private final ReentrantLock asking = new ReentrantLock();
+
+    private volatile @Nullable Question<?> pending;
+    private volatile @Nullable WorkerMemory memory;
+    private volatile Abilities abilities = new Abilities(Map.of(), false);
+    private volatile List<String> choices = List.of();
+
+    /**
+     * What an engine can do, as it says itself.
+     *
+     * @param advice for each kind of device what is missing; empty for one that it runs on
+     * @param takesUploads whether models may come with load requests
+     */
+    record Abilities(Map<Device.Kind, String> advice, boolean takesUploads) {
+        private static Abilities read(FrameReader frame) {
+            Map<Device.Kind, String> advice = new EnumMap<>(Device.Kind.class);
+            for (Device.Kind kind : Device.Kind.values()) {
+                boolean runs = frame.u8() != 0;
+                String missing = frame.text();
+                advice.put(kind, runs ? "" : missing.isEmpty() ? "not supported" : missing);
+            }
+            return new Abilities(advice, frame.u8() != 0);
+        }
+
+        boolean runsOn(Device.Kind kind) {
+            return "".equals(advice.get(kind));
+        }
+    }
+
+    /** A question that waits for its answer, which the thread of the pipe reads. */
+    private record Question<T>(Function<FrameReader, T> reader, CompletableFuture<T> answer) {
+        private void answered(FrameReader frame) {
+            try {
+                answer.complete(reader.apply(frame));
+            } catch (RuntimeException e) {
+                answer.completeExceptionally(e);
+            }
+        }
+    }
+
+    /**
+     * The engine of a process.
+     *
+     * @param backend its name
+     * @param options its options
+     * @param tensorMemory the most bytes of inputs, and the most of outputs, at a time
+     * @param serverMemory the file of the server that inputs lie in, if they do
+     */
+    record Engine(String backend, Map<String, String> options, long tensorMemory, Optional<SharedFile> serverMemory) {}
+
+    private EngineProcess(String name, WorkerProcess process, Optional<SharedFile> serverMemory) {
+        this.name = name;
+        this.process = process;
+        this.serverMemory = serverMemory;
+    }
+
+    /**
+     * Starts a process and the engine in it.
+     *
+     * @throws GatunException when the engine does not start, with its reason; no process is left then
+     */
+    static EngineProcess start(WorkerProcess.Command command, Engine engine) {
+        EngineProcess started = new EngineProcess(command.name(), WorkerProcess.start(command), engine.serverMemory());
+        started.process.listen(started);
+        try {
+            started.startEngine(engine);
+            return started;
+        } catch (RuntimeException e) {
+            started.process.kill("its engine did not start");
+            throw e;
+        }
+    }
+
+    private void startEngine(Engine engine) {
+        WorkerMemory own = ask(
+                Kind.START,
+                frame -> {
+                    frame.text(engine.backend())
+                            .u64(engine.tensorMemory())
+                            .u32(engine.options().size());
+                    engine.options()
+                            .forEach((option, value) -> frame.text(option).text(value));
+                },
+                frame -> {
+                    SharedFile responses = open(Path.of(frame.text()), frame.u64());
+                    abilities = Abilities.read(frame);
+                    return new WorkerMemory(name, engine.tensorMemory(), responses);
+                });
+        memory = own;
+        if (end.isDone()) {
+            own.close();
+        }
+        own.onReturned(() -> Thread.ofVirtual().name("worker-release").start(this::tellReturned));
+        ask(
+                Kind.MEMORY,
+                frame -> {
+                    frame.text(own.requestFile().path().toString())
+                            .u64(own.requestFile().byteSize());
+                    frame.text(serverMemory.map(file -> file.path().toString()).orElse(""))
+                            .u64(serverMemory.map(SharedFile::byteSize).orElse(0L));
+                },
+                frame -> true);
+    }
+
+    private static SharedFile open(Path path, long byteSize) {
+        try {
+            return SharedFile.open(path, byteSize);
+        } catch (RuntimeException e) {
+            throw new GatunException(ErrorCode.INTERNAL, "the memory of an engine cannot be mapped: " + e, e);
+        }
+    }
+
+    /** Notes that it works for an instance from now on. */
+    void servesAs(String instance) {
+        name = instance;
+    }
+
+    /** What the engine can do. */
+    Abilities abilities() {
+        return abilities;
+    }
+
+    /** What the engine has chosen for its model. */
+    List<String> choices() {
+        return choices;
+    }
+
+    /** Has the engine complete a configuration; throws as {@link gatun.spi.Backend#complete}. */
+    ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        return ask(Kind.COMPLETE, frame -> writeModel(frame, config, versionDirectory), frame -> {
+            try {
+                return ModelConfig.parseFrom(frame.bytes());
+            } catch (InvalidProtocolBufferException e) {
+                throw new GatunException(ErrorCode.INTERNAL, "an engine sent a malformed configuration", e);
+            }
+        });
+    }
+
+    /** Has the engine load a version; throws as {@link gatun.spi.Backend#load}. */
+    Description load(ModelConfig config, Path versionDirectory) {
+        return ask(Kind.LOAD, frame -> writeModel(frame, config, versionDirectory), Description::read);
+    }
+
+    private static void writeModel(FrameWriter frame, ModelConfig config, Path versionDirectory) {
+        frame.bytes(config.toByteArray()).text(versionDirectory.toString());
+    }
+
+    /**
+     * Has the engine make an instance, which takes its runs from the line that this gives.
+     *
+     * @throws GatunException as {@link gatun.spi.BackendModel#newInstance}
+     */
+    RunLine open(InstanceSpec spec, long spinNanos) {
+        RunLine line = RunLine.create(lines.size(), spinNanos);
+        lines.add(line);
+        if (end.isDone()) {
+            line.end();
+        }
+        choices = ask(
+                Kind.OPEN,
+                frame -> frame.u32(line.number())
+                        .text(spec.name())
+                        .u32(spec.instanceCount())
+                        .text(spec.device().kind().name())
+                        .u32(spec.device().ordinal())
+                        .text(line.path().toString())
+                        .u64(spinNanos),
+                frame -> {
+                    List<String> told = new ArrayList<>();
+                    int count = frame.count(1);
+                    for (int i = 0; i < count; i++) {
+                        told.add(frame.text());
+                    }
+                    return List.copyOf(told);
+                });
+        return line;
+    }
+
+    /** The memory that tensors of its runs lie in. */
+    WorkerMemory memory() {
+        return Objects.requireNonNull(memory);
+    }
+
+    /** Where an input lies in the memory of the server that the process reads; empty when it does not. */
+    OptionalLong inServerMemory(MemorySegment input) {
+        return serverMemory.map(file -> file.offsetOf(input)).orElse(OptionalLong.empty());
+    }
+
+    /** Tells the engine that the run of an instance is wanted no more. Does not wait for that. */
+    void stop(RunLine line) {
+        try {
+            process.send(Kind.STOP, frame -> frame.u32(line.number()));
+        } catch (GatunException e) {
+            LOG.debug("{} had ended", name, e);
+        }
+    }
+
+    /** Tells the engine which outputs it has back. */
+    void tellReturned() {
+        List<Long> offsets = memory().drainReturned();
+        if (offsets.isEmpty()) {
+            return;
+        }
+        try {
+            process.send(Kind.RELEASE, frame -> {
+                frame.u32(offsets.size());
+                offsets.forEach(frame::u64);
+            });
+        } catch (GatunException e) {
+            LOG.debug("{} had ended", name, e);
+        }
+    }
+
+    private <T> T ask(int kind, Consumer<FrameWriter> body, Function<FrameReader, T> reader) {
+        asking.lock();
+        try {
+            Question<T> question = new Question<>(reader, new CompletableFuture<>());
+            pending = question;
+            if (end.isDone()) {
+                throw death();
+            }
+            try {
+                process.send(kind, body);
+            } catch (GatunException e) {
+                LOG.debug("{} had ended", name, e); // Waiting for the answer tells how.
+            }
+            return question.answer().get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof GatunException reason) {
+                throw reason;
+            }
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new GatunException(ErrorCode.CANCELLED, "the wait for '" + name + "' was interrupted", e);
+        } finally {
+            pending = null;
+            asking.unlock();
+        }
+    }
+
+    @Override
+    public void frame(int kind, FrameReader frame) {
+        Question<?> question = pending;
+        if (question == null) {
+            throw new GatunException(ErrorCode.INTERNAL, "an engine answers what it was not asked");
+        }
+        switch (kind) {
+            case Kind.ANSWER -> question.answered(frame);
+            case Kind.FAILED -> question.answer().completeExceptionally(FrameValues.readFailure(frame));
+            default -> throw new GatunException(ErrorCode.INTERNAL, "an engine sent a frame of kind " + kind);
+        }
+    }
+
+    @Override
+    public void ended(String how) {
+        String reason = EngineCommand.CrashReport.take(process.pid())
+                .map(crash -> "crashed with " + crash)
+                .orElse(how);
+        end.complete(reason);
+        Question<?> question = pending;
+        if (question != null) {
+            question.answer().completeExceptionally(death());
+        }
+        lines.forEach(RunLine::end);
+        WorkerMemory own = memory;
+        if (own != null) {
+            own.close();
+        }
+    }
+
+    /** Has {@code onEnd} hear how it ends. */
+    @SuppressWarnings("FutureReturnValueIgnored") // what it hears is all that matters
+    void onEnd(Consumer<String> onEnd) {
+        end.thenAccept(onEnd);
+    }
+
+    /** The failure of whoever needs a process that has ended, or is about to. */
+    GatunException death() {
+        try {
+            return new GatunException(ErrorCode.INTERNAL, "the process of model instance '" + name + "' " + end.get());
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new GatunException(ErrorCode.INTERNAL, "the process of model instance '" + name + "' has ended", e);
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return process.isRunning();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** Ends the process at once. */
+    void kill(String reason) {
+        process.kill(reason);
+    }
+
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            if (!end.isDone()) {
+                Thread finishing = Thread.ofVirtual().name("finish-" + name).start(this::finish);
+                finishing.join(FINISH_LIMIT);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            process.close();
+            lines.forEach(RunLine::close);
+        }
+    }
+
+    private void finish() {
+        try {
+            ask(Kind.FINISH, frame -> {}, frame -> true);
+        } catch (GatunException e) {
+            LOG.warn("The engine in the process of '{}' did not end in order: {}", name, e.getMessage());
+        }
+    }
+}

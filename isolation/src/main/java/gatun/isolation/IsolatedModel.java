@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation;
+
+import gatun.isolation.frames.Description;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.EntryPoint;
+import gatun.spi.InstanceSpec;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.tensorflow.SignatureDef;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A version whose instances are in processes: one for each, or one for all. */
+final class IsolatedModel implements BackendModel {
+    private final IsolatedBackend backend;
+    private final ModelConfig config;
+    private final Path versionDirectory;
+    private final ProcessSettings settings;
+    private final Description description;
+
+    /** Has one instance opened after the other. */
+    private final ReentrantLock opening = new ReentrantLock();
+
+    private final List<EngineSlot> slots = new CopyOnWriteArrayList<>();
+
+    /** The process that the version was loaded in, until an instance has it. Guarded by opening. */
+    private @Nullable EngineProcess first;
+
+    IsolatedModel(
+            IsolatedBackend backend,
+            ModelConfig config,
+            Path versionDirectory,
+            ProcessSettings settings,
+            Description description,
+            EngineProcess first) {
+        this.backend = backend;
+        this.config = config;
+        this.versionDirectory = versionDirectory;
+        this.settings = settings;
+        this.description = description;
+        this.first = first;
+    }
+
+    @Override
+    public BackendInstance newInstance(InstanceSpec spec) {
+        opening.lock();
+        try {
+            boolean shared = settings.scope() == ProcessSettings.Scope.MODEL && !slots.isEmpty();
+            EngineSlot slot = shared ? slots.getFirst() : newSlot(spec);
+            try {
+                int number = slot.open(spec);
+                return new IsolatedInstance(slot, number, settings.executionLimit());
+            } catch (GatunException e) {
+                if (!shared) {
+                    slots.remove(slot);
+                    slot.close();
+                }
+                throw e;
+            }
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    private EngineSlot newSlot(InstanceSpec spec) {
+        EngineProcess loaded = first;
+        first = null;
+        String name = settings.scope() == ProcessSettings.Scope.MODEL ? config.getName() : spec.name();
+        EngineSlot slot = new EngineSlot(
+                name,
+                settings.spinNanos(),
+                loaded == null ? load() : loaded,
+                this::load,
+                backend.metrics(config, name, settings));
+        slots.add(slot);
+        return slot;
+    }
+
+    private EngineProcess load() {
+        return backend.loaded(config, versionDirectory, settings);
+    }
+
+    @Override
+    public List<EntryPoint> entryPoints() {
+        return description.entryPoints();
+    }
+
+    @Override
+    public Map<String, SignatureDef> signatures() {
+        return description.signatures();
+    }
+
+    @Override
+    public boolean takesRequestsApart() {
+        return description.takesRequestsApart();
+    }
+
+    @Override
+    public Optional<String> failure() {
+        Optional<String> reason = Optional.empty();
+        for (EngineSlot slot : slots) {
+            reason = slot.failure();
+            if (reason.isEmpty()) {
+                return reason;
+            }
+        }
+        return reason;
+    }
+
+    @Override
+    public List<String> choices() {
+        return slots.stream().findFirst().map(EngineSlot::choices).orElse(List.of());
+    }
+
+    @Override
+    public void close() {
+        opening.lock();
+        try {
+            EngineProcess unused = first;
+            first = null;
+            if (unused != null) {
+                unused.close();
+            }
+        } finally {
+            opening.unlock();
+        }
+        slots.forEach(EngineSlot::close);
+    }
+}

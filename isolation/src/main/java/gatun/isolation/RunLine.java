@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation;
+
+import gatun.workers.Mailbox;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The way of runs to one instance in a process. Its memory is unmapped when it is closed and the last run has left. Safe
+ * for any thread; one run at a time.
+ */
+final class RunLine implements AutoCloseable {
+    private final int number;
+    private final Mailbox mailbox;
+
+    /** Runs under way, and the owner. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private RunLine(int number, Mailbox mailbox) {
+        this.number = number;
+        this.mailbox = mailbox;
+    }
+
+    static RunLine create(int number, long spinNanos) {
+        return new RunLine(number, Mailbox.create(spinNanos));
+    }
+
+    /** What the process knows the instance by. */
+    int number() {
+        return number;
+    }
+
+    Path path() {
+        return mailbox.path();
+    }
+
+    /** The mailbox; only while a {@linkplain #tryUse use} lasts. */
+    Mailbox mailbox() {
+        return mailbox;
+    }
+
+    /** Keeps the memory mapped until it is closed; false in its place when it is gone already. */
+    boolean tryUse() {
+        return users.getAndUpdate(count -> count == 0 ? 0 : count + 1) != 0;
+    }
+
+    /** Ends a use. */
+    void leave() {
+        if (users.decrementAndGet() == 0) {
+            mailbox.close();
+        }
+    }
+
+    /** Says that the run under way is wanted no more, or that the next one is. */
+    void askToStop(boolean stop) {
+        if (tryUse()) {
+            mailbox.askToStop(stop);
+            leave();
+        }
+    }
+
+    /** Wakes who waits: the process has ended. */
+    void end() {
+        if (tryUse()) {
+            mailbox.end();
+            leave();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            end();
+            leave();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation.engine;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import gatun.isolation.frames.Description;
+import gatun.isolation.frames.Kind;
+import gatun.memory.buffers.SharedFile;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
+import gatun.wire.inference.ModelConfig;
+import gatun.workers.FrameReader;
+import gatun.workers.FrameValues;
+import gatun.workers.FrameWriter;
+import gatun.workers.Mailbox;
+import gatun.workers.WorkerChannel;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The engine of this process, its model and instances. Questions of the server are answered by one thread, the one that
+ * reads them; runs are done by the instances' own.
+ */
+final class EngineHost {
+    private static final Logger LOG = LoggerFactory.getLogger(EngineHost.class);
+    private static final Device.Kind[] KINDS = Device.Kind.values();
+
+    private final WorkerChannel channel;
+    private final Backends backends;
+    private final Map<Integer, HostedInstance> instances = new ConcurrentHashMap<>();
+    private @Nullable Backend backend;
+    private @Nullable EngineMemory memory;
+    private @Nullable BackendModel model;
+
+    EngineHost(WorkerChannel channel, Backends backends) {
+        this.channel = channel;
+        this.backends = backends;
+    }
+
+    /** Takes what the server says. */
+    void frame(int kind, FrameReader frame) {
+        switch (kind) {
+            case Kind.RELEASE -> {
+                int count = frame.count(Long.BYTES);
+                for (int i = 0; i < count; i++) {
+                    memory().release(frame.u64());
+                }
+            }
+            case Kind.STOP -> {
+                HostedInstance instance = instances.get(frame.u32());
+                if (instance != null) {
+                    instance.stop();
+                }
+            }
+            default -> answer(kind, frame);
+        }
+    }
+
+    private void answer(int kind, FrameReader frame) {
+        Consumer<FrameWriter> answer;
+        try {
+            answer = switch (kind) {
+                case Kind.START -> start(frame);
+                case Kind.MEMORY -> map(frame);
+                case Kind.COMPLETE -> complete(frame);
+                case Kind.LOAD -> load(frame);
+                case Kind.OPEN -> open(frame);
+                case Kind.FINISH -> finish();
+                default -> throw new GatunException(ErrorCode.INTERNAL, "the server sent a frame of kind " + kind);
+            };
+        } catch (GatunException e) {
+            channel.send(Kind.FAILED, out -> FrameValues.writeFailure(out, e));
+            return;
+        } catch (RuntimeException | LinkageError e) {
+            LOG.error("The engine failed unexpectedly", e);
+            GatunException told =
+                    new GatunException(ErrorCode.INTERNAL, "the engine's process failed unexpectedly: " + e, e);
+            channel.send(Kind.FAILED, out -> FrameValues.writeFailure(out, told));
+            return;
+        }
+        channel.send(Kind.ANSWER, answer);
+    }
+
+    private Consumer<FrameWriter> start(FrameReader frame) {
+        String name = frame.text();
+        long byteLimit = frame.u64();
+        Map<String, String> options = new LinkedHashMap<>();
+        int count = frame.count(1);
+        for (int i = 0; i < count; i++) {
+            options.put(frame.text(), frame.text());
+        }
+        Backend engine = backends.named(name);
+        engine.connect(new NoServer(name));
+        engine.start(options);
+        backend = engine;
+        EngineMemory own = new EngineMemory(byteLimit);
+        memory = own;
+        SharedFile responses = own.responseFile();
+        return out -> {
+            out.text(responses.path().toString()).u64(responses.byteSize());
+            for (Device.Kind kind : KINDS) {
+                out.u8(engine.runsOn(kind) ? 1 : 0).text(engine.advice(kind));
+            }
+            out.u8(engine.takesUploads() ? 1 : 0);
+        };
+    }
+
+    private Consumer<FrameWriter> map(FrameReader frame) {
+        memory().mapRequests(Path.of(frame.text()), frame.u64());
+        String server = frame.text();
+        if (!server.isEmpty()) {
+            memory().mapServer(Path.of(server), frame.u64());
+        }
+        return out -> {};
+    }
+
+    private Consumer<FrameWriter> complete(FrameReader frame) {
+        ModelConfig completed = engine().complete(config(frame), Path.of(frame.text()));
+        return out -> out.bytes(completed.toByteArray());
+    }
+
+    private Consumer<FrameWriter> load(FrameReader frame) {
+        BackendModel loaded = engine().load(config(frame), Path.of(frame.text()));
+        model = loaded;
+        return Description.of(loaded)::write;
+    }
+
+    private static ModelConfig config(FrameReader frame) {
+        try {
+            return ModelConfig.parseFrom(frame.bytes());
+        } catch (InvalidProtocolBufferException e) {
+            throw new GatunException(ErrorCode.INTERNAL, "the server sent a malformed configuration", e);
+        }
+    }
+
+    private Consumer<FrameWriter> open(FrameReader frame) {
+        int number = frame.u32();
+        InstanceSpec spec =
+                new InstanceSpec(frame.text(), frame.u32(), new Device(Device.Kind.valueOf(frame.text()), frame.u32()));
+        Mailbox mailbox = Mailbox.open(Path.of(frame.text()), frame.u64());
+        BackendModel loaded = Objects.requireNonNull(model);
+        HostedInstance instance = HostedInstance.open(loaded, spec, mailbox, memory());
+        instances.put(number, instance);
+        return out -> {
+            out.u32(loaded.choices().size());
+            loaded.choices().forEach(out::text);
+        };
+    }
+
+    private Consumer<FrameWriter> finish() {
+        instances.values().forEach(HostedInstance::close);
+        BackendModel loaded = model;
+        if (loaded != null) {
+            loaded.close();
+        }
+        Backend engine = backend;
+        if (engine != null) {
+            engine.close();
+        }
+        return out -> {};
+    }
+
+    private Backend engine() {
+        return Objects.requireNonNull(backend);
+    }
+
+    private EngineMemory memory() {
+        return Objects.requireNonNull(memory);
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation.engine;
+
+import gatun.workers.WorkerChannel;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/**
+ * The program of an engine's process. Frames come through its standard input and go out through descriptor 3, so that
+ * whatever an engine prints does not get among them. Ends when its input does, whatever it is doing then.
+ */
+public final class EngineMain {
+    private static final String FRAMES_OUT = "/proc/self/fd/3";
+
+    /** Held, since a logger without a reference forgets its level. */
+    private static final Logger ROOT_LOG = Logger.getLogger("");
+
+    private EngineMain() {}
+
+    /**
+     * Runs until the server closes the pipe.
+     *
+     * @param arguments the folder of custom backends, if there is one
+     */
+    public static void main(String... arguments) throws IOException {
+        // What engines say of their start is no more than what the server's own say.
+        ROOT_LOG.setLevel(Level.WARNING);
+        try (FileInputStream input = new FileInputStream("/proc/self/fd/0");
+                FileOutputStream output = new FileOutputStream(FRAMES_OUT)) {
+            WorkerChannel channel = new WorkerChannel(input, output);
+            EngineHost host = new EngineHost(
+                    channel, arguments.length == 0 ? Backends.installed() : Backends.withFolder(Path.of(arguments[0])));
+            channel.read(host::frame);
+        } finally {
+            // Not exit: an engine may be in the middle of a run, and nobody waits for it.
+            Runtime.getRuntime().halt(0);
+        }
+    }
+}

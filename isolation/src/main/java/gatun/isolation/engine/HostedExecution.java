@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation.engine;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.spi.Execution;
+import gatun.spi.ExecutionRequest;
+import gatun.workers.FrameReader;
+import gatun.workers.FrameValues;
+import gatun.workers.FrameWriter;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A run as the server describes it; what the engine makes is kept until it is sent. For the instance's thread. */
+final class HostedExecution implements Execution {
+    /** The output has memory of this process. */
+    static final int OWN = 0;
+
+    /** The output is an input. */
+    static final int INPUT = 1;
+
+    private final int index;
+    private final HostedInstance.Responses responses;
+    private final String entryPoint;
+    private final long endNanos;
+    private final List<Tensor> inputs;
+    private final List<String> outputNames;
+    private final List<HostedRequest> requests;
+    private final @Nullable Made[] made;
+
+    /**
+     * An output that was made and not sent.
+     *
+     * @param buffer where it lies; null where it is an input
+     * @param input the number of that input
+     */
+    private record Made(
+            Datatype datatype, Shape shape, @Nullable Buffer buffer, int input) {
+        private void drop() {
+            if (buffer != null) {
+                buffer.close();
+            }
+        }
+    }
+
+    private HostedExecution(
+            int index,
+            HostedInstance.Responses responses,
+            String entryPoint,
+            long timeLeftNanos,
+            List<Tensor> inputs,
+            List<String> outputNames,
+            List<HostedRequest> requests) {
+        this.index = index;
+        this.responses = responses;
+        this.entryPoint = entryPoint;
+        this.endNanos = timeLeftNanos == Long.MAX_VALUE ? Long.MAX_VALUE : System.nanoTime() + timeLeftNanos;
+        this.inputs = inputs;
+        this.outputNames = outputNames;
+        this.requests = requests;
+        made = new Made[outputNames.size()];
+    }
+
+    /** Reads what the server says of execution {@code index} of a run. */
+    static HostedExecution read(int index, FrameReader frame, HostedInstance.Responses responses) {
+        String entryPoint = frame.text();
+        long timeLeftNanos = frame.u64();
+        List<Tensor> inputs = new ArrayList<>();
+        int count = frame.count(1);
+        for (int i = 0; i < count; i++) {
+            TensorSpec spec = FrameValues.readSpec(frame);
+            inputs.add(new Tensor(spec, responses.memory().request(frame.u64(), frame.u64())));
+        }
+        List<String> outputs = new ArrayList<>();
+        count = frame.count(1);
+        for (int i = 0; i < count; i++) {
+            outputs.add(frame.text());
+        }
+        List<HostedRequest> requests = new ArrayList<>();
+        count = frame.count(1);
+        for (int i = 0; i < count; i++) {
+            requests.add(HostedRequest.read(frame, responses));
+        }
+        return new HostedExecution(index, responses, entryPoint, timeLeftNanos, inputs, outputs, requests);
+    }
+
+    @Override
+    public List<ExecutionRequest> requests() {
+        return List.copyOf(requests);
+    }
+
+    @Override
+    public String entryPoint() {
+        return entryPoint;
+    }
+
+    @Override
+    public long timeLeftNanos() {
+        return endNanos == Long.MAX_VALUE ? Long.MAX_VALUE : endNanos - System.nanoTime();
+    }
+
+    @Override
+    public int inputCount() {
+        return inputs.size();
+    }
+
+    @Override
+    public Tensor input(int number) {
+        return inputs.get(number);
+    }
+
+    @Override
+    public int outputCount() {
+        return outputNames.size();
+    }
+
+    @Override
+    public String outputName(int number) {
+        return outputNames.get(number);
+    }
+
+    @Override
+    public MemorySegment output(int number, Datatype datatype, Shape shape, long byteSize) {
+        Buffer buffer;
+        try {
+            buffer = responses.memory().take(byteSize);
+        } catch (GatunException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE,
+                    "output '" + outputNames.get(number) + "' of " + byteSize
+                            + " bytes finds no room in the memory of the engine's process; set isolation_tensor_memory"
+                            + " higher",
+                    e);
+        }
+        set(number, new Made(datatype, shape, buffer, 0));
+        return buffer.segment();
+    }
+
+    @Override
+    public void outputFromInput(int output, int input, Shape shape) {
+        set(output, new Made(inputs.get(input).spec().datatype(), shape, null, input));
+    }
+
+    private void set(int number, Made output) {
+        Made before = made[number];
+        made[number] = output;
+        if (before != null) {
+            before.drop();
+        }
+    }
+
+    @Override
+    public void send() {
+        responses.send(index, this);
+    }
+
+    @Override
+    public void inferStarted() {
+        responses.stopAgain();
+    }
+
+    @Override
+    public void inferEnded() {}
+
+    /** Writes what was made since it was sent last, and what requests were told. */
+    void write(FrameWriter frame) {
+        int count = 0;
+        for (Made output : made) {
+            count += output == null ? 0 : 1;
+        }
+        frame.u32(count);
+        for (int i = 0; i < made.length; i++) {
+            Made output = made[i];
+            if (output != null) {
+                write(frame.u32(i), output);
+            }
+        }
+        frame.u32(requests.size());
+        requests.forEach(request -> request.writeTold(frame));
+    }
+
+    private static void write(FrameWriter frame, Made output) {
+        frame.u8(output.buffer() == null ? INPUT : OWN);
+        FrameValues.writeDatatype(frame, output.datatype());
+        FrameValues.writeShape(frame, output.shape());
+        if (output.buffer() == null) {
+            frame.u32(output.input());
+        } else {
+            frame.u64(output.buffer().offset()).u64(output.buffer().byteSize());
+        }
+    }
+
+    /** Leaves what was made to the server, which has been told of it. */
+    void lend() {
+        for (int i = 0; i < made.length; i++) {
+            Made output = made[i];
+            if (output != null && output.buffer() != null) {
+                responses.memory().lend(output.buffer());
+            }
+            made[i] = null;
+        }
+        requests.forEach(HostedRequest::forget);
+    }
+
+    /** Gives up what was made. */
+    void drop() {
+        for (int i = 0; i < made.length; i++) {
+            Made output = made[i];
+            if (output != null) {
+                output.drop();
+            }
+            made[i] = null;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+
+/** Reads frames from a pipe, one after the other into memory that it keeps. For one thread. */
+final class FrameInput implements AutoCloseable {
+    /** The longest frame: it lies on the heap, and what a broken process says may be anything. */
+    private static final int LARGEST_FRAME = 16 << 20;
+
+    /** Memory for frames up to this size is kept. */
+    private static final int USUAL_FRAME = 1 << 16;
+
+    private final String sender;
+    private final DataInputStream input;
+    private byte[] bytes = new byte[4096];
+    private int byteSize;
+
+    /**
+     * Frames of a pipe, which this owns.
+     *
+     * @param sender who writes them, for messages
+     */
+    FrameInput(String sender, InputStream pipe) {
+        this.sender = sender;
+        input = new DataInputStream(pipe);
+    }
+
+    /**
+     * Reads the next frame; false at the end of the pipe.
+     *
+     * @throws GatunException INTERNAL when there can be no frame of its length
+     */
+    boolean next() throws IOException {
+        if (byteSize > USUAL_FRAME) {
+            bytes = new byte[USUAL_FRAME];
+        }
+        long length = readLength();
+        if (length < 0) {
+            return false;
+        }
+        if (length == 0 || length > LARGEST_FRAME) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL, "the process of '" + sender + "' sent a frame of " + length + " bytes");
+        }
+        byteSize = (int) length;
+        if (byteSize > bytes.length) {
+            bytes = new byte[byteSize];
+        }
+        input.readFully(bytes, 0, byteSize);
+        return true;
+    }
+
+    /** The kind of the frame that was read. */
+    int kind() {
+        return bytes[0] & 0xFF;
+    }
+
+    /** The rest of the frame that was read; valid until the next is. */
+    FrameReader body() {
+        return new FrameReader(ByteBuffer.wrap(bytes, 1, byteSize - 1));
+    }
+
+    /** The length of the next frame; -1 at the end. */
+    private long readLength() throws IOException {
+        int first = input.read();
+        return first < 0
+                ? -1
+                : first
+                        | input.readUnsignedByte() << 8
+                        | input.readUnsignedByte() << 16
+                        | (long) input.readUnsignedByte() << 24;
+    }
+
+    @Override
+    public void close() throws IOException {
+        input.close();
+    }
+}

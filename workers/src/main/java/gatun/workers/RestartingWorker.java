@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A worker, and the next one when it has ended: started again as {@link RestartPolicy} says, without waiting for a
+ * request. Safe for any thread.
+ *
+ * @param <W> what is known of a worker
+ */
+public final class RestartingWorker<W extends RestartingWorker.Worker> implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(RestartingWorker.class);
+
+    private final String name;
+    private final Runnable died;
+    private final Function<Consumer<String>, W> starter;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+
+    // Guarded by lock.
+    private final RestartPolicy policy = new RestartPolicy();
+    private @Nullable W present;
+    private boolean starting;
+    private boolean closed;
+    private String lastEnd = "";
+
+    /** A process that works for the server. */
+    public interface Worker extends AutoCloseable {
+        /** Whether it has not ended. */
+        boolean isRunning();
+
+        /** Ends it in order; returns when it has ended. */
+        @Override
+        void close();
+    }
+
+    private RestartingWorker(String name, Runnable died, Function<Consumer<String>, W> starter) {
+        this.name = name;
+        this.died = died;
+        this.starter = starter;
+    }
+
+    /**
+     * Starts the first one.
+     *
+     * @param name of what it works for, for messages
+     * @param died is told of each that has ended by itself
+     * @param starter starts a worker; what it is given is told how the worker ends
+     * @throws GatunException when it does not start
+     */
+    public static <W extends Worker> RestartingWorker<W> start(
+            String name, Runnable died, Function<Consumer<String>, W> starter) {
+        RestartingWorker<W> worker = new RestartingWorker<>(name, died, starter);
+        worker.started(starter.apply(worker::ended));
+        return worker;
+    }
+
+    /**
+     * The worker, which runs; waits while one is being started.
+     *
+     * @throws GatunException UNAVAILABLE when it is not to be started yet
+     */
+    public W worker() {
+        lock.lock();
+        try {
+            while (true) {
+                if (closed) {
+                    throw new GatunException(ErrorCode.UNAVAILABLE, "model instance '" + name + "' is closed");
+                }
+                W running = present;
+                if (running != null && running.isRunning()) {
+                    return running;
+                }
+                // One that has ended is about to be noted as such, which decides whether the next is started at once.
+                if (running == null && !starting) {
+                    throw new GatunException(ErrorCode.UNAVAILABLE, reason());
+                }
+                changed.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new GatunException(ErrorCode.CANCELLED, "the wait for the process of '" + name + "' was ended", e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private String reason() {
+        long now = System.nanoTime();
+        long seconds = Math.max(0, TimeUnit.NANOSECONDS.toSeconds(policy.delayNanos(now) + 999_999_999L));
+        return "the process of model instance '" + name + "' has ended " + policy.recentDeaths(now)
+                + " times within a minute and is started again in " + seconds + " s; the last one " + lastEnd;
+    }
+
+    /** Why requests fail at the moment; empty while the worker runs, or has ended too seldom to matter. */
+    public Optional<String> failure() {
+        lock.lock();
+        try {
+            boolean runs = present != null && present.isRunning();
+            return runs || closed || policy.recentDeaths(System.nanoTime()) < RestartPolicy.LIMIT
+                    ? Optional.empty()
+                    : Optional.of(reason());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void ended(String how) {
+        long delay;
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            present = null;
+            lastEnd = how;
+            policy.died(System.nanoTime());
+            delay = policy.delayNanos(System.nanoTime());
+            starting = delay <= 0;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        died.run();
+        LOG.error("The process of model instance '{}' {}", name, how);
+        Thread.ofVirtual().name("restart-" + name).start(() -> restart(Duration.ofNanos(Math.max(0, delay))));
+    }
+
+    private void restart(Duration delay) {
+        lock.lock();
+        try {
+            long left = delay.toNanos();
+            while (left > 0 && !closed) {
+                left = changed.awaitNanos(left);
+            }
+            if (closed) {
+                return;
+            }
+            starting = true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return;
+        } finally {
+            lock.unlock();
+        }
+        try {
+            started(starter.apply(this::ended));
+            LOG.info("The process of model instance '{}' runs again", name);
+        } catch (RuntimeException e) {
+            // The end of a process that did not get to serve is told to its starter, and nobody else.
+            ended("could not be started: " + e.getMessage());
+        }
+    }
+
+    private void started(W worker) {
+        boolean unwanted;
+        lock.lock();
+        try {
+            unwanted = closed;
+            if (worker.isRunning()) {
+                present = worker;
+                starting = false;
+            }
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        if (unwanted) {
+            worker.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        W last;
+        lock.lock();
+        try {
+            closed = true;
+            last = present;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        if (last != null) {
+            last.close();
+        }
+    }
+}
