@@ -59,6 +59,15 @@ public interface ExecutionRequest {
      */
     void skipResponse();
 
+    /**
+     * Answers this request without an output that it wants: for models whose responses have some of their outputs. A
+     * wanted output that is neither made nor left out fails the request, since most models owe all of them. Needless
+     * for decoupled models.
+     *
+     * @param output a name; one that the request does not want is ignored
+     */
+    void leaveOut(String output);
+
     /** Whether the client has given the request up meanwhile, so that work for it alone may be left out. */
     boolean cancelled();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -40,6 +41,14 @@ public final class ModelCall {
          * @param last whether no more follow; a decoupled model may also end without one that is marked so
          */
         void accept(List<Tensor> outputs, Map<String, ParameterValue> parameters, boolean last);
+
+        /**
+         * Takes a failure of a decoupled model in the place of a response, after which others may follow. The call ends
+         * by it unless this says otherwise.
+         */
+        default void acceptFailure(GatunException reason) {
+            throw reason;
+        }
     }
 
     /** @param version in decimal; empty for the highest that is ready */
@@ -145,7 +154,10 @@ public final class ModelCall {
         several = true;
     }
 
-    /** Gives the call up: it ends by CANCELLED unless it is over. */
+    /**
+     * Gives the call up: one that waits ends by CANCELLED; the model that runs one learns of it, and may stop. What a
+     * decoupled model sends nevertheless is taken as before.
+     */
     public void cancel() {
         Runnable action;
         synchronized (this) {

@@ -23,6 +23,13 @@ final class ResponseProgress {
         beforeNanos = sentNanos;
     }
 
+    /** Counts a failure that has been sent now in the place of a response. */
+    void sentFailure(ResponseTable table) {
+        long sentNanos = System.nanoTime();
+        table.failed(place++, sentNanos - beforeNanos);
+        beforeNanos = sentNanos;
+    }
+
     /** Counts the end of the responses without one more. */
     void ended(ResponseTable table) {
         table.ended(place, System.nanoTime() - beforeNanos);

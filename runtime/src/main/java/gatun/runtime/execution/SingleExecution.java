@@ -46,6 +46,9 @@ final class SingleExecution implements ModelExecution {
 
     private int sent;
 
+    /** What was sent last, where that was a failure; for decoupled models. */
+    private @Nullable GatunException lastFailure;
+
     /**
      * @param responses where the single responses of a decoupled model are counted; null for any other
      * @param detacher has another thread do the rest of the run; false where it does not
@@ -72,6 +75,7 @@ final class SingleExecution implements ModelExecution {
         ticket = next;
         apart = false;
         sent = 0;
+        lastFailure = null;
     }
 
     /** Begins a run for one request. */
@@ -126,7 +130,7 @@ final class SingleExecution implements ModelExecution {
             throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
         }
         for (int i = 0; i < done.tensors().outputCount(); i++) {
-            if (done.result(i) == null) {
+            if (done.result(i) == null && !done.leavesOut(i)) {
                 throw new GatunException(
                         ErrorCode.INTERNAL,
                         "the backend gave no output '" + outputName(i) + "' of model '"
@@ -155,11 +159,32 @@ final class SingleExecution implements ModelExecution {
             boolean sentNow = running.send(last);
             if (sentNow) {
                 running.progress().sent(table, madeNanos);
+                lastFailure = null;
             }
             return sentNow;
         } catch (GatunException e) {
             throw run.refuse(e);
         }
+    }
+
+    @Override
+    public void sendFailure(GatunException reason) {
+        InferenceTicket running = ticket();
+        if (responses == null) {
+            throw reason;
+        }
+        try {
+            running.sendFailure(reason);
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+        running.progress().sentFailure(responses);
+        lastFailure = reason;
+    }
+
+    /** The failure that the client got last; empty where it got a response after it, or no failure. */
+    Optional<GatunException> lastFailure() {
+        return Optional.ofNullable(lastFailure);
     }
 
     @Override

@@ -9,6 +9,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.metrics.MetricRegistry;
@@ -67,9 +68,23 @@ final class BackendCalls implements ModelServer {
     private static void infer(
             ServedModel model, InferenceRequest request, ModelCall call, ModelCall.Responses responses) {
         if (call.takesSeveral()) {
-            model.infer(request, (response, last) -> pass(response, last, responses));
+            request.takeLateResponses();
+            model.infer(request, new Passed(responses));
         } else {
             pass(model.infer(request), true, responses);
+        }
+    }
+
+    /** Passes responses and failures to the backend that asked. */
+    private record Passed(ModelCall.Responses responses) implements ResponseReceiver {
+        @Override
+        public void accept(InferenceResponse response, boolean last) {
+            pass(response, last, responses);
+        }
+
+        @Override
+        public void acceptFailure(GatunException reason) {
+            responses.acceptFailure(reason);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.python;
 
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.spi.BackendInstance;
 import gatun.spi.DetachedRun;
@@ -66,6 +67,10 @@ final class PythonInstance implements BackendInstance {
         PythonWorker worker = process.worker();
         List<WholeRequest> requests = new ArrayList<>(executions.size());
         executions.forEach(execution -> requests.add(new WholeRequest(execution, worker.memory())));
+        if (model.isDecoupled()) {
+            executeTogether(executions, requests, worker);
+            return;
+        }
         PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
         Hold memory = worker.memory().use();
         try {
@@ -78,12 +83,52 @@ final class PythonInstance implements BackendInstance {
         }
     }
 
+    /** Runs requests of a decoupled model in one call of execute, which each have responses of their own. */
+    private void executeTogether(
+            List<? extends Execution> executions, List<WholeRequest> requests, PythonWorker worker) {
+        ApartPythonRun run = new ApartPythonRun(requests, worker.memory());
+        List<Integer> kept = new ArrayList<>();
+        Hold memory = worker.memory().use();
+        try {
+            executions.forEach(Execution::inferStarted);
+            worker.begin(run);
+            for (int i = 0; i < executions.size(); i++) {
+                Hold shared = worker.memory().use();
+                if (!executions.get(i).detach(new Rest(run.part(i), shared))) {
+                    shared.close();
+                    kept.add(i);
+                }
+            }
+            if (!run.awaitReturn(model.executionLimit())) {
+                killLate(worker);
+            }
+            for (int i : kept) {
+                finish(executions.get(i), requests.get(i), run.part(i));
+            }
+        } finally {
+            memory.close();
+        }
+    }
+
+    private static void finish(Execution execution, WholeRequest request, PythonRun run) {
+        try {
+            finish(run);
+            execution.inferEnded();
+        } catch (GatunException e) {
+            request.fail(e);
+        }
+    }
+
+    private void killLate(PythonWorker worker) {
+        worker.kill("execute took longer than execution_timeout_ms, "
+                + model.executionLimit().toMillis());
+    }
+
     /** Gives the run to the worker and waits until {@code execute} has returned. */
     private void begin(PythonWorker worker, PythonRun run) {
         worker.begin(run);
         if (!run.awaitReturn(model.executionLimit())) {
-            worker.kill("execute took longer than execution_timeout_ms, "
-                    + model.executionLimit().toMillis());
+            killLate(worker);
             finish(run);
         }
     }

@@ -43,12 +43,12 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
     private final CompletableFuture<String> end = new CompletableFuture<>();
     private final AtomicLong lastRun = new AtomicLong();
     private final AtomicLong lastRequest = new AtomicLong();
-    private final Map<Long, PythonRun> runs = new ConcurrentHashMap<>();
+    private final Map<Long, WorkerRun> runs = new ConcurrentHashMap<>();
     private final Map<Long, Target> targets = new ConcurrentHashMap<>();
     private final WorkerProcess process;
 
     /** A request that the worker has, and what was known of it. */
-    private record Target(PythonRun run, int index, Optional<ExecutionRequest> known) {}
+    private record Target(WorkerRun run, int index, Optional<ExecutionRequest> known) {}
 
     private PythonWorker(String name, WorkerProcess process, WorkerMemory memory, ModelServer server) {
         this.name = name;
@@ -150,7 +150,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
      *
      * @throws GatunException when its inputs find no room, or the process has ended
      */
-    void begin(PythonRun run) {
+    void begin(WorkerRun run) {
         List<List<Tensor>> inputs = new ArrayList<>();
         List<Long> offsets = new ArrayList<>();
         long number = lastRun.incrementAndGet();
@@ -177,7 +177,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         }
     }
 
-    private void write(FrameWriter frame, long number, PythonRun run, List<List<Tensor>> inputs, List<Long> offsets) {
+    private void write(FrameWriter frame, long number, WorkerRun run, List<List<Tensor>> inputs, List<Long> offsets) {
         frame.u64(number).u32(run.requests().size());
         int next = 0;
         for (int i = 0; i < run.requests().size(); i++) {
@@ -269,7 +269,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
     }
 
     private void ran(FrameReader frame) {
-        PythonRun run = runs.remove(frame.u64());
+        WorkerRun run = runs.remove(frame.u64());
         if (run == null) {
             throw new GatunException(ErrorCode.INTERNAL, "a worker answers a run that it was not given");
         }
@@ -305,7 +305,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         };
     }
 
-    private void forget(PythonRun run) {
+    private void forget(WorkerRun run) {
         for (int i = 0; i < run.requests().size(); i++) {
             targets.remove(run.firstNumber() + i);
         }

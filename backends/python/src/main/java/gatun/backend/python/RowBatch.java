@@ -87,8 +87,16 @@ final class RowBatch {
             WorkerTensor tensor = tensor(response, name);
             first = first == null && tensor != null ? tensor.spec() : first;
         }
+        for (RowRequest request : taken.keySet()) {
+            if (tensor(taken.get(request), name) == null) {
+                request.row().leaveOut(name);
+            }
+        }
         if (first == null) {
             return;
+        }
+        if (first.shape().elementCount() < 0) {
+            throw noShape(name, first);
         }
         if (first.shape().rank() == 0) {
             throw new GatunException(
@@ -112,6 +120,12 @@ final class RowBatch {
                 MemorySegment.copy(memory.response(tensor.offset(), part.byteSize()), 0, part, 0, part.byteSize());
             }
         }
+    }
+
+    private static GatunException noShape(String name, TensorSpec spec) {
+        return new GatunException(
+                ErrorCode.INTERNAL,
+                "output '" + name + "' has shape " + spec.shape() + ": expected dimensions of 0 or more");
     }
 
     /** Rows without a response have empty strings. */

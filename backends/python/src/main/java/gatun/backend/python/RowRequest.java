@@ -91,6 +91,12 @@ final class RowRequest implements RunRequest {
         batch.take(this, response, more);
     }
 
+    /** A step of a sequence ends by its first failure. */
+    @Override
+    public void takeFailure(GatunException reason) {
+        throw reason;
+    }
+
     @Override
     public void fail(GatunException reason) {
         request.fail(reason);

@@ -141,15 +141,37 @@ final class ServerCalls implements AutoCloseable {
             for (WorkerTensor input : inputs) {
                 wanted.input(new Tensor(input.spec(), memory.response(input.offset(), input.byteSize())));
             }
-            server.infer(wanted, (tensors, parameters, last) -> {
-                response(call, tensors, parameters, last);
-                ended[0] = last;
-            });
+            server.infer(wanted, new Results(call, ended));
             return ended[0];
         } catch (GatunException e) {
             throw e.code() == ErrorCode.NOT_FOUND
                     ? new GatunException(e.code(), wanted.model() + " - Error when running inference: " + text(e), e)
                     : e;
+        }
+    }
+
+    /** Sends the results of a call. */
+    private final class Results implements ModelCall.Responses {
+        private final long call;
+        private final boolean[] ended;
+
+        Results(long call, boolean[] ended) {
+            this.call = call;
+            this.ended = ended;
+        }
+
+        @Override
+        public void accept(List<Tensor> tensors, Map<String, ParameterValue> parameters, boolean last) {
+            response(call, tensors, parameters, last);
+            ended[0] = last;
+        }
+
+        @Override
+        public void acceptFailure(GatunException reason) {
+            sender.send(Kind.RESULT, frame -> {
+                frame.u64(call).u8(0).u8(Kind.ERROR);
+                frame.u8(Codec.code(reason.code())).text(text(reason));
+            });
         }
     }
 

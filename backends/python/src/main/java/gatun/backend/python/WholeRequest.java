@@ -58,6 +58,9 @@ final class WholeRequest implements RunRequest {
                 WorkerTensor tensor = at < 0 ? null : left.set(at, null);
                 if (tensor != null) {
                     lend(i, tensor);
+                } else {
+                    String missing = execution.outputName(i);
+                    request().ifPresent(request -> request.leaveOut(missing));
                 }
             }
             request().ifPresent(request -> setParameters(request, response));
@@ -98,6 +101,11 @@ final class WholeRequest implements RunRequest {
         } catch (IllegalArgumentException e) {
             throw GatunException.invalidArgument(String.valueOf(e.getMessage()));
         }
+    }
+
+    @Override
+    public void takeFailure(GatunException reason) {
+        execution.sendFailure(reason);
     }
 
     @Override
