@@ -77,7 +77,10 @@ public interface ExecutionRequest {
     /** The priority that the client gave the request, 1 the highest; 0 when it gave none. */
     long priority();
 
-    /** Where the request belongs in the client's own traces, as the header {@code traceparent} says it; mostly empty. */
+    /**
+     * The span of this run in the request's trace, as a header {@code traceparent} says it, for those who continue the
+     * trace elsewhere; empty unless the request is traced for a collector of spans.
+     */
     Optional<String> traceContext();
 
     /**

@@ -26,6 +26,7 @@ public final class ModelCall {
     private long timeoutMicros;
     private long priority;
     private boolean several;
+    private Optional<ExecutionRequest> madeFor = Optional.empty();
 
     // Guarded by this.
     private boolean cancelled;
@@ -142,6 +143,16 @@ public final class ModelCall {
     /** Sets the priority. */
     public void priority(long newPriority) {
         priority = newPriority;
+    }
+
+    /** The request whose run makes this call, whose trace tells of it; empty for none. */
+    public Optional<ExecutionRequest> madeFor() {
+        return madeFor;
+    }
+
+    /** Has the trace of {@code request}, whose run goes on, tell of this call. */
+    public void madeFor(ExecutionRequest request) {
+        madeFor = Optional.of(request);
     }
 
     /** Whether any number of responses may come. */

@@ -50,6 +50,6 @@ abstract class RequestTicket extends Ticket implements ExecutionRequest {
 
     @Override
     public final Optional<String> traceContext() {
-        return request.trace().flatMap(RequestTrace::joined).map(TraceParent::header);
+        return request.trace().flatMap(RequestTrace::nameRun).map(TraceParent::header);
     }
 }

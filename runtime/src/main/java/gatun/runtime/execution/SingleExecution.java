@@ -119,7 +119,11 @@ final class SingleExecution implements ModelExecution {
             requireOneResponse(done);
             done.settle();
         } else if (!done.isAnythingMade() || !send(done, responses, true)) {
-            done.progress().ended(responses);
+            if (done.isUnwanted()) {
+                done.progress().brokenOff(responses, true);
+            } else {
+                done.progress().ended(responses);
+            }
         }
         run.markAnswered(done);
         run.end();

@@ -10,10 +10,12 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.execution.RunningRequests;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.repository.ModelRepository;
+import gatun.runtime.tracing.RequestTrace;
 import gatun.spi.CorrelationId;
 import gatun.spi.ModelCall;
 import gatun.spi.ModelMetrics;
@@ -22,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,15 +55,31 @@ final class BackendCalls implements ModelServer {
     @Override
     public void infer(ModelCall call, ModelCall.Responses responses) {
         ServedModel model = repository().model(call.model(), call.version());
+        Optional<RequestTrace> within = call.madeFor().flatMap(RunningRequests::trace);
+        Optional<RequestTrace> trace = within.map(parent -> parent.child(model.name(), model.version()));
         try (InferenceRequest request = request(call, model)) {
             call.onCancel(request.cancellation()::cancel);
-            while (true) {
-                try {
-                    infer(model, request, call, responses);
-                    return;
-                } catch (VersionRetiredException e) {
-                    model = repository().successor(model, request, e);
-                }
+            trace.ifPresent(request::trace);
+            request.traceStart();
+            try {
+                inferLatest(model, request, call, responses);
+            } finally {
+                request.traceEnd();
+            }
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private void inferLatest(
+            ServedModel model, InferenceRequest request, ModelCall call, ModelCall.Responses responses) {
+        ServedModel latest = model;
+        while (true) {
+            try {
+                infer(latest, request, call, responses);
+                return;
+            } catch (VersionRetiredException e) {
+                latest = repository().successor(latest, request, e);
             }
         }
     }
@@ -69,17 +88,17 @@ final class BackendCalls implements ModelServer {
             ServedModel model, InferenceRequest request, ModelCall call, ModelCall.Responses responses) {
         if (call.takesSeveral()) {
             request.takeLateResponses();
-            model.infer(request, new Passed(responses));
+            model.infer(request, new Passed(request, responses));
         } else {
-            pass(model.infer(request), true, responses);
+            pass(request, model.infer(request), true, responses);
         }
     }
 
     /** Passes responses and failures to the backend that asked. */
-    private record Passed(ModelCall.Responses responses) implements ResponseReceiver {
+    private record Passed(InferenceRequest request, ModelCall.Responses responses) implements ResponseReceiver {
         @Override
         public void accept(InferenceResponse response, boolean last) {
-            pass(response, last, responses);
+            pass(request, response, last, responses);
         }
 
         @Override
@@ -88,8 +107,10 @@ final class BackendCalls implements ModelServer {
         }
     }
 
-    private static void pass(InferenceResponse response, boolean last, ModelCall.Responses responses) {
+    private static void pass(
+            InferenceRequest request, InferenceResponse response, boolean last, ModelCall.Responses responses) {
         try (response) {
+            request.traceAnswer(response);
             List<Tensor> outputs = new ArrayList<>(response.outputs().size());
             for (OutputTensor output : response.outputs()) {
                 outputs.add(output.tensor());

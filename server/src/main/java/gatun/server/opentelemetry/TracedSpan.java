@@ -3,6 +3,7 @@ package gatun.server.opentelemetry;
 
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.Timestamp;
+import gatun.runtime.tracing.TraceParent;
 import gatun.runtime.tracing.TraceStage;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
@@ -24,11 +25,13 @@ import java.util.stream.Stream;
  * it. A request that was made for another lies within that one's span. Each span has its stages as events.
  *
  * @param name the name of the span
+ * @param id its number, where others know it already
  * @param attributes the attributes of the span, beside its times
  * @param events its stages, in the order of their times
  * @param children the spans within it; an empty span has some
  */
-record TracedSpan(String name, Attributes attributes, List<Timestamp> events, List<TracedSpan> children) {
+record TracedSpan(
+        String name, Optional<String> id, Attributes attributes, List<Timestamp> events, List<TracedSpan> children) {
     /** The spans of a client's request; empty when it has reached no stage that is told. */
     static Optional<TracedSpan> of(RequestTrace trace) {
         return span("InferRequest", Attributes.empty(), events(trace, Part.EDGE), request(trace));
@@ -36,8 +39,11 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
 
     private static List<TracedSpan> request(RequestTrace trace) {
         List<TracedSpan> children = new ArrayList<>();
-        span("compute", Attributes.empty(), events(trace, Part.COMPUTE), List.of())
-                .ifPresent(children::add);
+        List<Timestamp> compute = events(trace, Part.COMPUTE);
+        if (!compute.isEmpty()) {
+            Optional<String> id = trace.namedRun().map(TraceParent::spanId);
+            children.add(new TracedSpan("compute", id, Attributes.empty(), compute, List.of()));
+        }
         trace.children().forEach(child -> children.addAll(request(child)));
         return span(trace.modelName(), attributes(trace), events(trace, Part.REQUEST), children).stream()
                 .toList();
@@ -47,7 +53,7 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
             String name, Attributes attributes, List<Timestamp> events, List<TracedSpan> children) {
         return events.isEmpty() && children.isEmpty()
                 ? Optional.empty()
-                : Optional.of(new TracedSpan(name, attributes, events, children));
+                : Optional.of(new TracedSpan(name, Optional.empty(), attributes, events, children));
     }
 
     private static Attributes attributes(RequestTrace trace) {
@@ -78,10 +84,12 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
     /**
      * Begins and ends these spans, at the times of their events.
      *
+     * @param ids gives the spans their numbers
      * @param parent the span or trace that the outermost is a part of
      * @param epochNanos added to the times of events, for nanoseconds since 1970
      */
-    void record(Tracer tracer, Context parent, long epochNanos) {
+    void record(Tracer tracer, ChosenIds ids, Context parent, long epochNanos) {
+        ids.nextSpan(id);
         Span span = tracer.spanBuilder(name)
                 .setParent(parent)
                 // As Triton has it, for inner spans too.
@@ -93,7 +101,7 @@ record TracedSpan(String name, Attributes attributes, List<Timestamp> events, Li
             span.addEvent(event.stage().name(), event.nanos() + epochNanos, TimeUnit.NANOSECONDS);
         }
         Context within = parent.with(span);
-        children.forEach(child -> child.record(tracer, within, epochNanos));
+        children.forEach(child -> child.record(tracer, ids, within, epochNanos));
         span.end(endedNanos() + epochNanos, TimeUnit.NANOSECONDS);
     }
 

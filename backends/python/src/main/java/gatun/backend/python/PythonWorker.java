@@ -55,7 +55,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         this.process = process;
         this.memory = memory;
         memory.onReturned(() -> Thread.ofVirtual().name("worker-release").start(this::tellReturnedIfRunning));
-        calls = new ServerCalls(server, memory, process::send, this::isCancelled);
+        calls = new ServerCalls(server, memory, process::send, this::known);
     }
 
     /** Starts a process, which owns {@code memory} from now on, and gives it its first frame. */
@@ -209,7 +209,10 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         frame.u32((starts ? 1 : 0) | (ends ? 2 : 0));
         frame.u64(known.map(ExecutionRequest::timeoutMicros).orElse(0L));
         frame.u64(known.map(ExecutionRequest::priority).orElse(0L));
-        frame.text(known.flatMap(ExecutionRequest::traceContext).orElse(""));
+        // As Triton gives it to models, whose tracing reads headers of a JSON object.
+        frame.text(known.flatMap(ExecutionRequest::traceContext)
+                .map(header -> "{\"traceparent\":\"" + header + "\"}")
+                .orElse(""));
         Codec.writeParameters(frame, known.map(ExecutionRequest::parameters).orElse(Map.of()));
     }
 
@@ -232,9 +235,9 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         }
     }
 
-    private boolean isCancelled(long request) {
+    private Optional<ExecutionRequest> known(long request) {
         Target target = targets.get(request);
-        return target != null && target.known().map(ExecutionRequest::cancelled).orElse(false);
+        return target == null ? Optional.empty() : target.known();
     }
 
     @Override

@@ -6,6 +6,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Tensor;
 import gatun.spi.CorrelationId;
+import gatun.spi.ExecutionRequest;
 import gatun.spi.ModelCall;
 import gatun.spi.ModelServer;
 import gatun.spi.ParameterValue;
@@ -17,12 +18,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
-import java.util.function.LongPredicate;
+import java.util.function.LongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +48,7 @@ final class ServerCalls implements AutoCloseable {
     private final ModelServer server;
     private final WorkerMemory memory;
     private final Sender sender;
-    private final LongPredicate isCancelled;
+    private final LongFunction<Optional<ExecutionRequest>> requests;
     private final MetricCalls metrics;
     private final Map<Long, ModelCall> underWay = new ConcurrentHashMap<>();
     private final Semaphore room = new Semaphore(LIMIT);
@@ -57,12 +59,13 @@ final class ServerCalls implements AutoCloseable {
         void send(int kind, Consumer<FrameWriter> body);
     }
 
-    /** @param isCancelled whether the client of a request, by its number, has given it up */
-    ServerCalls(ModelServer server, WorkerMemory memory, Sender sender, LongPredicate isCancelled) {
+    /** @param requests what is known of the requests that the worker has, by their numbers */
+    ServerCalls(
+            ModelServer server, WorkerMemory memory, Sender sender, LongFunction<Optional<ExecutionRequest>> requests) {
         this.server = server;
         this.memory = memory;
         this.sender = sender;
-        this.isCancelled = isCancelled;
+        this.requests = requests;
         metrics = new MetricCalls(server.metrics());
     }
 
@@ -78,7 +81,14 @@ final class ServerCalls implements AutoCloseable {
                     unwanted.cancel();
                 }
             }
-            case CANCELLED -> value(call, isCancelled.test(frame.u64()) ? 1 : 0);
+            case CANCELLED ->
+                value(
+                        call,
+                        requests.apply(frame.u64())
+                                        .map(ExecutionRequest::cancelled)
+                                        .orElse(false)
+                                ? 1
+                                : 0);
             case LOAD -> load(call, frame);
             case UNLOAD -> {
                 String model = frame.text();
@@ -116,8 +126,10 @@ final class ServerCalls implements AutoCloseable {
         if (frame.u8() != 0) {
             wanted.takeSeveral();
         }
-        String traceContext = frame.text();
-        LOG.trace("A call of model '{}' belongs to trace '{}'", model, traceContext);
+        long madeFor = frame.u64();
+        if (madeFor != 0) {
+            requests.apply(madeFor - 1).ifPresent(wanted::madeFor);
+        }
         wanted.parameters().putAll(Codec.readParameters(frame));
         int outputs = frame.count(Integer.BYTES);
         for (int i = 0; i < outputs; i++) {
