@@ -87,6 +87,25 @@ class LeftOutOutputsTest {
     }
 
     @Test
+    void shouldLeaveOutWhatAMemberOfAnEnsembleLeavesOut() {
+        test.model("m", TENSORS).model("e", """
+                platform: "ensemble"
+                input [ { name: "IN" data_type: TYPE_FP32 dims: [ 2 ] } ]
+                output [ { name: "OUT" data_type: TYPE_FP32 dims: [ 2 ] }, { name: "MORE" data_type: TYPE_STRING dims: [ -1 ] } ]
+                ensemble_scheduling { step [ {
+                    model_name: "m" model_version: -1
+                    input_map { key: "IN" value: "IN" }
+                    output_map { key: "OUT" value: "OUT" }
+                    output_map { key: "MORE" value: "MORE" } } ] }
+                """).open(execution -> {
+            copy(execution);
+            execution.requests().getFirst().leaveOut("MORE");
+        });
+        assertThat(names(test.server().infer(test.input(test.request("e"), "IN", 2))))
+                .containsExactly("OUT");
+    }
+
+    @Test
     void shouldLeaveOutputsOfABatchOutForSomeOfItsRequests() throws Exception {
         test.model("m", BATCHED).open(execution -> {
             copy(execution);
