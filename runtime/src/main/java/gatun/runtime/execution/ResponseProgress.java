@@ -23,10 +23,10 @@ final class ResponseProgress {
         beforeNanos = sentNanos;
     }
 
-    /** Counts a failure that has been sent now in the place of a response. */
-    void sentFailure(ResponseTable table) {
+    /** As {@link #sent}, of a failure in the place of a response. */
+    void sentFailure(ResponseTable table, long madeNanos) {
         long sentNanos = System.nanoTime();
-        table.failed(place++, sentNanos - beforeNanos);
+        table.sentFailure(place++, madeNanos - beforeNanos, sentNanos - madeNanos);
         beforeNanos = sentNanos;
     }
 

@@ -177,12 +177,13 @@ final class SingleExecution implements ModelExecution {
         if (responses == null) {
             throw reason;
         }
+        long madeNanos = System.nanoTime();
         try {
             running.sendFailure(reason);
         } catch (GatunException e) {
             throw run.refuse(e);
         }
-        running.progress().sentFailure(responses);
+        running.progress().sentFailure(responses, madeNanos);
         lastFailure = reason;
     }
 

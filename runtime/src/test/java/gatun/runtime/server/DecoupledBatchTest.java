@@ -9,10 +9,10 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.runtime.BatchStatistics;
+import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
-import gatun.runtime.ResponseStatistics;
 import gatun.spi.Backend;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
@@ -189,7 +189,7 @@ class DecoupledBatchTest {
                 .extracting(BatchStatistics::batchSize)
                 .containsExactly(2);
         assertThat(statistics().responses())
-                .extracting(ResponseStatistics::successCount)
+                .extracting(responses -> responses.success().count())
                 .containsExactly(2L, 2L, 0L);
     }
 
@@ -279,11 +279,14 @@ class DecoupledBatchTest {
                 .extracting(responses -> responses.fail().count())
                 .containsExactly(0L, 1L, 0L, 0L);
         assertThat(statistics().responses())
-                .extracting(ResponseStatistics::successCount)
+                .extracting(responses -> responses.success().count())
                 .containsExactly(1L, 0L, 1L, 0L);
         assertThat(statistics().responses())
                 .extracting(responses -> responses.empty().count())
                 .containsExactly(0L, 0L, 0L, 1L);
+        assertThat(statistics().responses())
+                .extracting(responses -> responses.computeOutput().count())
+                .containsExactly(1L, 1L, 1L, 0L);
     }
 
     private static void sendAlone(Execution execution, float value) {
@@ -315,5 +318,27 @@ class DecoupledBatchTest {
                 .isInstanceOf(GatunException.class)
                 .hasMessage("the first");
         assertThat(got).isEmpty();
+    }
+
+    @Test
+    void shouldCountTheEndOfARequestThatNobodyWantsAsCancelled() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        test.model("m", ALONE).open(execution -> {
+            running.countDown();
+            Await.until(
+                    "the client to give up",
+                    () -> execution.requests().getFirst().cancelled());
+        });
+        InferenceRequest request = test.input(test.request("m"), "IN", 1);
+        Future<?> end = clients.submit(() -> test.server().infer(request, new Client()));
+        Await.opened(running);
+        request.cancellation().cancel();
+        end.get(30, TimeUnit.SECONDS);
+        assertThat(statistics().responses())
+                .extracting(responses -> responses.cancel().count())
+                .containsExactly(1L);
+        assertThat(statistics().responses())
+                .extracting(responses -> responses.empty().count())
+                .containsExactly(0L);
     }
 }
