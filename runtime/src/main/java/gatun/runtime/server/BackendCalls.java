@@ -61,22 +61,22 @@ final class BackendCalls implements ModelServer {
             call.onCancel(request.cancellation()::cancel);
             trace.ifPresent(request::trace);
             request.traceStart();
+            Passed passed = new Passed(request, responses);
             try {
-                inferLatest(model, request, call, responses);
+                inferLatest(model, request, call, passed);
             } finally {
-                request.traceEnd();
+                passed.endTrace();
             }
         } finally {
             trace.ifPresent(RequestTrace::end);
         }
     }
 
-    private void inferLatest(
-            ServedModel model, InferenceRequest request, ModelCall call, ModelCall.Responses responses) {
+    private void inferLatest(ServedModel model, InferenceRequest request, ModelCall call, Passed passed) {
         ServedModel latest = model;
         while (true) {
             try {
-                infer(latest, request, call, responses);
+                infer(latest, request, call, passed);
                 return;
             } catch (VersionRetiredException e) {
                 latest = repository().successor(latest, request, e);
@@ -84,38 +84,52 @@ final class BackendCalls implements ModelServer {
         }
     }
 
-    private static void infer(
-            ServedModel model, InferenceRequest request, ModelCall call, ModelCall.Responses responses) {
+    private static void infer(ServedModel model, InferenceRequest request, ModelCall call, Passed passed) {
         if (call.takesSeveral()) {
             request.takeLateResponses();
-            model.infer(request, new Passed(request, responses));
+            model.infer(request, passed);
         } else {
-            pass(request, model.infer(request), true, responses);
+            passed.accept(model.infer(request), true);
         }
     }
 
     /** Passes responses and failures to the backend that asked. */
-    private record Passed(InferenceRequest request, ModelCall.Responses responses) implements ResponseReceiver {
+    private static final class Passed implements ResponseReceiver {
+        private final InferenceRequest request;
+        private final ModelCall.Responses responses;
+        private boolean traceEnded;
+
+        Passed(InferenceRequest request, ModelCall.Responses responses) {
+            this.request = request;
+            this.responses = responses;
+        }
+
         @Override
         public void accept(InferenceResponse response, boolean last) {
-            pass(request, response, last, responses);
+            try (response) {
+                request.traceAnswer(response);
+                if (last) {
+                    // Before the backend that asked knows: its own request may end by that, and the trace with it.
+                    endTrace();
+                }
+                List<Tensor> outputs = new ArrayList<>(response.outputs().size());
+                for (OutputTensor output : response.outputs()) {
+                    outputs.add(output.tensor());
+                }
+                responses.accept(outputs, response.parameters(), last);
+            }
         }
 
         @Override
         public void acceptFailure(GatunException reason) {
             responses.acceptFailure(reason);
         }
-    }
 
-    private static void pass(
-            InferenceRequest request, InferenceResponse response, boolean last, ModelCall.Responses responses) {
-        try (response) {
-            request.traceAnswer(response);
-            List<Tensor> outputs = new ArrayList<>(response.outputs().size());
-            for (OutputTensor output : response.outputs()) {
-                outputs.add(output.tensor());
+        void endTrace() {
+            if (!traceEnded) {
+                traceEnded = true;
+                request.traceEnd();
             }
-            responses.accept(outputs, response.parameters(), last);
         }
     }
 
