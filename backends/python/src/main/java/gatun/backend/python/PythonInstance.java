@@ -8,6 +8,7 @@ import gatun.spi.DetachedRun;
 import gatun.spi.Execution;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -45,9 +46,11 @@ final class PythonInstance implements BackendInstance {
         @Nullable
         RowBatch batch = execution.requests().size() < 2
                 ? null
-                : RowRequest.of(execution, worker.memory(), model.isDecoupled()).orElse(null);
-        List<? extends RunRequest> requests =
-                batch == null ? List.of(new WholeRequest(execution, worker.memory())) : batch.requests();
+                : RowRequest.of(execution, worker.memory(), model.isDecoupled(), model.sharedRanks())
+                        .orElse(null);
+        List<? extends RunRequest> requests = batch == null
+                ? List.of(new WholeRequest(execution, worker.memory(), model.sharedRanks()))
+                : batch.requests();
         PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
         execution.inferStarted();
         begin(worker, run);
@@ -66,7 +69,7 @@ final class PythonInstance implements BackendInstance {
     public void executeApart(List<? extends Execution> executions) {
         PythonWorker worker = process.worker();
         List<WholeRequest> requests = new ArrayList<>(executions.size());
-        executions.forEach(execution -> requests.add(new WholeRequest(execution, worker.memory())));
+        executions.forEach(execution -> requests.add(new WholeRequest(execution, worker.memory(), Map.of())));
         if (model.isDecoupled()) {
             executeTogether(executions, requests, worker);
             return;

@@ -9,7 +9,9 @@ import gatun.wire.inference.ModelConfig;
 import gatun.workers.WorkerMemory;
 import gatun.workers.WorkerProcess;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -20,6 +22,7 @@ final class PythonModel implements BackendModel {
     private final Interpreter interpreter;
     private final PythonBackend backend;
     private final Duration executionLimit;
+    private final Map<String, Integer> sharedRanks = new HashMap<>();
     private final List<PythonInstance> instances = new CopyOnWriteArrayList<>();
 
     PythonModel(ModelConfig config, ModelFile file, Interpreter interpreter, PythonBackend backend) {
@@ -28,6 +31,17 @@ final class PythonModel implements BackendModel {
         this.interpreter = interpreter;
         this.backend = backend;
         executionLimit = ExecutionLimit.of(config);
+        if (config.getMaxBatchSize() > 0 && config.hasSequenceBatching()) {
+            config.getOutputList()
+                    .forEach(output -> sharedRanks.put(
+                            output.getName(),
+                            1 + (output.hasReshape() ? output.getReshape().getShapeCount() : output.getDimsCount())));
+        }
+    }
+
+    /** How many dimensions outputs have that steps of sequences share; empty where no requests share tensors. */
+    Map<String, Integer> sharedRanks() {
+        return sharedRanks;
     }
 
     boolean isDecoupled() {

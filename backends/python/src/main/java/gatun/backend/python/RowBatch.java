@@ -21,14 +21,17 @@ final class RowBatch {
     private final WorkerMemory memory;
     private final boolean decoupled;
     private final int rows;
+    private final Map<String, Integer> ranks;
     private final Map<RowRequest, WorkerResponse> taken = new LinkedHashMap<>();
     private List<RowRequest> requests = List.of();
 
-    RowBatch(Execution execution, WorkerMemory memory, boolean decoupled, int rows) {
+    /** @param ranks how many dimensions outputs have by the configuration, with the batch dimension */
+    RowBatch(Execution execution, WorkerMemory memory, boolean decoupled, int rows, Map<String, Integer> ranks) {
         this.execution = execution;
         this.memory = memory;
         this.decoupled = decoupled;
         this.rows = rows;
+        this.ranks = ranks;
     }
 
     void requests(List<RowRequest> all) {
@@ -50,7 +53,7 @@ final class RowBatch {
 
     /** Takes a response; owns its blocks. That of a decoupled model goes out now, others when all are there. */
     void take(RowRequest request, WorkerResponse response, boolean more) {
-        taken.put(request, response);
+        taken.put(request, request.rowCount() == 1 ? withBatchDimension(response) : response);
         if (decoupled) {
             write();
             for (RowRequest other : requests) {
@@ -60,6 +63,15 @@ final class RowBatch {
             }
             execution.send();
         }
+    }
+
+    private WorkerResponse withBatchDimension(WorkerResponse response) {
+        return new WorkerResponse(
+                response.error(),
+                response.parameters(),
+                response.tensors().stream()
+                        .map(tensor -> tensor.withBatchDimension(ranks))
+                        .toList());
     }
 
     /** Makes the outputs of all responses that were taken and did not go out. */
