@@ -124,7 +124,7 @@ class Server:
         if method == 1:
             call.update(model=body.text(), version=body.take("q"), id=body.text(), correlation=self._correlation(body))
             call.update(flags=body.take("I"), timeout=body.take("Q"), priority=body.take("Q"))
-            call.update(decoupled=body.take("?"), trace=body.text(), parameters=body.parameters())
+            call.update(decoupled=body.take("?"), trace=body.take("Q"), parameters=body.parameters())
             call.update(outputs=body.list(body.text), tensors=self.taken(body.list(body.tensor)))
         elif method in (2, 3, 10, 11, 12):
             call.update(number=body.take("Q"))

@@ -55,13 +55,13 @@ assert call.exec().output_tensors()[0].as_numpy().tolist() == [2]
 result = [pb_utils.InferenceResponse(parameters={"ok": True})]
 """
         server = self.serve(PROGRAM)
-        server.execute({"inputs": {"CODE": [code.encode()]}, "trace": "T"})
+        request = server.execute({"inputs": {"CODE": [code.encode()]}, "trace": "T"})[0]
         call = server.call()
         tensors = call.pop("tensors")
         self.assertEqual([0, 1, 2], tensors["IN"].tolist())
         self.assertEqual([b"a", b"b"], tensors["S"].tolist())
         expected = dict(method=INFER, model="other", version=3, id="id", correlation="s", flags=3, timeout=9)
-        expected.update(priority=0, decoupled=False, trace="T", parameters={"p": 1, "q": False, "r": "x"})
+        expected.update(priority=0, decoupled=False, trace=request + 1, parameters={"p": 1, "q": False, "r": "x"})
         expected.update(outputs=["A", "B"], call=call["call"])
         self.assertEqual(expected, call)
         server.result(call, RESPONSE, tensors=[("A", np.array([2]))])

@@ -19,13 +19,15 @@ _new_request = object.__new__
 class InferenceTrace:
     """The trace that a request belongs to, if it belongs to one."""
 
-    __slots__ = ("_context",)
+    __slots__ = ("_context", "_request")
 
-    def __init__(self, context=""):
+    def __init__(self, context="", request=0):
         self._context = context
+        # One more than the number of the request whose trace it is; 0 for none.
+        self._request = request
 
     def get_context(self):
-        """What the client's tracing passes on, as a JSON text; None where there is nothing."""
+        """The span of the request's run, as a JSON text of headers; None where the server makes no spans."""
         return self._context or None
 
 
@@ -45,6 +47,7 @@ class InferenceRequest:
         "_timeout",
         "_priority",
         "_trace_context",
+        "_traced_request",
         "_parameters",
         "_release_flags",
         "_sender",
@@ -88,6 +91,7 @@ class InferenceRequest:
         if trace is not None and not isinstance(trace, InferenceTrace):
             raise TypeError(f"trace must be an InferenceTrace, not {type(trace).__name__}")
         self._trace_context = "" if trace is None else trace._context
+        self._traced_request = 0 if trace is None else trace._request
         self._parameters = checked_parameters(parameters)
         self._release_flags = RELEASE_ALL
         self._sender = None
@@ -136,7 +140,7 @@ class InferenceRequest:
         return json.dumps(self._parameters or {})
 
     def trace(self):
-        return InferenceTrace(self._trace_context)
+        return InferenceTrace(self._trace_context, self._traced_request if self._worker is None else self._number + 1)
 
     def requested_output_names(self):
         return set(self._requested)
@@ -193,7 +197,7 @@ class InferenceRequest:
             frames.U32.pack(self._flags),
             frames.TWO_U64.pack(self._timeout, self._priority),
             bytes((decoupled,)),
-            frames.text(self._trace_context),
+            frames.U64.pack(self._traced_request),
             frames.parameters(self._parameters),
             frames.texts(sorted(self._requested)),
         ]

@@ -28,18 +28,10 @@ final class EngineCommand {
      */
     static WorkerProcess.Command of(String name, ProcessSettings settings, Optional<Path> backendDirectory) {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", REDIRECTED, "gatun-worker"));
-        if (settings.niceness() > 0) {
-            command.addAll(List.of("nice", "-n", Integer.toString(settings.niceness())));
-        }
-        if (!settings.cores().isEmpty()) {
-            command.addAll(List.of("taskset", "--cpu-list", settings.cores()));
-        }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags());
         backendDirectory.ifPresent(folder -> command.add(folder.toString()));
-        ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().putAll(settings.environment());
-        return new WorkerProcess.Command(name, builder);
+        return settings.limits().on(new WorkerProcess.Command(name, new ProcessBuilder(command)));
     }
 
     private static List<String> flags() {

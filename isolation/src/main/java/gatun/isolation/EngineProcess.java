@@ -14,6 +14,7 @@ import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
 import gatun.workers.RestartingWorker;
+import gatun.workers.WorkerEnd;
 import gatun.workers.WorkerMemory;
 import gatun.workers.WorkerProcess;
 import java.lang.foreign.MemorySegment;
@@ -51,7 +52,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private volatile String name;
 
     private final AtomicBoolean closed = new AtomicBoolean();
-    private final CompletableFuture<String> end = new CompletableFuture<>();
+    private final CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
     private final List<RunLine> lines = new CopyOnWriteArrayList<>();
 
     /** Keeps questions apart: each waits for its answer. */
@@ -252,9 +253,12 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         }
     }
 
-    /** Tells the engine which outputs it has back. */
-    void tellReturned() {
-        List<Long> offsets = memory().drainReturned();
+    private void tellReturned() {
+        tellReturned(memory().drainReturned());
+    }
+
+    /** Tells the engine which outputs it has back, where no run does. */
+    void tellReturned(List<Long> offsets) {
         if (offsets.isEmpty()) {
             return;
         }
@@ -310,11 +314,10 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     }
 
     @Override
-    public void ended(String how) {
-        String reason = EngineCommand.CrashReport.take(process.pid())
-                .map(crash -> "crashed with " + crash)
-                .orElse(how);
-        end.complete(reason);
+    public void ended(WorkerEnd how) {
+        end.complete(EngineCommand.CrashReport.take(process.pid())
+                .map(crash -> new WorkerEnd(WorkerEnd.Reason.SIGNAL, "crashed with " + crash))
+                .orElse(how));
         Question<?> question = pending;
         if (question != null) {
             question.answer().completeExceptionally(death());
@@ -328,14 +331,16 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
 
     /** Has {@code onEnd} hear how it ends. */
     @SuppressWarnings("FutureReturnValueIgnored") // what it hears is all that matters
-    void onEnd(Consumer<String> onEnd) {
+    void onEnd(Consumer<WorkerEnd> onEnd) {
         end.thenAccept(onEnd);
     }
 
     /** The failure of whoever needs a process that has ended, or is about to. */
     GatunException death() {
         try {
-            return new GatunException(ErrorCode.INTERNAL, "the process of model instance '" + name + "' " + end.get());
+            return new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the process of model instance '" + name + "' " + end.get().text());
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause());
         } catch (InterruptedException e) {

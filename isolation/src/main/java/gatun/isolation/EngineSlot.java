@@ -4,6 +4,8 @@ package gatun.isolation;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.InstanceSpec;
 import gatun.workers.RestartingWorker;
+import gatun.workers.WorkerEnd;
+import gatun.workers.WorkerMetrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -60,7 +62,7 @@ final class EngineSlot {
         });
     }
 
-    private Serving serving(EngineProcess process, Consumer<String> onEnd) {
+    private Serving serving(EngineProcess process, Consumer<WorkerEnd> onEnd) {
         process.servesAs(name);
         try {
             List<RunLine> lines = new CopyOnWriteArrayList<>();

@@ -10,6 +10,8 @@ import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.ModelServer;
 import gatun.wire.inference.ModelConfig;
+import gatun.workers.WorkerMetrics;
+import gatun.workers.WorkerWatch;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
@@ -143,7 +145,7 @@ final class IsolatedBackend implements Backend {
                 Objects.requireNonNull(server).metrics(),
                 Map.of("model", config.getName(), "instance", instance),
                 watch,
-                settings.memoryLimit());
+                settings.limits().memory());
     }
 
     private EngineProcess process(ModelConfig config, ProcessSettings settings) {

@@ -37,6 +37,9 @@ final class IsolatedRun {
     /** For each input where it lies: in the server's memory, or, as the complement, in a block of the process's own. */
     private final List<Long> places = new ArrayList<>();
 
+    private final List<Tensor> inputs = new ArrayList<>();
+    private List<Long> returned = List.of();
+
     /** An output that the process says it has made. */
     private sealed interface Output {
         record Own(int index, Datatype datatype, Shape shape, long offset, long byteSize) implements Output {}
@@ -63,15 +66,17 @@ final class IsolatedRun {
         try {
             for (Execution execution : executions) {
                 for (int i = 0; i < execution.inputCount(); i++) {
-                    places.add(place(execution.input(i).bytes()));
+                    Tensor input = execution.input(i); // once, since that may copy it
+                    inputs.add(input);
+                    places.add(place(input.bytes()));
                 }
             }
-            process.tellReturned();
             mailbox.askToStop(false);
             if (!executions.isEmpty()) {
                 executions.getFirst().inferStarted();
             }
-            if (!mailbox.post(Mailbox.Turn.RUN, this::write)) {
+            returned = memory.drainReturned();
+            if (!post(mailbox)) {
                 throw process.death();
             }
             finish(mailbox, limit);
@@ -84,18 +89,29 @@ final class IsolatedRun {
         }
     }
 
+    private boolean post(Mailbox mailbox) {
+        try {
+            return mailbox.post(Mailbox.Turn.RUN, this::write);
+        } catch (GatunException e) {
+            process.tellReturned(returned);
+            throw e;
+        }
+    }
+
     private long place(MemorySegment input) {
         OptionalLong there = process.inServerMemory(input);
         return there.isPresent() ? there.getAsLong() : ~memory.place(input);
     }
 
     private void write(FrameWriter frame) {
+        frame.u32(returned.size());
+        returned.forEach(frame::u64);
         frame.u8(job.number()).u32(executions.size());
         int next = 0;
         for (Execution execution : executions) {
             frame.text(execution.entryPoint()).u64(execution.timeLeftNanos()).u32(execution.inputCount());
             for (int i = 0; i < execution.inputCount(); i++) {
-                Tensor input = execution.input(i);
+                Tensor input = inputs.get(next);
                 FrameValues.writeSpec(frame, input.spec());
                 frame.u64(places.get(next++)).u64(input.bytes().byteSize());
             }
@@ -154,8 +170,13 @@ final class IsolatedRun {
             throw wrong("execution " + index);
         }
         try {
-            take(executions.get(index), frame);
-            executions.get(index).send();
+            Execution execution = executions.get(index);
+            take(execution, frame);
+            if (frame.u8() == OK) {
+                execution.send();
+            } else {
+                execution.sendFailure(FrameValues.readFailure(frame));
+            }
             return null;
         } catch (GatunException e) {
             return e;

@@ -4,6 +4,7 @@ package gatun.isolation;
 import gatun.memory.buffers.SharedFile;
 import gatun.runtime.Isolation;
 import gatun.spi.Backend;
+import gatun.workers.WorkerWatch;
 import java.nio.file.Path;
 import java.util.Optional;
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import gatun.spi.ConfigurationException;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelParameter;
+import gatun.workers.ProcessLimits;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,11 @@ class ProcessSettingsTest {
     void shouldHaveDefaults() {
         assertThat(ProcessSettings.of(config(Map.of())))
                 .isEqualTo(new ProcessSettings(
-                        ProcessSettings.Scope.INSTANCE, Duration.ZERO, 256L << 20, 0, 0, "", Map.of(), 0));
+                        ProcessSettings.Scope.INSTANCE,
+                        Duration.ZERO,
+                        256L << 20,
+                        0,
+                        new ProcessLimits(0, 0, "", Map.of())));
     }
 
     @Test
@@ -43,11 +48,8 @@ class ProcessSettingsTest {
                         ProcessSettings.Scope.MODEL,
                         Duration.ofMillis(1500),
                         1 << 20,
-                        64 << 20,
-                        5,
-                        "0-3,7",
-                        Map.of("OMP_NUM_THREADS", "1"),
-                        20_000));
+                        20_000,
+                        new ProcessLimits(64 << 20, 5, "0-3,7", Map.of("OMP_NUM_THREADS", "1"))));
     }
 
     @ParameterizedTest

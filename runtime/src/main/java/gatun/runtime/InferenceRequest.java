@@ -49,6 +49,7 @@ public final class InferenceRequest implements AutoCloseable {
     private @Nullable Runnable onSubmitted;
     private @Nullable ComputeTimes computeTimes;
     private boolean anyVersion;
+    private boolean takesLateResponses;
     private @Nullable RequestTrace trace;
     /** Whether nobody else ends the trace. */
     private boolean ownsTrace;
@@ -132,6 +133,16 @@ public final class InferenceRequest implements AutoCloseable {
     /** Sets whether the client named no version. */
     public void anyVersion(boolean unnamed) {
         anyVersion = unnamed;
+    }
+
+    /** Whether the responses that a decoupled model sends after this was given up are taken as those before. */
+    public boolean takesLateResponses() {
+        return takesLateResponses;
+    }
+
+    /** Has late responses taken, too. To be called before this is submitted. */
+    public void takeLateResponses() {
+        takesLateResponses = true;
     }
 
     /**

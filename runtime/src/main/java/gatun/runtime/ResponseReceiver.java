@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.memory.tensor.GatunException;
+
 /**
  * Takes the responses to one request, in order. Called by the thread that waits for the request, never by two at a
  * time.
@@ -15,4 +17,12 @@ public interface ResponseReceiver {
      *     marked so: then {@code InferenceServer.infer} returns though none was the last
      */
     void accept(InferenceResponse response, boolean last);
+
+    /**
+     * Takes a failure of a decoupled model in the place of a response, after which others may follow. The request ends
+     * by it where a receiver does not say otherwise.
+     */
+    default void acceptFailure(GatunException reason) {
+        throw reason;
+    }
 }

@@ -3,19 +3,20 @@ package gatun.runtime;
 
 /**
  * The outcomes of the responses of a decoupled model that were the first of their request, or the second, and so on.
- * Times are totals in nanoseconds.
  *
- * @param computeInferNanos from the response before, or from the start of the run, until the engine had this one
- * @param computeOutputNanos placing outputs and handing them over
- * @param successCount responses with outputs
- * @param fail failures instead of a response, and the time from the response before
- * @param empty ends without one more response, and the time from the response before
+ * @param computeInfer from the response before, or from the start of the run, until the engine had this one, a failure
+ *     in its place, or nothing more
+ * @param computeOutput placing outputs, and handing a response or a failure over
+ * @param success responses
+ * @param fail failures instead of a response
+ * @param empty ends without one more response
  * @param cancel responses that nobody wanted any more, and the time from the response before until that was known
  */
 public record ResponseStatistics(
-        long computeInferNanos, long computeOutputNanos, long successCount, Total fail, Total empty, Total cancel) {
+        Total computeInfer, Total computeOutput, Total success, Total fail, Total empty, Total cancel) {
     /** Of no response. */
-    public static final ResponseStatistics NONE = new ResponseStatistics(0, 0, 0, Total.NONE, Total.NONE, Total.NONE);
+    public static final ResponseStatistics NONE =
+            new ResponseStatistics(Total.NONE, Total.NONE, Total.NONE, Total.NONE, Total.NONE, Total.NONE);
 
     /**
      * A number of responses, and their time.
@@ -32,17 +33,12 @@ public record ResponseStatistics(
         }
     }
 
-    /** How long the responses with outputs took. */
-    public long successNanos() {
-        return computeInferNanos + computeOutputNanos;
-    }
-
     /** The sum of both. */
     public ResponseStatistics plus(ResponseStatistics other) {
         return new ResponseStatistics(
-                computeInferNanos + other.computeInferNanos,
-                computeOutputNanos + other.computeOutputNanos,
-                successCount + other.successCount,
+                computeInfer.plus(other.computeInfer),
+                computeOutput.plus(other.computeOutput),
+                success.plus(other.success),
                 fail.plus(other.fail),
                 empty.plus(other.empty),
                 cancel.plus(other.cancel));

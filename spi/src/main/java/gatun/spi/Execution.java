@@ -4,6 +4,7 @@ package gatun.spi;
 import gatun.memory.cuda.DeviceTransfers;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.DeviceMemory;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
@@ -65,7 +66,7 @@ public interface Execution {
      * for the same output replaces the first, for an engine whose shape turned out to be another.
      *
      * @param byteSize the exact size; for BYTES what the encoded strings take
-     * @throws gatun.memory.tensor.GatunException when the client's region is too small or the pool is exhausted
+     * @throws GatunException when the client's region is too small or the pool is exhausted
      */
     MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize);
 
@@ -74,7 +75,7 @@ public interface Execution {
      * memory is on that GPU, that very memory; else a copy, which is made on the stream of {@code transfers} and is
      * there for what is launched on it later. Valid until {@code transfers} ends its run.
      *
-     * @throws gatun.memory.tensor.GatunException when the GPU has no room or has failed
+     * @throws GatunException when the GPU has no room or has failed
      */
     default DeviceMemory input(int index, DeviceTransfers transfers) {
         return transfers.bring(input(index));
@@ -85,7 +86,7 @@ public interface Execution {
      * long)} otherwise: the client's own memory where it is on that GPU; else memory that
      * {@link DeviceTransfers#complete} copies to where the output belongs.
      *
-     * @throws gatun.memory.tensor.GatunException when the client's region is too small, or memory is short here or
+     * @throws GatunException when the client's region is too small, or memory is short here or
      *     there
      */
     default DeviceMemory output(int index, Datatype datatype, Shape shape, long byteSize, DeviceTransfers transfers) {
@@ -111,7 +112,7 @@ public interface Execution {
      *
      * @param bytes the output's bytes, for BYTES the encoded strings
      * @param hold closed once, by any thread, when the memory is not read any more; also when this fails
-     * @throws gatun.memory.tensor.GatunException when the client's region is too small or the pool is exhausted
+     * @throws GatunException when the client's region is too small or the pool is exhausted
      */
     default void lendOutput(int output, Datatype datatype, Shape shape, MemorySegment bytes, Hold hold) {
         try (hold) {
@@ -123,7 +124,8 @@ public interface Execution {
      * Sends the outputs that were made since the last call as one response, and begins the next. For decoupled models,
      * which answer a request with any number of responses, each with all or some of the wanted outputs. A run of theirs
      * is for one request, or for steps of several sequences: then each gets its rows, but for those that
-     * {@linkplain ExecutionRequest#skipResponse are left out}. The end of {@link BackendInstance#execute} ends the
+     * {@linkplain ExecutionRequest#skipResponse are left out}. (Where requests
+     * {@linkplain BackendModel#takesRequestsApart come apart}, each has an execution of its own.) The end of {@link BackendInstance#execute} ends the
      * responses of each request that does not {@linkplain ExecutionRequest#runAgain run again}: outputs that are made
      * and not sent then are its last response, and without any it ends with the response that was sent last, or without
      * a single one.
@@ -133,11 +135,23 @@ public interface Execution {
      *
      * <p>A model that is not decoupled need not call this, and fails the request when it does so twice.
      *
-     * @throws gatun.memory.tensor.GatunException when none of the requests can go on: CANCELLED when nobody wants more
+     * @throws GatunException when none of the requests can go on: CANCELLED when nobody wants more
      *     responses, or when the client has taken none for too long; others when the response cannot be made. To be
      *     passed on, which ends the run
      */
     default void send() {}
+
+    /**
+     * Sends a failure in the place of a response, after which others may follow. For decoupled models, whose responses
+     * fail one by one. What was made for the response is dropped.
+     *
+     * @throws GatunException {@code reason}, where the request ends by it: for models that are not decoupled, steps of
+     *     sequences, and clients that do not go on after a failure; otherwise as {@link #send}. To be passed on, which
+     *     ends the run
+     */
+    default void sendFailure(GatunException reason) {
+        throw reason;
+    }
 
     /**
      * Lets the instance serve other requests while {@code rest} does what is left of this run on a thread of its own:

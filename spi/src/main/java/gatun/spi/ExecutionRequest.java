@@ -59,6 +59,15 @@ public interface ExecutionRequest {
      */
     void skipResponse();
 
+    /**
+     * Answers this request without an output that it wants: for models whose responses have some of their outputs. A
+     * wanted output that is neither made nor left out fails the request, since most models owe all of them. Needless
+     * for decoupled models.
+     *
+     * @param output a name; one that the request does not want is ignored
+     */
+    void leaveOut(String output);
+
     /** Whether the client has given the request up meanwhile, so that work for it alone may be left out. */
     boolean cancelled();
 
@@ -68,7 +77,10 @@ public interface ExecutionRequest {
     /** The priority that the client gave the request, 1 the highest; 0 when it gave none. */
     long priority();
 
-    /** Where the request belongs in the client's own traces, as the header {@code traceparent} says it; mostly empty. */
+    /**
+     * The span of this run in the request's trace, as a header {@code traceparent} says it, for those who continue the
+     * trace elsewhere; empty unless the request is traced for a collector of spans.
+     */
     Optional<String> traceContext();
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,6 +26,7 @@ public final class ModelCall {
     private long timeoutMicros;
     private long priority;
     private boolean several;
+    private Optional<ExecutionRequest> madeFor = Optional.empty();
 
     // Guarded by this.
     private boolean cancelled;
@@ -40,6 +42,14 @@ public final class ModelCall {
          * @param last whether no more follow; a decoupled model may also end without one that is marked so
          */
         void accept(List<Tensor> outputs, Map<String, ParameterValue> parameters, boolean last);
+
+        /**
+         * Takes a failure of a decoupled model in the place of a response, after which others may follow. The call ends
+         * by it unless this says otherwise.
+         */
+        default void acceptFailure(GatunException reason) {
+            throw reason;
+        }
     }
 
     /** @param version in decimal; empty for the highest that is ready */
@@ -135,6 +145,16 @@ public final class ModelCall {
         priority = newPriority;
     }
 
+    /** The request whose run makes this call, whose trace tells of it; empty for none. */
+    public Optional<ExecutionRequest> madeFor() {
+        return madeFor;
+    }
+
+    /** Has the trace of {@code request}, whose run goes on, tell of this call. */
+    public void madeFor(ExecutionRequest request) {
+        madeFor = Optional.of(request);
+    }
+
     /** Whether any number of responses may come. */
     public boolean takesSeveral() {
         return several;
@@ -145,7 +165,10 @@ public final class ModelCall {
         several = true;
     }
 
-    /** Gives the call up: it ends by CANCELLED unless it is over. */
+    /**
+     * Gives the call up: one that waits ends by CANCELLED; the model that runs one learns of it, and may stop. What a
+     * decoupled model sends nevertheless is taken as before.
+     */
     public void cancel() {
         Runnable action;
         synchronized (this) {

@@ -24,8 +24,8 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
     private static final Logger LOG = LoggerFactory.getLogger(RestartingWorker.class);
 
     private final String name;
-    private final Runnable died;
-    private final Function<Consumer<String>, W> starter;
+    private final Consumer<WorkerEnd.Reason> died;
+    private final Function<Consumer<WorkerEnd>, W> starter;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
@@ -46,7 +46,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         void close();
     }
 
-    private RestartingWorker(String name, Runnable died, Function<Consumer<String>, W> starter) {
+    private RestartingWorker(String name, Consumer<WorkerEnd.Reason> died, Function<Consumer<WorkerEnd>, W> starter) {
         this.name = name;
         this.died = died;
         this.starter = starter;
@@ -61,7 +61,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
      * @throws GatunException when it does not start
      */
     public static <W extends Worker> RestartingWorker<W> start(
-            String name, Runnable died, Function<Consumer<String>, W> starter) {
+            String name, Consumer<WorkerEnd.Reason> died, Function<Consumer<WorkerEnd>, W> starter) {
         RestartingWorker<W> worker = new RestartingWorker<>(name, died, starter);
         worker.started(starter.apply(worker::ended));
         return worker;
@@ -117,7 +117,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         }
     }
 
-    private void ended(String how) {
+    private void ended(WorkerEnd how) {
         long delay;
         lock.lock();
         try {
@@ -125,7 +125,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
                 return;
             }
             present = null;
-            lastEnd = how;
+            lastEnd = how.text();
             policy.died(System.nanoTime());
             delay = policy.delayNanos(System.nanoTime());
             starting = delay <= 0;
@@ -133,8 +133,8 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         } finally {
             lock.unlock();
         }
-        died.run();
-        LOG.error("The process of model instance '{}' {}", name, how);
+        died.accept(how.reason());
+        LOG.error("The process of model instance '{}' {}", name, how.text());
         Thread.ofVirtual().name("restart-" + name).start(() -> restart(Duration.ofNanos(Math.max(0, delay))));
     }
 
@@ -160,7 +160,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
             LOG.info("The process of model instance '{}' runs again", name);
         } catch (RuntimeException e) {
             // The end of a process that did not get to serve is told to its starter, and nobody else.
-            ended("could not be started: " + e.getMessage());
+            ended(new WorkerEnd(WorkerEnd.Reason.EXIT, "could not be started: " + e.getMessage()));
         }
     }
 

@@ -60,7 +60,7 @@ public final class WorkerProcess implements AutoCloseable {
          *
          * @param how by which signal or with which status, and its last words
          */
-        void ended(String how);
+        void ended(WorkerEnd how);
     }
 
     /**
@@ -165,13 +165,16 @@ public final class WorkerProcess implements AutoCloseable {
         listener.ended(how(status));
     }
 
-    private String how(int status) {
+    private WorkerEnd how(int status) {
+        WorkerEnd.Reason reason = killedBecause.isPresent()
+                ? WorkerEnd.Reason.SERVER
+                : status > SIGNALLED ? WorkerEnd.Reason.SIGNAL : WorkerEnd.Reason.EXIT;
         String signal = SIGNALS.getOrDefault(status - SIGNALLED, "signal " + (status - SIGNALLED));
         String how = killedBecause
-                .map(reason -> "was ended by the server, because " + reason)
+                .map(why -> "was ended by the server, because " + why)
                 .orElse(status > SIGNALLED ? "was ended by " + signal : "exited with status " + status);
         String said = lastWords.toString();
-        return said.isEmpty() ? how : how + "; its last words: " + said;
+        return new WorkerEnd(reason, said.isEmpty() ? how : how + "; its last words: " + said);
     }
 
     private void readErrors() {

@@ -31,7 +31,7 @@ class WorkerProcessTest {
     /** What a process has said: the kind of each frame and its text. */
     private static final class Heard implements WorkerProcess.Listener {
         final BlockingQueue<String> frames = new LinkedBlockingQueue<>();
-        final CompletableFuture<String> end = new CompletableFuture<>();
+        final CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
 
         @Override
         public void frame(int kind, FrameReader frame) {
@@ -39,7 +39,7 @@ class WorkerProcessTest {
         }
 
         @Override
-        public void ended(String how) {
+        public void ended(WorkerEnd how) {
             end.complete(how);
         }
 
@@ -50,7 +50,11 @@ class WorkerProcessTest {
         }
 
         String end() throws Exception {
-            return end.get(30, TimeUnit.SECONDS);
+            return end.get(30, TimeUnit.SECONDS).text();
+        }
+
+        WorkerEnd.Reason reason() throws Exception {
+            return end.get(30, TimeUnit.SECONDS).reason();
         }
     }
 
@@ -89,6 +93,7 @@ class WorkerProcessTest {
 
         echo.close();
         assertThat(heard.end()).isEqualTo("was ended by the server, because it is not needed any more");
+        assertThat(heard.reason()).isEqualTo(WorkerEnd.Reason.SERVER);
         assertThat(echo.isRunning()).isFalse();
     }
 
@@ -115,6 +120,7 @@ class WorkerProcessTest {
     void shouldTellTheSignalThatEndsAProcess() throws Exception {
         shell("kill -9 $$");
         assertThat(heard.end()).isEqualTo("was ended by SIGKILL");
+        assertThat(heard.reason()).isEqualTo(WorkerEnd.Reason.SIGNAL);
     }
 
     @Test

@@ -6,6 +6,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.ResponseReceiver;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
@@ -62,6 +63,14 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
          * @param executed whether it failed after it had been accepted
          */
         Optional<OutboundMessage> failure(M message, GatunException failure, boolean executed);
+
+        /**
+         * The message that a client gets for a failure of a decoupled model in the place of a response, after which
+         * others may follow; empty when the failure ends the request.
+         */
+        default Optional<OutboundMessage> failureAmongOthers(M message, GatunException failure) {
+            return Optional.empty();
+        }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(InferenceStream.class);
@@ -177,15 +186,47 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
     /** Sends all responses but what ends them: that is returned. */
     private Optional<OutboundMessage> inferDecoupled(M message, InferenceRequest request, StreamEntry entry) {
-        AtomicBoolean begun = new AtomicBoolean();
-        AtomicBoolean ended = new AtomicBoolean();
-        server.infer(request, (response, last) -> {
-            if (begun.compareAndSet(false, true)) {
+        Sender sender = new Sender(message, request, entry);
+        server.infer(request, sender);
+        return sender.ended ? Optional.empty() : exchange.end(message, request);
+    }
+
+    /** Sends the responses of a decoupled model as they come. */
+    private final class Sender implements ResponseReceiver {
+        private final M message;
+        private final InferenceRequest request;
+        private final StreamEntry entry;
+        private boolean begun;
+
+        /** Whether the last response was marked so. */
+        private boolean ended;
+
+        Sender(M message, InferenceRequest request, StreamEntry entry) {
+            this.message = message;
+            this.request = request;
+            this.entry = entry;
+        }
+
+        @Override
+        public void accept(InferenceResponse response, boolean last) {
+            begin();
+            ended = last;
+            responses.send(entry.counted(exchange.answer(message, response, last)));
+        }
+
+        @Override
+        public void acceptFailure(GatunException reason) {
+            begin();
+            OutboundMessage answer =
+                    exchange.failureAmongOthers(message, reason).orElseThrow(() -> reason);
+            responses.send(entry.counted(answer));
+        }
+
+        private void begin() {
+            if (!begun) {
+                begun = true;
                 request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             }
-            ended.set(last);
-            responses.send(entry.counted(exchange.answer(message, response, last)));
-        });
-        return ended.get() ? Optional.empty() : exchange.end(message, request);
+        }
     }
 }

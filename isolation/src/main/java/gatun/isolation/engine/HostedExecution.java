@@ -158,7 +158,13 @@ final class HostedExecution implements Execution {
 
     @Override
     public void send() {
-        responses.send(index, this);
+        responses.send(index, this, null);
+    }
+
+    @Override
+    public void sendFailure(GatunException reason) {
+        drop();
+        responses.send(index, this, reason);
     }
 
     @Override

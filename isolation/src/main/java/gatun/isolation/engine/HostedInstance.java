@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -75,6 +76,10 @@ final class HostedInstance implements AutoCloseable {
     }
 
     private void serve(BackendInstance instance, FrameReader frame) {
+        int returned = frame.count(Long.BYTES);
+        for (int i = 0; i < returned; i++) {
+            memory.release(frame.u64());
+        }
         Job job = Job.of(frame.u8());
         List<HostedExecution> executions = new ArrayList<>();
         int count = frame.count(1);
@@ -120,9 +125,20 @@ final class HostedInstance implements AutoCloseable {
             return memory;
         }
 
-        /** Sends what the execution has made, and waits until the server has taken it. */
-        void send(int index, HostedExecution execution) {
-            if (!mailbox.post(Mailbox.Turn.MORE, out -> execution.write(out.u32(index)))) {
+        /**
+         * Sends what the execution has made, or a failure in its place, and waits until the server has taken it.
+         *
+         * @throws GatunException when the run is to end, as {@link gatun.spi.Execution#send}
+         */
+        void send(int index, HostedExecution execution, @Nullable GatunException failure) {
+            boolean posted = mailbox.post(Mailbox.Turn.MORE, out -> {
+                execution.write(out.u32(index));
+                out.u8(failure == null ? OK : REFUSED);
+                if (failure != null) {
+                    FrameValues.writeFailure(out, failure);
+                }
+            });
+            if (!posted) {
                 execution.drop();
                 throw new GatunException(ErrorCode.CANCELLED, "the server does not run any more");
             }

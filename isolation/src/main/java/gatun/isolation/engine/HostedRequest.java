@@ -92,6 +92,11 @@ final class HostedRequest implements ExecutionRequest {
     }
 
     @Override
+    public void leaveOut(String output) {
+        told.add(new Told.LeftOut(output));
+    }
+
+    @Override
     public boolean cancelled() {
         return responses.isUnwanted();
     }

@@ -25,6 +25,7 @@ public sealed interface Told {
             case Again.KIND -> new Again();
             case Skip.KIND -> new Skip();
             case Activity.KIND -> new Activity(frame.text());
+            case LeftOut.KIND -> new LeftOut(frame.text());
             case Failure.KIND -> new Failure(FrameValues.readFailure(frame));
             default -> throw new GatunException(ErrorCode.INTERNAL, "an engine told number " + kind + " of a request");
         };
@@ -87,6 +88,21 @@ public sealed interface Told {
         @Override
         public void tell(ExecutionRequest request) {
             request.traceActivity(name);
+        }
+    }
+
+    /** That it gets no output of that name. */
+    record LeftOut(String output) implements Told {
+        private static final int KIND = 5;
+
+        @Override
+        public void write(FrameWriter frame) {
+            frame.u8(KIND).text(output);
+        }
+
+        @Override
+        public void tell(ExecutionRequest request) {
+            request.leaveOut(output);
         }
     }
 

@@ -29,9 +29,13 @@ public final class HeaderForwarding {
         return NONE;
     }
 
-    /** Forwards the headers in whose names something matches {@code names}. */
+    /**
+     * Forwards the headers in whose names something matches {@code names}, whatever their case: gRPC has them in lower
+     * case. A pattern that begins with {@code (?-i)} minds the case.
+     */
     public static HeaderForwarding of(Pattern names) {
-        return new HeaderForwarding(Optional.of(names));
+        return new HeaderForwarding(
+                Optional.of(Pattern.compile(names.pattern(), names.flags() | Pattern.CASE_INSENSITIVE)));
     }
 
     /** Whether nothing is forwarded. */

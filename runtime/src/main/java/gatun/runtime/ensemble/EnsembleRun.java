@@ -156,9 +156,13 @@ final class EnsembleRun {
 
     private void fill(ComposedResponse target, StepRuns from) {
         for (int i = 0; i < target.outputCount(); i++) {
-            Optional<EnsembleTensor> made = from.tensor(plan.tensor(target.outputName(i)));
+            int number = plan.tensor(target.outputName(i));
+            Optional<EnsembleTensor> made = from.tensor(number);
             if (made.isPresent()) {
                 fill(target, i, made.get());
+            } else if (plan.producer(number) != EnsemblePlan.FROM_REQUEST) {
+                // The member has run, and left it out of its response.
+                target.leaveOut(i);
             } else if (!streams.any()) {
                 throw deadlock();
             }

@@ -187,6 +187,9 @@ final class BatchOutput {
     /** Gives each request that wants this output its own rows. */
     void shareOut() {
         Shape whole = shape;
+        if (whole == null && isLeftOut()) {
+            return;
+        }
         if (whole == null) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
@@ -211,10 +214,21 @@ final class BatchOutput {
                 at += byteSize;
             }
             int index = ticket.tensors().indexOf(rule);
-            if (index >= 0 && ticket.takesOutputs()) {
+            if (index >= 0 && ticket.takesOutputs() && !ticket.leavesOut(index)) {
                 answer(ticket, index, own, piece);
             }
         }
+    }
+
+    /** Whether no request gets it. */
+    private boolean isLeftOut() {
+        for (InferenceTicket ticket : tickets) {
+            int index = ticket.tensors().indexOf(rule);
+            if (index >= 0 && ticket.takesOutputs() && !ticket.leavesOut(index)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** As {@link #ownShape}; the same object for requests that follow one another and have as many rows. */

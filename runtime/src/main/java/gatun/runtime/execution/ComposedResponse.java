@@ -140,8 +140,13 @@ public final class ComposedResponse {
         }
     }
 
+    /** Leaves output {@code index} out. */
+    public void leaveOut(int index) {
+        ticket.leaveOut(outputName(index));
+    }
+
     /**
-     * The whole response, all of whose outputs are made; ends the use of the client's regions. When it fails,
+     * The whole response, all of whose outputs are made or left out; ends the use of the client's regions. When it fails,
      * {@link #fail} is still to be called.
      *
      * @param versionText the version that the client is told

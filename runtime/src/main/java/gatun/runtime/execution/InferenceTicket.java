@@ -11,13 +11,9 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.scheduling.Ticket;
-import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceParent;
 import gatun.spi.CorrelationId;
-import gatun.spi.ExecutionRequest;
 import gatun.spi.ParameterValue;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -26,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * A checked request on its way to an instance and back. The request's thread makes it; the instance's thread writes
  * results or failure; the request's thread reads them after it has waited.
  */
-final class InferenceTicket extends Ticket implements ExecutionRequest {
-    private final InferenceRequest request;
+final class InferenceTicket extends RequestTicket {
     private final long arrivedNanos;
     private final int batchSize;
     private final RequestTensors tensors;
@@ -70,7 +65,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
             int batchSize,
             RequestTensors tensors,
             ModelSignature signature) {
-        this.request = request;
+        super(request);
         this.arrivedNanos = arrivedNanos;
         this.batchSize = batchSize;
         this.tensors = tensors;
@@ -101,7 +96,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     /** A ticket for nobody, with these inputs: it stands in a batch where a sequence has no step. */
     InferenceTicket gap(Tensor[] emptyInputs) {
         InferenceTicket gap = new InferenceTicket(
-                new InferenceRequest(request.model()),
+                new InferenceRequest(request().model()),
                 arrivedNanos,
                 batchSize,
                 new RequestTensors(emptyInputs, new RequestedOutput[0], new OutputRule[0]),
@@ -115,15 +110,10 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         responses = receiver;
     }
 
-    /** As {@link InferenceRequest#timeLeftNanos()}. */
-    long timeLeftNanos() {
-        return request.timeLeftNanos();
-    }
-
     @Override
     protected void taken() {
         if (!isPiece) {
-            request.submitted();
+            request().submitted();
         }
     }
 
@@ -131,7 +121,8 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     protected void attend() {
         ResponseStream receiver = responses;
         if (receiver != null && !receiver.deliver()) {
-            request.cancellation().cancel();
+            receiver.abandon();
+            request().cancellation().cancel();
         }
     }
 
@@ -140,7 +131,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
      * one.
      */
     InferenceTicket with(List<Tensor> more) {
-        return new InferenceTicket(request, arrivedNanos, batchSize, tensors.with(more), signature);
+        return new InferenceTicket(request(), arrivedNanos, batchSize, tensors.with(more), signature);
     }
 
     /**
@@ -150,11 +141,6 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     long firstResponseNanos() {
         ResponseStream several = responses;
         return several == null ? 0 : several.firstNanos();
-    }
-
-    /** The request that it is for, or a part of it. */
-    InferenceRequest request() {
-        return request;
     }
 
     long arrivedNanos() {
@@ -222,7 +208,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         if (isPiece) {
             return; // The whole request ends it.
         }
-        RegionLeases.settle(request.holds());
+        RegionLeases.settle(request().holds());
     }
 
     /** Notes who can stop the run that begins now. */
@@ -271,7 +257,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         if (giveUp(scheduler)) {
             return;
         }
-        if (responses != null) {
+        if (responses != null && !request().takesLateResponses()) {
             responses.abandon();
         }
         RunStopper stopper = runner;
@@ -281,28 +267,18 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     @Override
-    public String id() {
-        return request.id();
-    }
-
-    @Override
     public Optional<CorrelationId> correlationId() {
-        return isStep() ? Optional.of(AssignedId.of(step())) : request.correlationId();
+        return isStep() ? Optional.of(AssignedId.of(step())) : request().correlationId();
     }
 
     @Override
     public boolean startsSequence() {
-        return isStep() ? step().starts() : request.sequenceStart();
+        return isStep() ? step().starts() : request().sequenceStart();
     }
 
     @Override
     public boolean endsSequence() {
-        return isStep() ? step().ends() : request.sequenceEnd();
-    }
-
-    @Override
-    public Map<String, ParameterValue> parameters() {
-        return request.parameters();
+        return isStep() ? step().ends() : request().sequenceEnd();
     }
 
     @Override
@@ -318,7 +294,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     @Override
     public void runAgain() {
         if (!mayRunAgain) {
-            throw RequestErrors.runsOnce(request.model().name());
+            throw RequestErrors.runsOnce(request().model().name());
         }
         runsAgain = true;
     }
@@ -329,28 +305,22 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
     }
 
     @Override
+    public void leaveOut(String output) {
+        for (int i = 0; i < tensors.outputCount(); i++) {
+            if (tensors.rule(i).name().equals(output)) {
+                response.leaveOut(i);
+            }
+        }
+    }
+
+    /** Whether output {@code index} is not to be made. */
+    boolean leavesOut(int index) {
+        return response.leavesOut(index);
+    }
+
+    @Override
     public boolean cancelled() {
         return unwanted;
-    }
-
-    @Override
-    public long timeoutMicros() {
-        return request.timeoutMicros();
-    }
-
-    @Override
-    public long priority() {
-        return request.priority();
-    }
-
-    @Override
-    public Optional<String> traceContext() {
-        return request.trace().flatMap(RequestTrace::joined).map(TraceParent::header);
-    }
-
-    @Override
-    public void traceActivity(String name) {
-        request.trace().ifPresent(trace -> trace.activity(name));
     }
 
     boolean hasFailed() {
@@ -368,15 +338,15 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
 
     /** A ticket for some of the rows of this one, with these inputs; the outputs do not go to the client's windows. */
     InferenceTicket piece(int rowCount, Tensor[] rows) {
-        InferenceTicket piece = new InferenceTicket(request, arrivedNanos, rowCount, tensors.piece(rows), signature);
+        InferenceTicket piece = new InferenceTicket(request(), arrivedNanos, rowCount, tensors.piece(rows), signature);
         piece.isPiece = true;
         return piece;
     }
 
     /** Ends the request by a failure of a run that the model may have taken part in. */
     void failAfterRun(GatunException reason) {
-        request.markStepTaken();
-        fail(request.afterRun(reason));
+        request().markStepTaken();
+        fail(request().afterRun(reason));
     }
 
     /** Ends the request without a response; the output buffers go back. */
@@ -404,7 +374,7 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
         if (failure != null) {
             throw failure;
         }
-        return response.only(request, tensors, modelName, versionText, part);
+        return response.only(request(), tensors, modelName, versionText, part);
     }
 
     /**
@@ -421,12 +391,27 @@ final class InferenceTicket extends Ticket implements ExecutionRequest {
             response.drop();
             return false;
         }
-        responses().send(response.next(request), last);
+        responses().send(response.next(request()), last);
+        tellWaiter();
+        return true;
+    }
+
+    /**
+     * Sends a failure in the place of a response, and begins the next. For the instance's thread.
+     *
+     * @throws GatunException CANCELLED when nobody wants it
+     */
+    void sendFailure(GatunException reason) {
+        response.drop();
+        responses().sendFailure(reason);
+        tellWaiter();
+    }
+
+    private void tellWaiter() {
         if (isAwaitedHere()) {
             attend();
         } else {
             callWaiter();
         }
-        return true;
     }
 }

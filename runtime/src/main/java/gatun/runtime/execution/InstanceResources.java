@@ -22,4 +22,9 @@ record InstanceResources(
         @Nullable SequenceModel sequences,
         BufferPool pool,
         WarmUp warmUp,
-        ModelCounters counters) {}
+        ModelCounters counters) {
+    /** Whether the requests of a run keep their own tensors. */
+    boolean runsApart() {
+        return model.takesRequestsApart() && signature.batchTensors() == null;
+    }
+}

@@ -109,7 +109,7 @@ public final class LoadedModel implements ServedModel {
                 new InstanceResources(definition.backend(), signature, sequences, shared.pool(), warmUp, counters);
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
-            QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule);
+            QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule, resources.runsApart());
             ModelInstances.Change first = instances.toward(config);
             Scheduler<InferenceTicket> scheduler = sequences == null
                     ? Scheduler.open(queueRules.policy(), first.added())

@@ -139,9 +139,17 @@ final class ModelInstance implements Worker<InferenceTicket> {
             return singleRuns.run(opened, tickets.getFirst());
         }
         if (!step && !alwaysBatch && model.takesRequestsApart()) {
-            return apartRun.run(opened, tickets, singleRuns.counters());
+            return decoupled ? runTogether(opened, tickets) : apartRun.run(opened, tickets, singleRuns.counters());
         }
         return runBatch(opened, tickets, step ? Objects.requireNonNull(sequenceExecution) : batchExecution);
+    }
+
+    private long runTogether(BackendInstance opened, List<InferenceTicket> tickets) {
+        try {
+            return singleRuns.runTogether(opened, tickets, batchExecution.run());
+        } finally {
+            batchStopper.end();
+        }
     }
 
     /** Whether the backend gets more rows than the request has. */

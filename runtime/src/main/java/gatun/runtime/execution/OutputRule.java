@@ -78,8 +78,9 @@ record OutputRule(
      * @throws GatunException INTERNAL when it is not
      */
     void requireSize(Datatype given, Shape shape, long byteSize, ModelSignature signature) {
+        long elements = shape.elementCount();
         boolean right = given == Datatype.BYTES
-                ? byteSize >= BytesCodec.LENGTH_BYTES * shape.elementCount()
+                ? elements >= 0 && byteSize / BytesCodec.LENGTH_BYTES >= elements
                 : byteSize == shape.byteSize(given);
         if (!right) {
             throw new GatunException(

@@ -96,8 +96,9 @@ final class QueueRules {
      *
      * @param queueLimit how many requests may wait where the configuration sets no limit
      * @param rule decides where the configuration does not; null for none
+     * @param apart whether the requests of a run keep their own tensors
      */
-    static QueueRules of(ModelConfig config, int queueLimit, @Nullable BatchingRule rule) {
+    static QueueRules of(ModelConfig config, int queueLimit, @Nullable BatchingRule rule, boolean apart) {
         if (rule != null) {
             return new QueueRules(policy(rule), Levels.one(Level.UNRULED));
         }
@@ -108,8 +109,8 @@ final class QueueRules {
         ModelDynamicBatching batching = config.getDynamicBatching();
         Levels levels = levels(batching);
         QueueCapacities capacities = capacities(batching, queueLimit);
-        if (config.getModelTransactionPolicy().getDecoupled()) {
-            // The responses of a run belong to one request.
+        if (config.getModelTransactionPolicy().getDecoupled() && !apart) {
+            // The responses of a run that has its requests in one tensor belong to one request.
             boolean ordered = batching.getPreserveOrdering();
             return new QueueRules(new BatchPolicy(0, List.of(), 0, ordered, capacities), levels);
         }

@@ -24,6 +24,9 @@ final class ResponseBuilder {
     private Map<String, ParameterValue> parameters = Map.of();
     private boolean showsInputs;
 
+    /** By output; null while none is left out. */
+    private boolean @Nullable [] leftOut;
+
     /** Room for that many. */
     ResponseBuilder(int count) {
         outputs = new OutputTensor[count];
@@ -49,7 +52,23 @@ final class ResponseBuilder {
         }
     }
 
+    /** Notes that output {@code index} is not to be made for the next response. */
+    void leaveOut(int index) {
+        if (leftOut == null) {
+            leftOut = new boolean[outputs.length];
+        }
+        leftOut[index] = true;
+    }
+
+    boolean leavesOut(int index) {
+        return leftOut != null && leftOut[index];
+    }
+
+    /** Whether neither an output nor a parameter was set. */
     boolean isEmpty() {
+        if (!parameters.isEmpty()) {
+            return false;
+        }
         for (OutputTensor output : outputs) {
             if (output != null) {
                 return false;
@@ -84,7 +103,7 @@ final class ResponseBuilder {
         List<Hold> holds = new ArrayList<>(outputs.length);
         for (int i = 0; i < outputs.length; i++) {
             RequestedOutput wanted = tensors.wanted(i);
-            if (!part && outputs[i] == null) {
+            if (!part && outputs[i] == null && !leavesOut(i)) {
                 throw new AssertionError("output '" + wanted.name() + "' was not answered");
             }
             wanted.destination().ifPresent(lease -> {
@@ -131,10 +150,13 @@ final class ResponseBuilder {
             outputs[i] = null;
             buffers[i] = null;
         }
+        leftOut = null;
     }
 
     /** Frees what was made. */
     void drop() {
+        leftOut = null;
+        parameters = Map.of();
         for (int i = 0; i < buffers.length; i++) {
             Hold buffer = buffers[i];
             outputs[i] = null;

@@ -23,6 +23,13 @@ final class ResponseProgress {
         beforeNanos = sentNanos;
     }
 
+    /** As {@link #sent}, of a failure in the place of a response. */
+    void sentFailure(ResponseTable table, long madeNanos) {
+        long sentNanos = System.nanoTime();
+        table.sentFailure(place++, madeNanos - beforeNanos, sentNanos - madeNanos);
+        beforeNanos = sentNanos;
+    }
+
     /** Counts the end of the responses without one more. */
     void ended(ResponseTable table) {
         table.ended(place, System.nanoTime() - beforeNanos);

@@ -41,7 +41,19 @@ final class ResponseStream {
     /** Written and read by the request's thread only. */
     private @Nullable Throwable receiverFailure;
 
-    private record Sent(InferenceResponse response, boolean last) {}
+    /** A response, or a failure in the place of one. */
+    private sealed interface Sent {
+        record Response(InferenceResponse response, boolean last) implements Sent {}
+
+        record Failure(GatunException reason) implements Sent {}
+
+        /** Frees what it owns: nobody takes it. */
+        default void drop() {
+            if (this instanceof Response unwanted) {
+                unwanted.response().close();
+            }
+        }
+    }
 
     /**
      * @param receiver gets the responses, on the request's thread
@@ -71,6 +83,19 @@ final class ResponseStream {
      * @throws GatunException CANCELLED when nobody wants it, or when the receiver took nothing for too long
      */
     void send(InferenceResponse response, boolean last) {
+        add(new Sent.Response(response, last));
+    }
+
+    /**
+     * Adds a failure in the place of a response; otherwise as {@link #send}.
+     *
+     * @throws GatunException as that does
+     */
+    void sendFailure(GatunException reason) {
+        add(new Sent.Failure(reason));
+    }
+
+    private void add(Sent next) {
         if (firstNanos == 0) {
             firstNanos = System.nanoTime();
         }
@@ -87,20 +112,20 @@ final class ResponseStream {
                 nanos = room.awaitNanos(nanos);
             }
             if (!abandoned) {
-                waiting.add(new Sent(response, last));
+                waiting.add(next);
                 return;
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            response.close();
+            next.drop();
             throw new GatunException(ErrorCode.CANCELLED, "the instance was interrupted", e);
         } catch (GatunException e) {
-            response.close();
+            next.drop();
             throw e;
         } finally {
             lock.unlock();
         }
-        response.close();
+        next.drop();
         throw new GatunException(ErrorCode.CANCELLED, "nobody waits for more responses to this request");
     }
 
@@ -124,7 +149,10 @@ final class ResponseStream {
                 return true;
             }
             try {
-                receiver.accept(next.response(), next.last());
+                switch (next) {
+                    case Sent.Response sent -> receiver.accept(sent.response(), sent.last());
+                    case Sent.Failure failed -> receiver.acceptFailure(failed.reason());
+                }
             } catch (RuntimeException | Error e) {
                 receiverFailure = e;
                 return false;
@@ -146,7 +174,7 @@ final class ResponseStream {
         } finally {
             lock.unlock();
         }
-        unwanted.forEach(sent -> sent.response().close());
+        unwanted.forEach(Sent::drop);
     }
 
     /** Throws what the receiver threw, if it did. For the request's thread. */

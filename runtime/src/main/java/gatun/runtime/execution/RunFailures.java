@@ -60,6 +60,14 @@ final class RunFailures {
                         : new GatunException(ErrorCode.CANCELLED, "", failure));
     }
 
+    /** Counts a request whose client has got {@code failure} already, as the last of its responses. */
+    void answered(InferenceTicket ticket, GatunException failure) {
+        if (failure.code() == ErrorCode.INTERNAL) {
+            LOG.warn("Model '{}' failed a request: {}", modelName, failure.getMessage());
+        }
+        counters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
+    }
+
     /** Fails the tickets of a run that ended by {@code failure}. */
     void failAll(List<InferenceTicket> tickets, GatunException failure, Run run) {
         FailureReason reason = run.isRefusal(failure) ? FailureReason.OTHER : FailureReason.BACKEND;

@@ -46,6 +46,9 @@ final class SingleExecution implements ModelExecution {
 
     private int sent;
 
+    /** What was sent last, where that was a failure; for decoupled models. */
+    private @Nullable GatunException lastFailure;
+
     /**
      * @param responses where the single responses of a decoupled model are counted; null for any other
      * @param detacher has another thread do the rest of the run; false where it does not
@@ -72,6 +75,7 @@ final class SingleExecution implements ModelExecution {
         ticket = next;
         apart = false;
         sent = 0;
+        lastFailure = null;
     }
 
     /** Begins a run for one request. */
@@ -115,7 +119,11 @@ final class SingleExecution implements ModelExecution {
             requireOneResponse(done);
             done.settle();
         } else if (!done.isAnythingMade() || !send(done, responses, true)) {
-            done.progress().ended(responses);
+            if (done.isUnwanted()) {
+                done.progress().brokenOff(responses, true);
+            } else {
+                done.progress().ended(responses);
+            }
         }
         run.markAnswered(done);
         run.end();
@@ -126,7 +134,7 @@ final class SingleExecution implements ModelExecution {
             throw new GatunException(ErrorCode.INTERNAL, "expected a single response, got " + sent);
         }
         for (int i = 0; i < done.tensors().outputCount(); i++) {
-            if (done.result(i) == null) {
+            if (done.result(i) == null && !done.leavesOut(i)) {
                 throw new GatunException(
                         ErrorCode.INTERNAL,
                         "the backend gave no output '" + outputName(i) + "' of model '"
@@ -155,11 +163,33 @@ final class SingleExecution implements ModelExecution {
             boolean sentNow = running.send(last);
             if (sentNow) {
                 running.progress().sent(table, madeNanos);
+                lastFailure = null;
             }
             return sentNow;
         } catch (GatunException e) {
             throw run.refuse(e);
         }
+    }
+
+    @Override
+    public void sendFailure(GatunException reason) {
+        InferenceTicket running = ticket();
+        if (responses == null) {
+            throw reason;
+        }
+        long madeNanos = System.nanoTime();
+        try {
+            running.sendFailure(reason);
+        } catch (GatunException e) {
+            throw run.refuse(e);
+        }
+        running.progress().sentFailure(responses, madeNanos);
+        lastFailure = reason;
+    }
+
+    /** The failure that the client got last; empty where it got a response after it, or no failure. */
+    Optional<GatunException> lastFailure() {
+        return Optional.ofNullable(lastFailure);
     }
 
     @Override

@@ -7,7 +7,9 @@ import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.BackendInstance;
 import gatun.spi.DetachedRun;
+import gatun.spi.Execution;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,9 @@ final class SingleRun {
 
     /** Whether the present run goes on beside the instance; for the instance's thread. */
     private boolean left;
+
+    /** Whether the present run is one of several that the backend does in one call. */
+    private boolean together;
 
     private @Nullable InferenceTicket present;
 
@@ -75,10 +80,8 @@ final class SingleRun {
      * @return how many nanoseconds that took, or {@link #DETACHED}
      */
     long run(BackendInstance backend, InferenceTicket ticket) {
-        left = false;
-        present = ticket;
-        execution.begin(ticket);
-        execution.run().markExecuting();
+        begin(ticket);
+        together = false;
         Throwable failure = null;
         try {
             backend.execute(execution);
@@ -94,6 +97,33 @@ final class SingleRun {
         }
         end(ticket, failure);
         return execution.run().endedNanos() - execution.run().startedNanos();
+    }
+
+    private void begin(InferenceTicket ticket) {
+        left = false;
+        present = ticket;
+        execution.begin(ticket);
+        execution.run().markExecuting();
+    }
+
+    /** Begins a run that the backend does in one call with others, which is counted by the caller. */
+    Execution beginTogether(InferenceTicket ticket) {
+        begin(ticket);
+        together = true;
+        return execution;
+    }
+
+    /**
+     * Ends a run for {@code ticket} that was begun together with others, unless it goes on beside the instance.
+     *
+     * @param failure of all of them; null for none
+     * @return whether it has ended
+     */
+    boolean endTogether(InferenceTicket ticket, @Nullable Throwable failure) {
+        if (!left) {
+            end(ticket, failure);
+        }
+        return !left;
     }
 
     /** Does the rest of a run that was detached, on the calling thread. */
@@ -138,7 +168,16 @@ final class SingleRun {
             failures.fail(ticket, e, failed ? FailureReason.BACKEND : FailureReason.OTHER, true, execution.run());
             return;
         }
-        counters.executed(ticket.batchSize(), execution.run());
+        Optional<GatunException> lastFailure = execution.lastFailure();
+        if (lastFailure.isPresent()) {
+            failures.answered(ticket, lastFailure.get());
+            return;
+        }
+        if (together) {
+            counters.answered(execution.run());
+        } else {
+            counters.executed(ticket.batchSize(), execution.run());
+        }
         execution.run().tellTimes();
     }
 }

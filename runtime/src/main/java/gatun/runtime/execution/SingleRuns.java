@@ -4,7 +4,9 @@ package gatun.runtime.execution;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.spi.BackendInstance;
 import gatun.spi.DetachedRun;
+import gatun.spi.Execution;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -66,6 +68,44 @@ final class SingleRuns {
         return nanos;
     }
 
+    /**
+     * Runs the requests of a decoupled model in one call of {@code backend}. Each ends by itself, also later.
+     *
+     * @param call the times of the call; begun and ended by this
+     * @return how many nanoseconds the call took
+     */
+    long runTogether(BackendInstance backend, List<InferenceTicket> tickets, Run call) {
+        List<SingleRun> runs = new ArrayList<>(tickets.size());
+        List<Execution> executions = new ArrayList<>(tickets.size());
+        int rows = 0;
+        call.start();
+        for (InferenceTicket ticket : tickets) {
+            SingleRun run = next();
+            runs.add(run);
+            executions.add(run.beginTogether(ticket));
+            rows += Math.max(1, ticket.batchSize());
+        }
+        Throwable failure = null;
+        call.markInferStarted();
+        try {
+            backend.executeApart(executions);
+        } catch (Throwable e) {
+            // Also checked exceptions, which other languages than Java throw from anywhere.
+            failure = e;
+        }
+        call.end();
+        if (failure == null) {
+            counters().executed(rows, call);
+        }
+        for (int i = 0; i < runs.size(); i++) {
+            if (runs.get(i).endTogether(tickets.get(i), failure)) {
+                keep(runs.get(i));
+            }
+        }
+        call.clear();
+        return call.endedNanos() - call.startedNanos();
+    }
+
     private boolean detach(SingleRun run, InferenceTicket ticket, DetachedRun rest) {
         if (!open || !detachable.tryAcquire()) {
             return false;
@@ -89,18 +129,23 @@ final class SingleRuns {
         return create(resources.counters().lend());
     }
 
+    /** Keeps a run that has ended for others. */
+    private void keep(SingleRun run) {
+        lock.lock();
+        try {
+            idle.add(run);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void goOn(SingleRun run, InferenceTicket ticket, DetachedRun rest) {
         try {
             run.goOn(ticket, rest);
         } catch (Throwable t) {
             failures.failRest(List.of(ticket), t);
         } finally {
-            lock.lock();
-            try {
-                idle.add(run);
-            } finally {
-                lock.unlock();
-            }
+            keep(run);
             ticket.endDetached();
             detachable.release();
         }

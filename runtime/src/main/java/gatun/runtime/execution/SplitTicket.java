@@ -5,6 +5,7 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
@@ -85,6 +86,10 @@ final class SplitTicket {
     }
 
     private void join(int output, BufferPool pool) {
+        if (pieces.getFirst().leavesOut(output)) {
+            whole.leaveOut(whole.tensors().rule(output).name());
+            return;
+        }
         TensorSpec first = result(pieces.getFirst(), output).spec();
         long rows = 0;
         long byteSize = 0;
@@ -116,7 +121,11 @@ final class SplitTicket {
     private static Tensor result(InferenceTicket piece, int output) {
         OutputTensor made = piece.result(output);
         if (made == null) {
-            throw new AssertionError("output " + output + " was not answered");
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the model left output '" + piece.tensors().rule(output).name()
+                            + "' out for some rows of a request that was too large for one run: expected it for all"
+                            + " or for none");
         }
         return made.tensor();
     }

@@ -16,6 +16,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -136,22 +137,32 @@ public final class Backends implements AutoCloseable {
         return new GatunException(ErrorCode.UNAVAILABLE, text.toString());
     }
 
-    /** The statistics of each engine that is started, by name. */
+    /** The statistics of each engine that is started, in the server or in processes, by name. */
     public List<EngineStatistics> statistics() {
         List<EngineStatistics> statistics = new ArrayList<>();
         entries.forEach((name, entry) -> {
-            entry.starting.lock();
-            try {
-                if (entry.started) {
-                    statistics.add(new EngineStatistics(name, entry.backend.liveValueCount()));
-                }
-            } catch (RuntimeException | LinkageError e) {
-                LOG.warn("Backend '{}' does not tell what it holds", name, e);
-            } finally {
-                entry.starting.unlock();
+            List<Long> counts = Stream.concat(Stream.of(entry), Stream.ofNullable(isolated.get(name)))
+                    .flatMap(engine -> liveValueCount(name, engine).stream())
+                    .toList();
+            if (!counts.isEmpty()) {
+                statistics.add(new EngineStatistics(
+                        name, counts.stream().mapToLong(Long::longValue).sum()));
             }
         });
         return statistics;
+    }
+
+    /** Empty where the engine is not started, or does not tell. */
+    private static Optional<Long> liveValueCount(String name, Entry entry) {
+        entry.starting.lock();
+        try {
+            return entry.started ? Optional.of(entry.backend.liveValueCount()) : Optional.empty();
+        } catch (RuntimeException | LinkageError e) {
+            LOG.warn("Backend '{}' does not tell what it holds", name, e);
+            return Optional.empty();
+        } finally {
+            entry.starting.unlock();
+        }
     }
 
     /** Ends the engines that were started; a failure of one does not keep the others from it. */

@@ -241,7 +241,8 @@ public final class Scheduler<T extends Ticket> {
         try {
             return thread.run(batch);
         } finally {
-            if (!batch.getFirst().isDetached()) {
+            batch.removeIf(Ticket::isDetached);
+            if (!batch.isEmpty()) {
                 end(batch);
             }
             batch.clear();

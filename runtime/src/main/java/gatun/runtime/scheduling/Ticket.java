@@ -144,7 +144,7 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * Lets the run of this go on after {@link Worker#run}, until {@link #endDetached}. For the worker, of a batch that is this alone.
+     * Lets the run of this go on after {@link Worker#run}, until {@link #endDetached}. For the worker.
      */
     public final void detach() {
         detached = true;

@@ -9,10 +9,13 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.ResponseReceiver;
+import gatun.runtime.execution.RunningRequests;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.repository.ModelRepository;
+import gatun.runtime.tracing.RequestTrace;
 import gatun.spi.CorrelationId;
 import gatun.spi.ModelCall;
 import gatun.spi.ModelMetrics;
@@ -21,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,35 +55,81 @@ final class BackendCalls implements ModelServer {
     @Override
     public void infer(ModelCall call, ModelCall.Responses responses) {
         ServedModel model = repository().model(call.model(), call.version());
+        Optional<RequestTrace> within = call.madeFor().flatMap(RunningRequests::trace);
+        Optional<RequestTrace> trace = within.map(parent -> parent.child(model.name(), model.version()));
         try (InferenceRequest request = request(call, model)) {
             call.onCancel(request.cancellation()::cancel);
-            while (true) {
-                try {
-                    infer(model, request, call, responses);
-                    return;
-                } catch (VersionRetiredException e) {
-                    model = repository().successor(model, request, e);
-                }
+            trace.ifPresent(request::trace);
+            request.traceStart();
+            Passed passed = new Passed(request, responses);
+            try {
+                inferLatest(model, request, call, passed);
+            } finally {
+                passed.endTrace();
+            }
+        } finally {
+            trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    private void inferLatest(ServedModel model, InferenceRequest request, ModelCall call, Passed passed) {
+        ServedModel latest = model;
+        while (true) {
+            try {
+                infer(latest, request, call, passed);
+                return;
+            } catch (VersionRetiredException e) {
+                latest = repository().successor(latest, request, e);
             }
         }
     }
 
-    private static void infer(
-            ServedModel model, InferenceRequest request, ModelCall call, ModelCall.Responses responses) {
+    private static void infer(ServedModel model, InferenceRequest request, ModelCall call, Passed passed) {
         if (call.takesSeveral()) {
-            model.infer(request, (response, last) -> pass(response, last, responses));
+            request.takeLateResponses();
+            model.infer(request, passed);
         } else {
-            pass(model.infer(request), true, responses);
+            passed.accept(model.infer(request), true);
         }
     }
 
-    private static void pass(InferenceResponse response, boolean last, ModelCall.Responses responses) {
-        try (response) {
-            List<Tensor> outputs = new ArrayList<>(response.outputs().size());
-            for (OutputTensor output : response.outputs()) {
-                outputs.add(output.tensor());
+    /** Passes responses and failures to the backend that asked. */
+    private static final class Passed implements ResponseReceiver {
+        private final InferenceRequest request;
+        private final ModelCall.Responses responses;
+        private boolean traceEnded;
+
+        Passed(InferenceRequest request, ModelCall.Responses responses) {
+            this.request = request;
+            this.responses = responses;
+        }
+
+        @Override
+        public void accept(InferenceResponse response, boolean last) {
+            try (response) {
+                request.traceAnswer(response);
+                if (last) {
+                    // Before the backend that asked knows: its own request may end by that, and the trace with it.
+                    endTrace();
+                }
+                List<Tensor> outputs = new ArrayList<>(response.outputs().size());
+                for (OutputTensor output : response.outputs()) {
+                    outputs.add(output.tensor());
+                }
+                responses.accept(outputs, response.parameters(), last);
             }
-            responses.accept(outputs, response.parameters(), last);
+        }
+
+        @Override
+        public void acceptFailure(GatunException reason) {
+            responses.acceptFailure(reason);
+        }
+
+        void endTrace() {
+            if (!traceEnded) {
+                traceEnded = true;
+                request.traceEnd();
+            }
         }
     }
 

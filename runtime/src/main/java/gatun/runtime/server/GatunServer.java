@@ -332,12 +332,7 @@ public final class GatunServer implements InferenceServer {
     public void infer(InferenceRequest request, ResponseReceiver receiver) {
         noteAccess(request);
         request.traceStart();
-        ResponseReceiver told = request.trace().isEmpty()
-                ? receiver
-                : (response, last) -> {
-                    request.traceAnswer(response);
-                    receiver.accept(response, last);
-                };
+        ResponseReceiver told = request.trace().isEmpty() ? receiver : new TracedReceiver(request, receiver);
         try (request) {
             WindowOverlap.refuseIn(request);
             ServedModel model = model(request);

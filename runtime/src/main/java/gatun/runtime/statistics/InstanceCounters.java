@@ -36,6 +36,11 @@ public final class InstanceCounters {
      */
     public void executed(int batchSize, ExecutionTimes times) {
         batches.of(Math.max(1, batchSize)).executed(times);
+        answered(times);
+    }
+
+    /** Counts the requests that were answered in a part of an execution, which is counted by itself. */
+    public void answered(ExecutionTimes times) {
         // Before the requests: whoever sees one sees that there was a last execution.
         lastEndedNanos.set(times.endedNanos());
         int answered = 0;

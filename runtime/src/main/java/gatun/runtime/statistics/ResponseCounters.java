@@ -8,45 +8,62 @@ import gatun.runtime.ResponseStatistics;
  * thread only, read by any.
  */
 final class ResponseCounters {
-    private final Tally inferNanos = new Tally();
-    private final Tally outputNanos = new Tally();
-    private final Tally successes = new Tally();
-    private final Tally fails = new Tally();
-    private final Tally failNanos = new Tally();
-    private final Tally empties = new Tally();
-    private final Tally emptyNanos = new Tally();
-    private final Tally cancels = new Tally();
-    private final Tally cancelNanos = new Tally();
+    private final Counter infer = new Counter();
+    private final Counter output = new Counter();
+    private final Counter success = new Counter();
+    private final Counter fail = new Counter();
+    private final Counter empty = new Counter();
+    private final Counter cancel = new Counter();
 
-    void sent(long newInferNanos, long newOutputNanos) {
-        inferNanos.add(newInferNanos);
-        outputNanos.add(newOutputNanos);
-        successes.add(1);
+    /** A number, and the time of what is counted. */
+    private static final class Counter {
+        private final Tally count = new Tally();
+        private final Tally nanos = new Tally();
+
+        void add(long newNanos) {
+            nanos.add(newNanos);
+            count.add(1);
+        }
+
+        ResponseStatistics.Total snapshot() {
+            return new ResponseStatistics.Total(count.get(), nanos.get());
+        }
+    }
+
+    void sent(long inferNanos, long outputNanos) {
+        infer.add(inferNanos);
+        output.add(outputNanos);
+        success.add(inferNanos + outputNanos);
+    }
+
+    void sentFailure(long inferNanos, long outputNanos) {
+        infer.add(inferNanos);
+        output.add(outputNanos);
+        fail.add(inferNanos + outputNanos);
     }
 
     void failed(long nanos) {
-        failNanos.add(nanos);
-        fails.add(1);
+        infer.add(nanos);
+        fail.add(nanos);
     }
 
     void ended(long nanos) {
-        emptyNanos.add(nanos);
-        empties.add(1);
+        infer.add(nanos);
+        empty.add(nanos);
     }
 
     void cancelled(long nanos) {
-        cancelNanos.add(nanos);
-        cancels.add(1);
+        cancel.add(nanos);
     }
 
     /** The counters as they are now. */
     ResponseStatistics snapshot() {
         return new ResponseStatistics(
-                inferNanos.get(),
-                outputNanos.get(),
-                successes.get(),
-                new ResponseStatistics.Total(fails.get(), failNanos.get()),
-                new ResponseStatistics.Total(empties.get(), emptyNanos.get()),
-                new ResponseStatistics.Total(cancels.get(), cancelNanos.get()));
+                infer.snapshot(),
+                output.snapshot(),
+                success.snapshot(),
+                fail.snapshot(),
+                empty.snapshot(),
+                cancel.snapshot());
     }
 }

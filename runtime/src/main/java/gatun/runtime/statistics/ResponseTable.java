@@ -31,6 +31,11 @@ public final class ResponseTable {
         at(place).sent(inferNanos, outputNanos);
     }
 
+    /** As {@link #sent}, of a failure in the place of a response. */
+    public void sentFailure(int place, long inferNanos, long outputNanos) {
+        at(place).sentFailure(inferNanos, outputNanos);
+    }
+
     /** Counts a failure where a response could have been, {@code nanos} after the one before. */
     public void failed(int place, long nanos) {
         at(place).failed(nanos);

@@ -39,6 +39,12 @@ public final class RequestTrace {
     private final AtomicBoolean ended = new AtomicBoolean();
     private volatile String requestId = "";
 
+    /** The trace in the collector that this is a part of; chosen when somebody asks for it. Guarded by this. */
+    private @Nullable String spansTraceId;
+
+    /** Guarded by this. */
+    private @Nullable TraceParent runSpan;
+
     RequestTrace(
             Tracing tracing,
             TraceReaders readers,
@@ -72,6 +78,42 @@ public final class RequestTrace {
      */
     public Optional<TraceParent> joined() {
         return joined;
+    }
+
+    /**
+     * The span that the request's run will have in the collector, for those who continue the trace elsewhere meanwhile;
+     * empty where traces do not become spans.
+     */
+    public synchronized Optional<TraceParent> nameRun() {
+        if (!readers.exported() || !tracing.exportsSpans()) {
+            return Optional.empty();
+        }
+        if (runSpan == null) {
+            runSpan = new TraceParent(chooseTraceId(), TraceParent.randomDigits(16));
+        }
+        return Optional.of(runSpan);
+    }
+
+    private synchronized String chooseTraceId() {
+        if (parent != null) {
+            return parent.chooseTraceId();
+        }
+        String chosen = spansTraceId;
+        if (chosen == null) {
+            chosen = joined.map(TraceParent::traceId).orElseGet(() -> TraceParent.randomDigits(32));
+            spansTraceId = chosen;
+        }
+        return chosen;
+    }
+
+    /** What {@link #nameRun} has given; empty when nobody has asked. */
+    public synchronized Optional<TraceParent> namedRun() {
+        return Optional.ofNullable(runSpan);
+    }
+
+    /** The trace that the spans of this and its children belong to; empty when nobody has asked for one of them. */
+    public synchronized Optional<String> namedTrace() {
+        return Optional.ofNullable(spansTraceId);
     }
 
     /** The traces of requests that were made for this one, in that order. They may not have ended when this one has. */

@@ -2,6 +2,7 @@
 package gatun.runtime.tracing;
 
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -15,6 +16,15 @@ public record TraceParent(String traceId, String spanId) {
     /** Versions after 00 may append fields; ff is none. */
     private static final Pattern FORM =
             Pattern.compile("(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(-.*)?");
+
+    /** Random hexadecimal digits, not all zero. */
+    static String randomDigits(int count) {
+        StringBuilder digits = new StringBuilder(count);
+        while (digits.length() < count) {
+            digits.append(String.format("%016x", ThreadLocalRandom.current().nextLong() | 1));
+        }
+        return digits.toString();
+    }
 
     /** The value of the header that names this; whether it is sampled is not known here, and it is said to be. */
     public String header() {

@@ -214,6 +214,10 @@ public final class Tracing implements AutoCloseable {
         return exporter.tellsTensors();
     }
 
+    boolean exportsSpans() {
+        return exporter.joinsClients();
+    }
+
     void export(RequestTrace trace) {
         exporter.export(trace);
     }

@@ -14,7 +14,7 @@ class QueueRulesTest {
     private static QueueRules rules(ModelDynamicBatching.Builder batching) {
         ModelConfig config =
                 ModelConfig.newBuilder().setDynamicBatching(batching).build();
-        return QueueRules.of(config, 10, null);
+        return QueueRules.of(config, 10, null, false);
     }
 
     @Test

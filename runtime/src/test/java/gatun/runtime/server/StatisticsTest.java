@@ -193,11 +193,17 @@ class StatisticsTest {
                         .infer(test.input(test.request("m"), "IN", 1, 2), (response, last) -> response.close()))
                 .hasMessage("enough");
         List<ResponseStatistics> responses = only().responses();
-        assertThat(responses).extracting(ResponseStatistics::successCount).containsExactly(3L, 2L, 1L, 0L);
+        assertThat(responses).extracting(response -> response.success().count()).containsExactly(3L, 2L, 1L, 0L);
         assertThat(responses).extracting(response -> response.empty().count()).containsExactly(0L, 1L, 1L, 0L);
         assertThat(responses).extracting(response -> response.fail().count()).containsExactly(0L, 0L, 0L, 1L);
-        assertThat(responses.getFirst().successNanos()).isPositive();
+        assertThat(responses.getFirst().success().nanos()).isPositive();
         assertThat(responses.get(3).fail().nanos()).isPositive();
+        assertThat(responses)
+                .extracting(response -> response.computeInfer().count())
+                .containsExactly(3L, 3L, 2L, 1L);
+        assertThat(responses)
+                .extracting(response -> response.computeOutput().count())
+                .containsExactly(3L, 2L, 1L, 0L);
         Latencies first = test.server().latencies().getFirst().total().firstResponse();
         assertThat(first.count()).as("of answered requests").isEqualTo(2);
     }

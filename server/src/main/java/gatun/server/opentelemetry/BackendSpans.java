@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a backend told of a request: spans that two activities begin and end, each within those that were open then, and
@@ -28,7 +29,7 @@ record BackendSpans(List<TracedSpan> spans, List<Event> events) {
         }
 
         private TracedSpan span() {
-            return new TracedSpan(name, Attributes.empty(), List.copyOf(events), List.copyOf(spans));
+            return new TracedSpan(name, Optional.empty(), Attributes.empty(), List.copyOf(events), List.copyOf(spans));
         }
     }
 

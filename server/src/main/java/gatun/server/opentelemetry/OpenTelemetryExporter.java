@@ -45,6 +45,7 @@ public final class OpenTelemetryExporter implements TraceExporter {
 
     private final CollectorSettings collector;
     private final SpanBacklog backlog;
+    private final ChosenIds ids = new ChosenIds();
     private final SdkTracerProvider provider;
     private final Tracer tracer;
 
@@ -59,6 +60,7 @@ public final class OpenTelemetryExporter implements TraceExporter {
         provider = SdkTracerProvider.builder()
                 // The choice of traces has been made already.
                 .setSampler(Sampler.alwaysOn())
+                .setIdGenerator(ids)
                 .setResource(resource(collector.resource()))
                 .addSpanProcessor(BatchSpanProcessor.builder(backlog.before(sender))
                         .setMaxQueueSize(collector.maxQueueSize())
@@ -121,7 +123,8 @@ public final class OpenTelemetryExporter implements TraceExporter {
                     .orElse(Context.root());
             // Read for each trace: the wall clock is adjusted now and then, the other is not.
             long epochNanos = ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()) - System.nanoTime();
-            root.record(tracer, parent, epochNanos);
+            ids.nextTrace(trace.namedTrace());
+            root.record(tracer, ids, parent, epochNanos);
         });
     }
 

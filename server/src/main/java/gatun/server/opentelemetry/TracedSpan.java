@@ -3,6 +3,7 @@ package gatun.server.opentelemetry;
 
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.Timestamp;
+import gatun.runtime.tracing.TraceParent;
 import gatun.runtime.tracing.TraceStage;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
@@ -25,11 +26,13 @@ import java.util.stream.Stream;
  * has its stages as events.
  *
  * @param name the name of the span
+ * @param id its number, where others know it already
  * @param attributes the attributes of the span, beside its times
  * @param events its stages and what a backend told, in the order of their times
  * @param children the spans within it; an empty span has some
  */
-record TracedSpan(String name, Attributes attributes, List<Event> events, List<TracedSpan> children) {
+record TracedSpan(
+        String name, Optional<String> id, Attributes attributes, List<Event> events, List<TracedSpan> children) {
     /**
      * Something in a span.
      *
@@ -44,8 +47,11 @@ record TracedSpan(String name, Attributes attributes, List<Event> events, List<T
 
     private static List<TracedSpan> request(RequestTrace trace) {
         List<TracedSpan> children = new ArrayList<>();
-        span("compute", Attributes.empty(), events(trace, Part.COMPUTE), List.of())
-                .ifPresent(children::add);
+        List<Event> compute = events(trace, Part.COMPUTE);
+        if (!compute.isEmpty()) {
+            Optional<String> id = trace.namedRun().map(TraceParent::spanId);
+            children.add(new TracedSpan("compute", id, Attributes.empty(), compute, List.of()));
+        }
         BackendSpans told = BackendSpans.of(trace);
         children.addAll(told.spans());
         trace.children().forEach(child -> children.addAll(request(child)));
@@ -60,7 +66,7 @@ record TracedSpan(String name, Attributes attributes, List<Event> events, List<T
             String name, Attributes attributes, List<Event> events, List<TracedSpan> children) {
         return events.isEmpty() && children.isEmpty()
                 ? Optional.empty()
-                : Optional.of(new TracedSpan(name, attributes, events, children));
+                : Optional.of(new TracedSpan(name, Optional.empty(), attributes, events, children));
     }
 
     private static Attributes attributes(RequestTrace trace) {
@@ -92,10 +98,12 @@ record TracedSpan(String name, Attributes attributes, List<Event> events, List<T
     /**
      * Begins and ends these spans, at the times of their events.
      *
+     * @param ids gives the spans their numbers
      * @param parent the span or trace that the outermost is a part of
      * @param epochNanos added to the times of events, for nanoseconds since 1970
      */
-    void record(Tracer tracer, Context parent, long epochNanos) {
+    void record(Tracer tracer, ChosenIds ids, Context parent, long epochNanos) {
+        ids.nextSpan(id);
         Span span = tracer.spanBuilder(name)
                 .setParent(parent)
                 // As Triton has it, for inner spans too.
@@ -107,7 +115,7 @@ record TracedSpan(String name, Attributes attributes, List<Event> events, List<T
             span.addEvent(event.name(), event.nanos() + epochNanos, TimeUnit.NANOSECONDS);
         }
         Context within = parent.with(span);
-        children.forEach(child -> child.record(tracer, within, epochNanos));
+        children.forEach(child -> child.record(tracer, ids, within, epochNanos));
         span.end(endedNanos() + epochNanos, TimeUnit.NANOSECONDS);
     }
 

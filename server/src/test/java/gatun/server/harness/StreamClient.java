@@ -63,12 +63,18 @@ public final class StreamClient {
 
     /** The next response, which must come soon and be no error. */
     public ModelInferResponse next() throws InterruptedException {
+        ModelStreamInferResponse response = nextMessage();
+        assertThat(response.getErrorMessage()).isEmpty();
+        return response.getInferResponse();
+    }
+
+    /** The next message, which must come soon. */
+    public ModelStreamInferResponse nextMessage() throws InterruptedException {
         ModelStreamInferResponse response = received.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
         assertThat(response)
                 .as("an answer within %d s; the stream's end: %s", LIMIT_SECONDS, end)
                 .isNotNull();
-        assertThat(response.getErrorMessage()).isEmpty();
-        return response.getInferResponse();
+        return response;
     }
 
     /** How the call ended, which must be soon. */

@@ -79,11 +79,15 @@ class FragileEngineIT {
             assertThat(early.statusCode()).isEqualTo(503);
             assertThat(early.body()).contains("has ended 2 times within a minute", "is started again in");
             Await.until("it runs again", () -> infer(http, "broken", 12).statusCode() == 200);
-            assertThat(http.metric("gatun_worker_deaths{instance=\"broken_0_0\",model=\"broken\"}"))
+            assertThat(http.metric("gatun_worker_deaths{instance=\"broken_0_0\",model=\"broken\",reason=\"signal\"}"))
+                    .isEqualTo(1);
+            assertThat(http.metric("gatun_worker_deaths{instance=\"broken_0_0\",model=\"broken\",reason=\"exit\"}"))
+                    .isEqualTo(1);
+            assertThat(http.metric("gatun_worker_restarts{instance=\"broken_0_0\",model=\"broken\"}"))
                     .isEqualTo(2);
             assertThat(infer(http, "broken", FragileBackend.ABORT).body()).contains("SIGABRT");
             assertThat(infer(http, "steady", 13).body()).contains("[13.0]");
-            assertThat(http.metric("gatun_worker_deaths{instance=\"steady_0_0\",model=\"steady\"}"))
+            assertThat(http.metric("gatun_worker_deaths{instance=\"steady_0_0\",model=\"steady\",reason=\"signal\"}"))
                     .isZero();
         }
     }
@@ -101,7 +105,7 @@ class FragileEngineIT {
             assertThat(broken.body()).contains("model 'm' failed unexpectedly; the server's log says more");
             // What an engine prints does not get among the frames.
             assertThat(infer(http, "m", FragileBackend.SAY_MUCH).body()).contains("[8.0]");
-            assertThat(http.metric("gatun_worker_deaths{instance=\"m_0_0\",model=\"m\"}"))
+            assertThat(http.metric("gatun_worker_deaths{instance=\"m_0_0\",model=\"m\",reason=\"signal\"}"))
                     .isZero();
             assertThat(server.log()).contains("a bug", "frames do not go this way");
         }
@@ -143,7 +147,7 @@ class FragileEngineIT {
             Await.until("the engine runs", () -> Files.exists(models.mark()));
             assertThat(stuck.cancel(true)).isTrue();
             assertThat(infer(http, "m", 9).body()).contains("[9.0]");
-            assertThat(http.metric("gatun_worker_deaths{instance=\"m_0_0\",model=\"m\"}"))
+            assertThat(http.metric("gatun_worker_deaths{instance=\"m_0_0\",model=\"m\",reason=\"signal\"}"))
                     .isZero();
         }
     }

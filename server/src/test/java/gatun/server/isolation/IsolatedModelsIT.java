@@ -128,7 +128,7 @@ class IsolatedModelsIT {
 
     @Test
     void shouldTellInTheMetricsWhatProcessesUse() {
-        assertThat(http.metric("gatun_worker_deaths{instance=\"simple_0\",model=\"simple\"}"))
+        assertThat(http.metric("gatun_worker_deaths{instance=\"simple_0\",model=\"simple\",reason=\"signal\"}"))
                 .isZero();
         Await.until(
                 "the memory is looked at",

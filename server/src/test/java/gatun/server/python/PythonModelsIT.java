@@ -137,7 +137,7 @@ class PythonModelsIT {
         models.write(
                 "sums",
                 "max_batch_size: 4\nsequence_batching { oldest { max_candidate_sequences: 4 } }\n"
-                        + input("X", "FP32", "1") + output("SUM", "FP32", "1"),
+                        + input("X", "FP32", "1") + output("SUM", "FP32", "1") + output("UNUSED", "FP32", "1"),
                 """
                 import numpy as np
                 import triton_python_backend_utils as pb_utils
@@ -153,8 +153,9 @@ class PythonModelsIT {
                             if request.flags() & pb_utils.TRITONSERVER_REQUEST_FLAG_SEQUENCE_START:
                                 self.sums[sequence] = np.float32(0)
                             self.sums[sequence] += request.inputs()[0].as_numpy()[0][0]
+                            # Without the batch dimension, and without an output, as models may have it.
                             responses.append(pb_utils.InferenceResponse(
-                                [pb_utils.Tensor("SUM", np.array([[self.sums[sequence]]], np.float32))]))
+                                [pb_utils.Tensor("SUM", np.array([self.sums[sequence]], np.float32))]))
                         return responses
                 """);
         Files.createDirectories(folder.resolve("completes/1"));

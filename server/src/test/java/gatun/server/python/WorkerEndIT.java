@@ -83,8 +83,10 @@ class WorkerEndIT {
             assertThat(early.statusCode()).isEqualTo(503);
             assertThat(early.body()).contains("has ended 2 times within a minute", "is started again in");
             Await.until("it runs again", () -> infer(http, "fragile", 7).statusCode() == 200);
-            assertThat(http.metric("gatun_worker_deaths{instance=\"fragile_0\",model=\"fragile\"}"))
-                    .isEqualTo(2);
+            assertThat(http.metric("gatun_worker_deaths{instance=\"fragile_0\",model=\"fragile\",reason=\"signal\"}"))
+                    .isEqualTo(1);
+            assertThat(http.metric("gatun_worker_deaths{instance=\"fragile_0\",model=\"fragile\",reason=\"exit\"}"))
+                    .isEqualTo(1);
             assertThat(infer(http, "fragile", 2).body()).contains("SIGABRT");
             assertThat(infer(http, "steady", 8).body()).contains("[8.0]");
         }

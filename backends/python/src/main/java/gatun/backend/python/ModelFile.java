@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 
 /**
  * The Python file of a model version.
@@ -19,6 +20,10 @@ import java.nio.file.Path;
  */
 record ModelFile(Path path, String version, Path folder) {
     private static final String STANDARD_NAME = "model.py";
+
+    /** A class that has all its methods in this file. */
+    private static final Pattern WHOLE_CLASS =
+            Pattern.compile("^class\\s+TritonPythonModel\\s*(\\(\\s*(object)?\\s*\\)\\s*)?:", Pattern.MULTILINE);
 
     /** @throws ConfigurationException when it is not there */
     static ModelFile of(ModelConfig config, Path versionDirectory) {
@@ -37,10 +42,15 @@ record ModelFile(Path path, String version, Path folder) {
                 directory.resolve("..").normalize());
     }
 
-    /** Whether the model may complete its configuration: asking it costs a process. */
+    /**
+     * Whether the model may complete its configuration: asking it costs a process. It may also have the method from a
+     * file that it imports.
+     */
     boolean completes() {
         try {
-            return Files.readString(path, StandardCharsets.ISO_8859_1).contains("auto_complete_config");
+            String text = Files.readString(path, StandardCharsets.ISO_8859_1);
+            return text.contains("auto_complete_config")
+                    || !WHOLE_CLASS.matcher(text).find();
         } catch (IOException e) {
             return true; // Python tells why it cannot be read.
         }

@@ -6,11 +6,11 @@ import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
-import gatun.spi.ModelMetrics;
 import gatun.spi.ModelServer;
 import gatun.wire.inference.ModelConfig;
+import gatun.workers.WorkerMetrics;
+import gatun.workers.WorkerWatch;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +18,12 @@ import org.jspecify.annotations.Nullable;
 /** Runs Triton's Python models, each instance in a process of its own. */
 public final class PythonBackend implements Backend {
     private static final String NAME = "python";
-    private static final String DEATHS = "gatun_worker_deaths";
 
     private @Nullable ModelServer server;
     private @Nullable Settings settings;
     private @Nullable WorkerFiles files;
     private @Nullable Environments environments;
-    private ModelMetrics.@Nullable Family deaths;
+    private final WorkerWatch watch = new WorkerWatch();
 
     /** Not started yet. */
     public PythonBackend() {}
@@ -58,11 +57,6 @@ public final class PythonBackend implements Backend {
         settings = chosen;
         files = unpacked;
         environments = new Environments(standard, unpacked.folder());
-        deaths = server().metrics()
-                .family(
-                        DEATHS,
-                        "Number of times that the process of a model instance has ended by itself",
-                        ModelMetrics.Kind.COUNTER);
     }
 
     @Override
@@ -84,10 +78,10 @@ public final class PythonBackend implements Backend {
         return Objects.requireNonNull(settings);
     }
 
-    /** Counts the deaths of an instance's processes; to be closed with the instance. */
-    ModelMetrics.Metric deathCounter(ModelConfig config, InstanceSpec spec) {
-        return Objects.requireNonNull(deaths)
-                .metric(Map.of("model", config.getName(), "instance", spec.name()), List.of());
+    /** Metrics of an instance's processes; to be closed with the instance. */
+    WorkerMetrics metrics(ModelConfig config, InstanceSpec spec, long memoryLimit) {
+        return new WorkerMetrics(
+                server().metrics(), Map.of("model", config.getName(), "instance", spec.name()), watch, memoryLimit);
     }
 
     @Override
@@ -120,10 +114,7 @@ public final class PythonBackend implements Backend {
 
     @Override
     public void close() {
-        ModelMetrics.Family family = deaths;
-        if (family != null) {
-            family.close();
-        }
+        watch.close();
         WorkerFiles unpacked = files;
         if (unpacked != null) {
             unpacked.close();

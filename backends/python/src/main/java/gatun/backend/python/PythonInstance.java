@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.python;
 
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.spi.BackendInstance;
 import gatun.spi.DetachedRun;
 import gatun.spi.Execution;
+import gatun.workers.RestartingWorker;
+import gatun.workers.WorkerMetrics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Runs requests on the process of an instance. */
 final class PythonInstance implements BackendInstance {
     private final PythonModel model;
-    private final InstanceProcess process;
+    private final RestartingWorker<PythonWorker> process;
+    private final WorkerMetrics metrics;
 
-    PythonInstance(PythonModel model, InstanceProcess process) {
+    /** @param metrics of the processes; owned by this */
+    PythonInstance(PythonModel model, RestartingWorker<PythonWorker> process, WorkerMetrics metrics) {
         this.model = model;
         this.process = process;
+        this.metrics = metrics;
     }
 
     @Override
@@ -44,9 +51,11 @@ final class PythonInstance implements BackendInstance {
         @Nullable
         RowBatch batch = execution.requests().size() < 2
                 ? null
-                : RowRequest.of(execution, worker.memory(), model.isDecoupled()).orElse(null);
-        List<? extends RunRequest> requests =
-                batch == null ? List.of(new WholeRequest(execution, worker.memory())) : batch.requests();
+                : RowRequest.of(execution, worker.memory(), model.isDecoupled(), model.sharedRanks())
+                        .orElse(null);
+        List<? extends RunRequest> requests = batch == null
+                ? List.of(new WholeRequest(execution, worker.memory(), model.sharedRanks()))
+                : batch.requests();
         PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
         execution.inferStarted();
         begin(worker, run);
@@ -65,7 +74,11 @@ final class PythonInstance implements BackendInstance {
     public void executeApart(List<? extends Execution> executions) {
         PythonWorker worker = process.worker();
         List<WholeRequest> requests = new ArrayList<>(executions.size());
-        executions.forEach(execution -> requests.add(new WholeRequest(execution, worker.memory())));
+        executions.forEach(execution -> requests.add(new WholeRequest(execution, worker.memory(), Map.of())));
+        if (model.isDecoupled()) {
+            executeTogether(executions, requests, worker);
+            return;
+        }
         PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
         Hold memory = worker.memory().use();
         try {
@@ -78,12 +91,52 @@ final class PythonInstance implements BackendInstance {
         }
     }
 
+    /** Runs requests of a decoupled model in one call of execute, which each have responses of their own. */
+    private void executeTogether(
+            List<? extends Execution> executions, List<WholeRequest> requests, PythonWorker worker) {
+        ApartPythonRun run = new ApartPythonRun(requests, worker.memory());
+        List<Integer> kept = new ArrayList<>();
+        Hold memory = worker.memory().use();
+        try {
+            executions.forEach(Execution::inferStarted);
+            worker.begin(run);
+            for (int i = 0; i < executions.size(); i++) {
+                Hold shared = worker.memory().use();
+                if (!executions.get(i).detach(new Rest(run.part(i), shared))) {
+                    shared.close();
+                    kept.add(i);
+                }
+            }
+            if (!run.awaitReturn(model.executionLimit())) {
+                killLate(worker);
+            }
+            for (int i : kept) {
+                finish(executions.get(i), requests.get(i), run.part(i));
+            }
+        } finally {
+            memory.close();
+        }
+    }
+
+    private static void finish(Execution execution, WholeRequest request, PythonRun run) {
+        try {
+            finish(run);
+            execution.inferEnded();
+        } catch (GatunException e) {
+            request.fail(e);
+        }
+    }
+
+    private void killLate(PythonWorker worker) {
+        worker.kill("execute took longer than execution_timeout_ms, "
+                + model.executionLimit().toMillis());
+    }
+
     /** Gives the run to the worker and waits until {@code execute} has returned. */
     private void begin(PythonWorker worker, PythonRun run) {
         worker.begin(run);
         if (!run.awaitReturn(model.executionLimit())) {
-            worker.kill("execute took longer than execution_timeout_ms, "
-                    + model.executionLimit().toMillis());
+            killLate(worker);
             finish(run);
         }
     }
@@ -121,6 +174,7 @@ final class PythonInstance implements BackendInstance {
     @Override
     public void close() {
         process.close();
+        metrics.close();
         model.closed(this);
     }
 }

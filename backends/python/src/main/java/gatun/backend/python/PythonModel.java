@@ -6,12 +6,19 @@ import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
+import gatun.workers.ProcessLimits;
+import gatun.workers.RestartingWorker;
+import gatun.workers.WorkerEnd;
 import gatun.workers.WorkerMemory;
+import gatun.workers.WorkerMetrics;
 import gatun.workers.WorkerProcess;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 /** A version of a Python model. */
 final class PythonModel implements BackendModel {
@@ -20,6 +27,8 @@ final class PythonModel implements BackendModel {
     private final Interpreter interpreter;
     private final PythonBackend backend;
     private final Duration executionLimit;
+    private final ProcessLimits limits;
+    private final Map<String, Integer> sharedRanks = new HashMap<>();
     private final List<PythonInstance> instances = new CopyOnWriteArrayList<>();
 
     PythonModel(ModelConfig config, ModelFile file, Interpreter interpreter, PythonBackend backend) {
@@ -28,6 +37,18 @@ final class PythonModel implements BackendModel {
         this.interpreter = interpreter;
         this.backend = backend;
         executionLimit = ExecutionLimit.of(config);
+        limits = ProcessLimits.of(config);
+        if (config.getMaxBatchSize() > 0 && config.hasSequenceBatching()) {
+            config.getOutputList()
+                    .forEach(output -> sharedRanks.put(
+                            output.getName(),
+                            1 + (output.hasReshape() ? output.getReshape().getShapeCount() : output.getDimsCount())));
+        }
+    }
+
+    /** How many dimensions outputs have that steps of sequences share; empty where no requests share tensors. */
+    Map<String, Integer> sharedRanks() {
+        return sharedRanks;
     }
 
     boolean isDecoupled() {
@@ -42,33 +63,44 @@ final class PythonModel implements BackendModel {
     @Override
     public BackendInstance newInstance(InstanceSpec spec) {
         String configuration = ConfigurationText.write(config);
-        WorkerProcess.Command command = interpreter.command(spec.name());
-        InstanceProcess process = InstanceProcess.start(spec.name(), backend.deathCounter(config, spec), onEnd -> {
-            WorkerMemory memory =
-                    new WorkerMemory(spec.name(), backend.settings().memoryByteSize());
-            return PythonWorker.start(
-                    command,
-                    memory,
-                    backend.server(),
-                    frame -> {
-                        file.write(frame.u8(Kind.SERVE), config.getName());
-                        frame.text(spec.name())
-                                .text(spec.device().kind().name())
-                                .text(
-                                        spec.device().kind() == Device.Kind.CPU
-                                                ? "0"
-                                                : Integer.toString(spec.device().ordinal()))
-                                .text(configuration)
-                                .text(memory.requestFile().path().toString())
-                                .u64(memory.requestFile().byteSize())
-                                .text(memory.responseFile().path().toString())
-                                .u64(memory.responseFile().byteSize());
-                    },
-                    onEnd);
-        });
-        PythonInstance instance = new PythonInstance(this, process);
-        instances.add(instance);
-        return instance;
+        WorkerMetrics metrics = backend.metrics(config, spec, limits.memory());
+        try {
+            RestartingWorker<PythonWorker> process = RestartingWorker.start(
+                    spec.name(), metrics::died, onEnd -> start(spec, configuration, onEnd, metrics));
+            PythonInstance instance = new PythonInstance(this, process, metrics);
+            instances.add(instance);
+            return instance;
+        } catch (RuntimeException e) {
+            metrics.close();
+            throw e;
+        }
+    }
+
+    private PythonWorker start(
+            InstanceSpec spec, String configuration, Consumer<WorkerEnd> onEnd, WorkerMetrics metrics) {
+        WorkerProcess.Command command = limits.on(interpreter.command(spec.name()));
+        WorkerMemory memory = new WorkerMemory(spec.name(), backend.settings().memoryByteSize());
+        PythonWorker worker = PythonWorker.start(
+                command,
+                memory,
+                backend.server(),
+                frame -> {
+                    file.write(frame.u8(Kind.SERVE), config.getName());
+                    frame.text(spec.name())
+                            .text(spec.device().kind().name())
+                            .text(
+                                    spec.device().kind() == Device.Kind.CPU
+                                            ? "0"
+                                            : Integer.toString(spec.device().ordinal()))
+                            .text(configuration)
+                            .text(memory.requestFile().path().toString())
+                            .u64(memory.requestFile().byteSize())
+                            .text(memory.responseFile().path().toString())
+                            .u64(memory.responseFile().byteSize());
+                },
+                onEnd);
+        metrics.runs(worker.pid(), worker::kill);
+        return worker;
     }
 
     /** Notes that an instance is closed. */

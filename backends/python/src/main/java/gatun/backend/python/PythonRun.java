@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * A run on a worker: what it says of it, and what has become of each request. {@link #tell} is for the worker's thread,
  * the rest for the thread of the run.
  */
-final class PythonRun {
+final class PythonRun implements WorkerRun {
     /** The most responses that wait for a client: they lie on the heap, and their tensors in the instance's memory. */
     static final int MOST_WAITING = 4096;
 
@@ -48,21 +48,24 @@ final class PythonRun {
         ended = new boolean[requests.size()];
     }
 
-    List<? extends RunRequest> requests() {
+    @Override
+    public List<? extends RunRequest> requests() {
         return requests;
     }
 
-    /** Notes the number that the worker knows the first request by; the others' follow. */
-    void number(long first) {
+    @Override
+    public void number(long first) {
         firstNumber = first;
     }
 
-    long firstNumber() {
+    @Override
+    public long firstNumber() {
         return firstNumber;
     }
 
-    /** Says what the worker has said. A response that comes while too many wait is dropped, and the run fails. */
-    void tell(RunEvent event) {
+    /** A response that comes while too many wait is dropped, and the run fails. */
+    @Override
+    public void tell(RunEvent event) {
         events.add(isTooMany(event) ? RunEvent.Sent.nothing() : event);
         if (closed) {
             drop();
@@ -164,7 +167,7 @@ final class PythonRun {
         }
     }
 
-    private static GatunException interrupted(InterruptedException cause) {
+    static GatunException interrupted(InterruptedException cause) {
         return new GatunException(ErrorCode.CANCELLED, "the instance was interrupted while its model ran", cause);
     }
 
@@ -222,8 +225,8 @@ final class PythonRun {
         Optional<GatunException> error = response.error();
         if (error.isPresent() || refusal != null || ended[index]) {
             response.drop(memory);
-            if (!ended[index]) {
-                error.ifPresent(reason -> fail(index, request, reason));
+            if (!ended[index] && refusal == null) {
+                error.ifPresent(reason -> fail(index, request, reason, more));
             }
             return;
         }
@@ -232,6 +235,20 @@ final class PythonRun {
         } catch (GatunException e) {
             fail(index, request, e);
         }
+    }
+
+    /** @param more whether a response may follow */
+    private void fail(int index, RunRequest request, GatunException reason, boolean more) {
+        try {
+            if (more) {
+                request.takeFailure(reason);
+                return;
+            }
+        } catch (GatunException e) {
+            fail(index, request, e);
+            return;
+        }
+        fail(index, request, reason);
     }
 
     private void fail(int index, RunRequest request, GatunException reason) {

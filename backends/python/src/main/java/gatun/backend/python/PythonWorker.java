@@ -7,7 +7,10 @@ import gatun.memory.tensor.Tensor;
 import gatun.spi.ExecutionRequest;
 import gatun.spi.ModelServer;
 import gatun.workers.FrameReader;
+import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
+import gatun.workers.RestartingWorker;
+import gatun.workers.WorkerEnd;
 import gatun.workers.WorkerMemory;
 import gatun.workers.WorkerProcess;
 import java.time.Duration;
@@ -28,7 +31,7 @@ import org.slf4j.event.Level;
  * The process of one instance, from its start to its end. Runs are given to it by one thread at a time; the rest is safe
  * for any thread.
  */
-final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
+final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Worker {
     private static final Logger LOG = LoggerFactory.getLogger("gatun.python");
     private static final Level[] LEVELS = {Level.ERROR, Level.WARN, Level.INFO, Level.DEBUG};
 
@@ -40,22 +43,22 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
     private final ServerCalls calls;
     private final CompletableFuture<Optional<String>> started = new CompletableFuture<>();
     private final CompletableFuture<String> finished = new CompletableFuture<>();
-    private final CompletableFuture<String> end = new CompletableFuture<>();
+    private final CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
     private final AtomicLong lastRun = new AtomicLong();
     private final AtomicLong lastRequest = new AtomicLong();
-    private final Map<Long, PythonRun> runs = new ConcurrentHashMap<>();
+    private final Map<Long, WorkerRun> runs = new ConcurrentHashMap<>();
     private final Map<Long, Target> targets = new ConcurrentHashMap<>();
     private final WorkerProcess process;
 
     /** A request that the worker has, and what was known of it. */
-    private record Target(PythonRun run, int index, Optional<ExecutionRequest> known) {}
+    private record Target(WorkerRun run, int index, Optional<ExecutionRequest> known) {}
 
     private PythonWorker(String name, WorkerProcess process, WorkerMemory memory, ModelServer server) {
         this.name = name;
         this.process = process;
         this.memory = memory;
         memory.onReturned(() -> Thread.ofVirtual().name("worker-release").start(this::tellReturnedIfRunning));
-        calls = new ServerCalls(server, memory, process::send, this::isCancelled);
+        calls = new ServerCalls(server, memory, process::send, this::known);
     }
 
     /** Starts a process, which owns {@code memory} from now on, and gives it its first frame. */
@@ -91,7 +94,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
             WorkerMemory memory,
             ModelServer server,
             Consumer<FrameWriter> start,
-            Consumer<String> onEnd) {
+            Consumer<WorkerEnd> onEnd) {
         PythonWorker worker = open(command, memory, server, start);
         try {
             worker.awaitStart();
@@ -137,7 +140,8 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         return memory;
     }
 
-    boolean isRunning() {
+    @Override
+    public boolean isRunning() {
         return process.isRunning();
     }
 
@@ -150,7 +154,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
      *
      * @throws GatunException when its inputs find no room, or the process has ended
      */
-    void begin(PythonRun run) {
+    void begin(WorkerRun run) {
         List<List<Tensor>> inputs = new ArrayList<>();
         List<Long> offsets = new ArrayList<>();
         long number = lastRun.incrementAndGet();
@@ -177,7 +181,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         }
     }
 
-    private void write(FrameWriter frame, long number, PythonRun run, List<List<Tensor>> inputs, List<Long> offsets) {
+    private void write(FrameWriter frame, long number, WorkerRun run, List<List<Tensor>> inputs, List<Long> offsets) {
         frame.u64(number).u32(run.requests().size());
         int next = 0;
         for (int i = 0; i < run.requests().size(); i++) {
@@ -203,14 +207,18 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
 
     private static void writeRequest(FrameWriter frame, Optional<ExecutionRequest> known) {
         frame.text(known.map(ExecutionRequest::id).orElse(""));
-        Codec.writeSequence(frame, known.flatMap(ExecutionRequest::correlationId));
+        FrameValues.writeSequence(frame, known.flatMap(ExecutionRequest::correlationId));
         boolean starts = known.map(ExecutionRequest::startsSequence).orElse(false);
         boolean ends = known.map(ExecutionRequest::endsSequence).orElse(false);
         frame.u32((starts ? 1 : 0) | (ends ? 2 : 0));
         frame.u64(known.map(ExecutionRequest::timeoutMicros).orElse(0L));
         frame.u64(known.map(ExecutionRequest::priority).orElse(0L));
-        frame.text(known.flatMap(ExecutionRequest::traceContext).orElse(""));
-        Codec.writeParameters(frame, known.map(ExecutionRequest::parameters).orElse(Map.of()));
+        // As Triton gives it to models, whose tracing reads headers of a JSON object.
+        frame.text(known.flatMap(ExecutionRequest::traceContext)
+                .map(header -> "{\"traceparent\":\"" + header + "\"}")
+                .orElse(""));
+        FrameValues.writeParameters(
+                frame, known.map(ExecutionRequest::parameters).orElse(Map.of()));
     }
 
     private void tellReturnedIfRunning() {
@@ -232,9 +240,9 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         }
     }
 
-    private boolean isCancelled(long request) {
+    private Optional<ExecutionRequest> known(long request) {
         Target target = targets.get(request);
-        return target != null && target.known().map(ExecutionRequest::cancelled).orElse(false);
+        return target == null ? Optional.empty() : target.known();
     }
 
     @Override
@@ -269,7 +277,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
     }
 
     private void ran(FrameReader frame) {
-        PythonRun run = runs.remove(frame.u64());
+        WorkerRun run = runs.remove(frame.u64());
         if (run == null) {
             throw new GatunException(ErrorCode.INTERNAL, "a worker answers a run that it was not given");
         }
@@ -305,7 +313,7 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
         };
     }
 
-    private void forget(PythonRun run) {
+    private void forget(WorkerRun run) {
         for (int i = 0; i < run.requests().size(); i++) {
             targets.remove(run.firstNumber() + i);
         }
@@ -337,8 +345,8 @@ final class PythonWorker implements WorkerProcess.Listener, AutoCloseable {
     }
 
     @Override
-    public void ended(String how) {
-        GatunException reason = death(how);
+    public void ended(WorkerEnd how) {
+        GatunException reason = death(how.text());
         started.completeExceptionally(reason);
         finished.complete("");
         end.complete(how);

@@ -21,14 +21,17 @@ final class RowBatch {
     private final WorkerMemory memory;
     private final boolean decoupled;
     private final int rows;
+    private final Map<String, Integer> ranks;
     private final Map<RowRequest, WorkerResponse> taken = new LinkedHashMap<>();
     private List<RowRequest> requests = List.of();
 
-    RowBatch(Execution execution, WorkerMemory memory, boolean decoupled, int rows) {
+    /** @param ranks how many dimensions outputs have by the configuration, with the batch dimension */
+    RowBatch(Execution execution, WorkerMemory memory, boolean decoupled, int rows, Map<String, Integer> ranks) {
         this.execution = execution;
         this.memory = memory;
         this.decoupled = decoupled;
         this.rows = rows;
+        this.ranks = ranks;
     }
 
     void requests(List<RowRequest> all) {
@@ -50,7 +53,7 @@ final class RowBatch {
 
     /** Takes a response; owns its blocks. That of a decoupled model goes out now, others when all are there. */
     void take(RowRequest request, WorkerResponse response, boolean more) {
-        taken.put(request, response);
+        taken.put(request, request.rowCount() == 1 ? withBatchDimension(response) : response);
         if (decoupled) {
             write();
             for (RowRequest other : requests) {
@@ -60,6 +63,15 @@ final class RowBatch {
             }
             execution.send();
         }
+    }
+
+    private WorkerResponse withBatchDimension(WorkerResponse response) {
+        return new WorkerResponse(
+                response.error(),
+                response.parameters(),
+                response.tensors().stream()
+                        .map(tensor -> tensor.withBatchDimension(ranks))
+                        .toList());
     }
 
     /** Makes the outputs of all responses that were taken and did not go out. */
@@ -87,8 +99,16 @@ final class RowBatch {
             WorkerTensor tensor = tensor(response, name);
             first = first == null && tensor != null ? tensor.spec() : first;
         }
+        for (RowRequest request : taken.keySet()) {
+            if (tensor(taken.get(request), name) == null) {
+                request.row().leaveOut(name);
+            }
+        }
         if (first == null) {
             return;
+        }
+        if (first.shape().elementCount() < 0) {
+            throw noShape(name, first);
         }
         if (first.shape().rank() == 0) {
             throw new GatunException(
@@ -112,6 +132,12 @@ final class RowBatch {
                 MemorySegment.copy(memory.response(tensor.offset(), part.byteSize()), 0, part, 0, part.byteSize());
             }
         }
+    }
+
+    private static GatunException noShape(String name, TensorSpec spec) {
+        return new GatunException(
+                ErrorCode.INTERNAL,
+                "output '" + name + "' has shape " + spec.shape() + ": expected dimensions of 0 or more");
     }
 
     /** Rows without a response have empty strings. */

@@ -9,6 +9,7 @@ import gatun.spi.ExecutionRequest;
 import gatun.workers.WorkerMemory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The rows of one request in a batch whose requests come in the same tensors, such as steps of sequences. */
@@ -27,8 +28,10 @@ final class RowRequest implements RunRequest {
      * The requests of {@code execution}, each with its rows; empty where the tensors have no rows for each of them.
      *
      * @param decoupled whether each response goes out when it is there
+     * @param ranks how many dimensions outputs have by the configuration, with the batch dimension
      */
-    static Optional<RowBatch> of(Execution execution, WorkerMemory memory, boolean decoupled) {
+    static Optional<RowBatch> of(
+            Execution execution, WorkerMemory memory, boolean decoupled, Map<String, Integer> ranks) {
         int rows = 0;
         for (ExecutionRequest request : execution.requests()) {
             rows += request.batchSize();
@@ -40,7 +43,7 @@ final class RowRequest implements RunRequest {
                 return Optional.empty();
             }
         }
-        RowBatch batch = new RowBatch(execution, memory, decoupled, rows);
+        RowBatch batch = new RowBatch(execution, memory, decoupled, rows, ranks);
         int row = 0;
         List<RowRequest> requests = new ArrayList<>();
         for (ExecutionRequest request : execution.requests()) {
@@ -89,6 +92,12 @@ final class RowRequest implements RunRequest {
     @Override
     public void take(WorkerResponse response, boolean more) {
         batch.take(this, response, more);
+    }
+
+    /** A step of a sequence ends by its first failure. */
+    @Override
+    public void takeFailure(GatunException reason) {
+        throw reason;
     }
 
     @Override

@@ -26,6 +26,13 @@ interface RunRequest {
      */
     void take(WorkerResponse response, boolean more);
 
+    /**
+     * Takes a failure in the place of a response, after which others may follow.
+     *
+     * @throws GatunException {@code reason} where the request ends by it; or when nobody wants it
+     */
+    void takeFailure(GatunException reason);
+
     /** Fails this request alone. */
     void fail(GatunException reason);
 

@@ -6,10 +6,12 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Tensor;
 import gatun.spi.CorrelationId;
+import gatun.spi.ExecutionRequest;
 import gatun.spi.ModelCall;
 import gatun.spi.ModelServer;
 import gatun.spi.ParameterValue;
 import gatun.workers.FrameReader;
+import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
 import gatun.workers.WorkerMemory;
 import java.lang.foreign.MemorySegment;
@@ -17,12 +19,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
-import java.util.function.LongPredicate;
+import java.util.function.LongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +49,7 @@ final class ServerCalls implements AutoCloseable {
     private final ModelServer server;
     private final WorkerMemory memory;
     private final Sender sender;
-    private final LongPredicate isCancelled;
+    private final LongFunction<Optional<ExecutionRequest>> requests;
     private final MetricCalls metrics;
     private final Map<Long, ModelCall> underWay = new ConcurrentHashMap<>();
     private final Semaphore room = new Semaphore(LIMIT);
@@ -57,12 +60,13 @@ final class ServerCalls implements AutoCloseable {
         void send(int kind, Consumer<FrameWriter> body);
     }
 
-    /** @param isCancelled whether the client of a request, by its number, has given it up */
-    ServerCalls(ModelServer server, WorkerMemory memory, Sender sender, LongPredicate isCancelled) {
+    /** @param requests what is known of the requests that the worker has, by their numbers */
+    ServerCalls(
+            ModelServer server, WorkerMemory memory, Sender sender, LongFunction<Optional<ExecutionRequest>> requests) {
         this.server = server;
         this.memory = memory;
         this.sender = sender;
-        this.isCancelled = isCancelled;
+        this.requests = requests;
         metrics = new MetricCalls(server.metrics());
     }
 
@@ -78,7 +82,14 @@ final class ServerCalls implements AutoCloseable {
                     unwanted.cancel();
                 }
             }
-            case CANCELLED -> value(call, isCancelled.test(frame.u64()) ? 1 : 0);
+            case CANCELLED ->
+                value(
+                        call,
+                        requests.apply(frame.u64())
+                                        .map(ExecutionRequest::cancelled)
+                                        .orElse(false)
+                                ? 1
+                                : 0);
             case LOAD -> load(call, frame);
             case UNLOAD -> {
                 String model = frame.text();
@@ -110,15 +121,17 @@ final class ServerCalls implements AutoCloseable {
         long version = frame.u64();
         ModelCall wanted = new ModelCall(model, version < 0 ? "" : Long.toString(version));
         wanted.id(frame.text());
-        Codec.readSequence(frame).ifPresentOrElse(sequence -> step(wanted, sequence, frame.u32()), frame::u32);
+        FrameValues.readSequence(frame).ifPresentOrElse(sequence -> step(wanted, sequence, frame.u32()), frame::u32);
         wanted.timeoutMicros(frame.u64());
         wanted.priority(frame.u64());
         if (frame.u8() != 0) {
             wanted.takeSeveral();
         }
-        String traceContext = frame.text();
-        LOG.trace("A call of model '{}' belongs to trace '{}'", model, traceContext);
-        wanted.parameters().putAll(Codec.readParameters(frame));
+        long madeFor = frame.u64();
+        if (madeFor != 0) {
+            requests.apply(madeFor - 1).ifPresent(wanted::madeFor);
+        }
+        wanted.parameters().putAll(FrameValues.readParameters(frame));
         int outputs = frame.count(Integer.BYTES);
         for (int i = 0; i < outputs; i++) {
             wanted.output(frame.text());
@@ -141,15 +154,37 @@ final class ServerCalls implements AutoCloseable {
             for (WorkerTensor input : inputs) {
                 wanted.input(new Tensor(input.spec(), memory.response(input.offset(), input.byteSize())));
             }
-            server.infer(wanted, (tensors, parameters, last) -> {
-                response(call, tensors, parameters, last);
-                ended[0] = last;
-            });
+            server.infer(wanted, new Results(call, ended));
             return ended[0];
         } catch (GatunException e) {
             throw e.code() == ErrorCode.NOT_FOUND
                     ? new GatunException(e.code(), wanted.model() + " - Error when running inference: " + text(e), e)
                     : e;
+        }
+    }
+
+    /** Sends the results of a call. */
+    private final class Results implements ModelCall.Responses {
+        private final long call;
+        private final boolean[] ended;
+
+        Results(long call, boolean[] ended) {
+            this.call = call;
+            this.ended = ended;
+        }
+
+        @Override
+        public void accept(List<Tensor> tensors, Map<String, ParameterValue> parameters, boolean last) {
+            response(call, tensors, parameters, last);
+            ended[0] = last;
+        }
+
+        @Override
+        public void acceptFailure(GatunException reason) {
+            sender.send(Kind.RESULT, frame -> {
+                frame.u64(call).u8(0).u8(Kind.ERROR);
+                frame.u8(Codec.code(reason.code())).text(text(reason));
+            });
         }
     }
 
@@ -220,7 +255,7 @@ final class ServerCalls implements AutoCloseable {
             }
             sender.send(Kind.RESULT, frame -> {
                 frame.u64(call).u8(last ? 1 : 0).u8(Kind.RESPONSE);
-                Codec.writeParameters(frame, parameters);
+                FrameValues.writeParameters(frame, parameters);
                 frame.u32(tensors.size());
                 for (int i = 0; i < tensors.size(); i++) {
                     Tensor tensor = tensors.get(i);

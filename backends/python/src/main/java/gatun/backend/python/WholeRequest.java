@@ -8,6 +8,7 @@ import gatun.spi.ExecutionRequest;
 import gatun.workers.WorkerMemory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -15,10 +16,13 @@ import org.jspecify.annotations.Nullable;
 final class WholeRequest implements RunRequest {
     private final Execution execution;
     private final WorkerMemory memory;
+    private final Map<String, Integer> ranks;
 
-    WholeRequest(Execution execution, WorkerMemory memory) {
+    /** @param ranks how many dimensions outputs have where an execution shares them; empty where it does not */
+    WholeRequest(Execution execution, WorkerMemory memory, Map<String, Integer> ranks) {
         this.execution = execution;
         this.memory = memory;
+        this.ranks = ranks;
     }
 
     @Override
@@ -57,7 +61,10 @@ final class WholeRequest implements RunRequest {
                 int at = indexOf(left, execution.outputName(i));
                 WorkerTensor tensor = at < 0 ? null : left.set(at, null);
                 if (tensor != null) {
-                    lend(i, tensor);
+                    lend(i, isOneRow() ? tensor.withBatchDimension(ranks) : tensor);
+                } else {
+                    String missing = execution.outputName(i);
+                    request().ifPresent(request -> request.leaveOut(missing));
                 }
             }
             request().ifPresent(request -> setParameters(request, response));
@@ -71,6 +78,10 @@ final class WholeRequest implements RunRequest {
         if (more) {
             execution.send();
         }
+    }
+
+    private boolean isOneRow() {
+        return !ranks.isEmpty() && request().map(ExecutionRequest::batchSize).orElse(0) == 1;
     }
 
     private void lend(int output, WorkerTensor tensor) {
@@ -98,6 +109,11 @@ final class WholeRequest implements RunRequest {
         } catch (IllegalArgumentException e) {
             throw GatunException.invalidArgument(String.valueOf(e.getMessage()));
         }
+    }
+
+    @Override
+    public void takeFailure(GatunException reason) {
+        execution.sendFailure(reason);
     }
 
     @Override

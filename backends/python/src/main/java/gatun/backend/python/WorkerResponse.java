@@ -4,6 +4,7 @@ package gatun.backend.python;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.ParameterValue;
 import gatun.workers.FrameReader;
+import gatun.workers.FrameValues;
 import gatun.workers.WorkerMemory;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ record WorkerResponse(
     static WorkerResponse read(FrameReader frame) {
         Optional<GatunException> error =
                 frame.u8() == 0 ? Optional.empty() : Optional.of(Codec.error(frame.u8(), frame.text()));
-        return new WorkerResponse(error, Codec.readParameters(frame), readTensors(frame));
+        return new WorkerResponse(error, FrameValues.readParameters(frame), readTensors(frame));
     }
 
     static List<WorkerTensor> readTensors(FrameReader frame) {

@@ -11,6 +11,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
+import gatun.workers.FrameValues;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -125,9 +126,9 @@ class CodecTest {
         parameters.put("", new ParameterValue.Text("naïve 模型"));
 
         Map<String, ParameterValue> read =
-                echo.through(frame -> Codec.writeParameters(frame, parameters), Codec::readParameters);
+                echo.through(frame -> FrameValues.writeParameters(frame, parameters), FrameValues::readParameters);
         assertThat(read).containsExactlyEntriesOf(parameters);
-        assertThat(echo.through(frame -> Codec.writeParameters(frame, Map.of()), Codec::readParameters))
+        assertThat(echo.through(frame -> FrameValues.writeParameters(frame, Map.of()), FrameValues::readParameters))
                 .isEmpty();
     }
 
@@ -138,13 +139,13 @@ class CodecTest {
                 Optional.of(new CorrelationId.Uint64(-1)),
                 Optional.of(new CorrelationId.Uint64(1)),
                 Optional.of(new CorrelationId.Text("7")))) {
-            assertThat(echo.through(frame -> Codec.writeSequence(frame, sequence), Codec::readSequence))
+            assertThat(echo.through(frame -> FrameValues.writeSequence(frame, sequence), FrameValues::readSequence))
                     .isEqualTo(sequence);
         }
-        assertThat(echo.through(frame -> frame.u8(1).u64(0), Codec::readSequence))
+        assertThat(echo.through(frame -> frame.u8(1).u64(0), FrameValues::readSequence))
                 .as("0 is no sequence")
                 .isEmpty();
-        assertThat(echo.through(frame -> frame.u8(2).text(""), Codec::readSequence))
+        assertThat(echo.through(frame -> frame.u8(2).text(""), FrameValues::readSequence))
                 .as("the empty text is no sequence")
                 .isEmpty();
     }

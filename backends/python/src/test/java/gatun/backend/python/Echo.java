@@ -4,6 +4,7 @@ package gatun.backend.python;
 import gatun.memory.tensor.GatunException;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameWriter;
+import gatun.workers.WorkerEnd;
 import gatun.workers.WorkerProcess;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -59,7 +60,7 @@ final class Echo implements WorkerProcess.Listener, AutoCloseable {
     }
 
     @Override
-    public void ended(String how) {}
+    public void ended(WorkerEnd how) {}
 
     @Override
     public void close() {

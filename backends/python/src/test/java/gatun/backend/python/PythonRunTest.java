@@ -34,6 +34,7 @@ class PythonRunTest {
     /** A request that keeps what it is given. */
     private static final class Taken implements RunRequest {
         final List<Long> offsets = new ArrayList<>();
+        final List<String> failures = new ArrayList<>();
 
         @Override
         public Optional<ExecutionRequest> request() {
@@ -53,6 +54,11 @@ class PythonRunTest {
         @Override
         public void take(WorkerResponse response, boolean more) {
             response.tensors().forEach(tensor -> offsets.add(tensor.offset()));
+        }
+
+        @Override
+        public void takeFailure(GatunException reason) {
+            failures.add(reason.getMessage());
         }
 
         @Override
@@ -132,5 +138,51 @@ class PythonRunTest {
         assertThat(run.awaitReturn(Duration.ZERO)).isTrue();
         run.finish();
         assertThat(taken.offsets).containsExactly(64L);
+    }
+
+    private static RunEvent failed(boolean last, String text) {
+        GatunException reason = new GatunException(ErrorCode.INTERNAL, text);
+        return new RunEvent.Sent(0, last, Optional.of(new WorkerResponse(Optional.of(reason), Map.of(), List.of())));
+    }
+
+    @Test
+    void shouldGoOnAfterAFailureThatIsNotTheLast() {
+        PythonRun run = decoupled();
+        run.tell(LATER);
+        run.tell(failed(false, "not this one"));
+        run.tell(sent(64, true));
+        run.finish();
+        assertThat(taken.failures).containsExactly("not this one");
+        assertThat(taken.offsets).containsExactly(64L);
+    }
+
+    @Test
+    void shouldEndByAFailureThatIsTheLast() {
+        PythonRun run = decoupled();
+        run.tell(LATER);
+        run.tell(failed(true, "the end"));
+        assertThatThrownBy(run::finish).hasMessage("the end");
+        assertThat(taken.failures).isEmpty();
+    }
+
+    @Test
+    void shouldGiveEachRequestOfADecoupledModelWhatIsForIt() {
+        Taken other = new Taken();
+        ApartPythonRun run = new ApartPythonRun(List.of(taken, other), memory);
+        run.tell(sent(64, true));
+        run.tell(new RunEvent.Returned(List.of(new RunEvent.Outcome.Later(), new RunEvent.Outcome.Later())));
+        assertThat(run.awaitReturn(Duration.ZERO)).isTrue();
+        run.part(0).finish();
+        assertThat(taken.offsets).containsExactly(64L);
+
+        run.tell(new RunEvent.Failed(new GatunException(ErrorCode.INTERNAL, "the process has ended")));
+        assertThatThrownBy(run.part(1)::finish).hasMessage("the process has ended");
+        assertThat(other.offsets).isEmpty();
+    }
+
+    @Test
+    void shouldTellThatACallTakesTooLong() {
+        ApartPythonRun run = new ApartPythonRun(List.of(taken, new Taken()), memory);
+        assertThat(run.awaitReturn(Duration.ofMillis(1))).isFalse();
     }
 }

@@ -36,7 +36,7 @@ class RowBatchTest {
     }
 
     private RowBatch batch(SharedTensors run, boolean decoupled) {
-        return RowRequest.of(run, memory, decoupled).orElseThrow();
+        return RowRequest.of(run, memory, decoupled, Map.of()).orElseThrow();
     }
 
     /** A tensor of UINT8 in a block of the worker's. */
@@ -114,7 +114,9 @@ class RowBatchTest {
             SharedTensors run = new SharedTensors(List.of("A"), 1, 2)
                     .bytes("X", Shape.of(3, 1), 1, 2, 3)
                     .bytes("Y", shape, new int[(int) shape.elementCount()]);
-            assertThat(RowRequest.of(run, memory, false)).as("%s", shape).isEmpty();
+            assertThat(RowRequest.of(run, memory, false, Map.of()))
+                    .as("%s", shape)
+                    .isEmpty();
         }
     }
 
@@ -252,5 +254,40 @@ class RowBatchTest {
         assertThatThrownBy(batch::finish)
                 .isInstanceOf(GatunException.class)
                 .hasMessage("the process of instance 'm_0' names memory that it does not have");
+    }
+
+    @Test
+    void shouldAddTheBatchDimensionThatARowIsWithout() {
+        SharedTensors run = new SharedTensors(List.of("A"), 1, 1).bytes("X", Shape.of(2, 1), 1, 2);
+        RowBatch batch = RowRequest.of(run, memory, false, Map.of("A", 2)).orElseThrow();
+        batch.requests().get(0).take(response(bytes("A", Shape.of(2), 5, 6)), false);
+        batch.requests().get(1).take(response(bytes("A", Shape.of(1, 2), 7, 8)), false);
+        batch.finish();
+        assertThat(output(run, "A").spec().shape()).isEqualTo(Shape.of(2, 2));
+        assertThat(bytes(output(run, "A"))).containsExactly(5, 6, 7, 8);
+        blocksShouldBeBack();
+    }
+
+    @Test
+    void shouldLeaveOutAnOutputThatARequestDoesNotGet() {
+        SharedTensors run = new SharedTensors(List.of("A", "B"), 1, 1).bytes("X", Shape.of(2, 1), 1, 2);
+        RowBatch batch = batch(run, false);
+        batch.requests().get(0).take(response(bytes("A", Shape.of(1, 1), 5)), false);
+        batch.requests().get(1).take(response(), false);
+        batch.finish();
+        assertThat(run.row(0).leftOut).containsExactly("B");
+        assertThat(run.row(1).leftOut).containsExactly("A", "B");
+        assertThat(bytes(output(run, "A"))).containsExactly(5, 0);
+    }
+
+    @Test
+    void shouldFailRequestsWhoseOutputHasANegativeDimension() {
+        SharedTensors run = new SharedTensors(List.of("A"), 1, 1).bytes("X", Shape.of(2, 1), 1, 2);
+        RowBatch batch = batch(run, false);
+        batch.requests().get(0).take(response(tensor("A", Datatype.BYTES, Shape.of(1, -1), new byte[4])), false);
+        assertThatThrownBy(batch::finish)
+                .isInstanceOf(GatunException.class)
+                .hasMessageContaining("output 'A' has shape");
+        blocksShouldBeBack();
     }
 }

@@ -26,6 +26,7 @@ final class SharedTensors implements Execution {
     static final class Row implements ExecutionRequest {
         final Map<String, ParameterValue> responseParameters = new LinkedHashMap<>();
         final List<GatunException> failures = new ArrayList<>();
+        final List<String> leftOut = new ArrayList<>();
         int timesSkipped;
         int timesAgain;
         private final int batchSize;
@@ -62,6 +63,11 @@ final class SharedTensors implements Execution {
         @Override
         public Map<String, ParameterValue> parameters() {
             return Map.of();
+        }
+
+        @Override
+        public void leaveOut(String output) {
+            leftOut.add(output);
         }
 
         @Override

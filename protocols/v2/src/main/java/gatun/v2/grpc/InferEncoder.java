@@ -85,6 +85,20 @@ public final class InferEncoder {
         if (executed) {
             writeParameter(inner, FINAL_RESPONSE, new ParameterValue.Bool(true));
         }
+        return error(text, inner);
+    }
+
+    /** A failure in the place of a response, after which others may follow. */
+    static OutboundMessage encodeErrorAmongOthers(String text, InferMessage request) {
+        WireWriter inner = new WireWriter();
+        inner.text(MODEL_NAME, request.modelName());
+        inner.text(MODEL_VERSION, request.modelVersion());
+        inner.text(ID, request.id());
+        writeParameter(inner, FINAL_RESPONSE, new ParameterValue.Bool(false));
+        return error(text, inner);
+    }
+
+    private static OutboundMessage error(String text, WireWriter inner) {
         WireWriter message = new WireWriter();
         message.text(ERROR_MESSAGE, text);
         message.header(INFER_RESPONSE, inner.size());

@@ -59,17 +59,18 @@ public final class StatisticsMessages {
     }
 
     private static InferResponseStatistics message(ResponseStatistics responses) {
-        long successes = responses.successCount();
         return InferResponseStatistics.newBuilder()
-                .setComputeInfer(duration(successes, responses.computeInferNanos()))
-                .setComputeOutput(duration(successes, responses.computeOutputNanos()))
-                .setSuccess(duration(successes, responses.successNanos()))
-                .setFail(duration(responses.fail().count(), responses.fail().nanos()))
-                .setEmptyResponse(
-                        duration(responses.empty().count(), responses.empty().nanos()))
-                .setCancel(
-                        duration(responses.cancel().count(), responses.cancel().nanos()))
+                .setComputeInfer(duration(responses.computeInfer()))
+                .setComputeOutput(duration(responses.computeOutput()))
+                .setSuccess(duration(responses.success()))
+                .setFail(duration(responses.fail()))
+                .setEmptyResponse(duration(responses.empty()))
+                .setCancel(duration(responses.cancel()))
                 .build();
+    }
+
+    private static StatisticDuration duration(ResponseStatistics.Total total) {
+        return duration(total.count(), total.nanos());
     }
 
     private static StatisticDuration duration(long count, long nanos) {

@@ -53,4 +53,11 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
                 ? Optional.empty()
                 : Optional.of(InferEncoder.encodeError(failure.getMessage(), message, executed));
     }
+
+    @Override
+    public Optional<OutboundMessage> failureAmongOthers(InferMessage message, GatunException failure) {
+        return strict
+                ? Optional.empty()
+                : Optional.of(InferEncoder.encodeErrorAmongOthers(failure.getMessage(), message));
+    }
 }

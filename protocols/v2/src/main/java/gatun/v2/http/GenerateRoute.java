@@ -100,40 +100,63 @@ final class GenerateRoute {
     }
 
     private void answerStream(Exchange exchange, InferenceRequest request) {
-        Optional<RequestTrace> trace = request.trace();
         boolean[] accepted = {false};
-        boolean[] begun = {false};
         request.onSubmitted(() -> accepted[0] = true);
+        Events events = new Events(exchange, request.trace());
         try {
-            infer(exchange, request, (response, last) -> {
-                try (response) {
-                    GenerateResponse.requireForms(response);
-                    if (!begun[0]) {
-                        trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
-                        trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
-                        exchange.beginPieces(EVENTS);
-                        begun[0] = true;
-                    }
-                    JsonWriter json = exchange.piece().raw(EVENT);
-                    GenerateResponse.write(json, response);
-                    exchange.sendPiece(json.raw(EVENT_END));
-                }
-            });
-            if (!begun[0]) {
-                exchange.beginPieces(EVENTS);
-            }
+            infer(exchange, request, events);
+            events.begin(EVENTS);
         } catch (GatunException e) {
-            if (!begun[0] && !accepted[0]) {
+            if (!events.begun && !accepted[0]) {
                 throw e;
             }
-            if (!begun[0]) {
-                exchange.beginPieces(failed(Exchange.status(e.code())));
-            }
-            JsonWriter json = exchange.json().raw(EVENT).raw("{\"error\":").string(Exchange.shortened(e.getMessage()));
-            exchange.sendPiece(json.raw('}').raw(EVENT_END));
+            events.acceptFailure(e);
         }
         exchange.endPieces();
-        trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
+        request.trace().ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
+    }
+
+    /** Sends responses and failures as events. */
+    private static final class Events implements ResponseReceiver {
+        private final Exchange exchange;
+        private final Optional<RequestTrace> trace;
+        private boolean begun;
+
+        Events(Exchange exchange, Optional<RequestTrace> trace) {
+            this.exchange = exchange;
+            this.trace = trace;
+        }
+
+        /** Sends the head of the response unless it was sent. */
+        void begin(ResponseHeaders headers) {
+            if (!begun) {
+                begun = true;
+                exchange.beginPieces(headers);
+            }
+        }
+
+        @Override
+        public void accept(InferenceResponse response, boolean last) {
+            try (response) {
+                GenerateResponse.requireForms(response);
+                if (!begun) {
+                    trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
+                    trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
+                }
+                begin(EVENTS);
+                JsonWriter json = exchange.piece().raw(EVENT);
+                GenerateResponse.write(json, response);
+                exchange.sendPiece(json.raw(EVENT_END));
+            }
+        }
+
+        @Override
+        public void acceptFailure(GatunException reason) {
+            begin(failed(Exchange.status(reason.code())));
+            JsonWriter json = exchange.json().raw(EVENT).raw("{\"error\":");
+            json.string(Exchange.shortened(reason.getMessage()));
+            exchange.sendPiece(json.raw('}').raw(EVENT_END));
+        }
     }
 
     private static ResponseHeaders failed(Status status) {

@@ -96,23 +96,18 @@ final class StatisticsRoutes {
     }
 
     private static void write(JsonWriter json, ResponseStatistics responses) {
-        long successes = responses.successCount();
         json.raw('{');
-        duration(json, "\"compute_infer\":", successes, responses.computeInferNanos());
-        duration(json, ",\"compute_output\":", successes, responses.computeOutputNanos());
-        duration(json, ",\"success\":", successes, responses.successNanos());
-        duration(json, ",\"fail\":", responses.fail().count(), responses.fail().nanos());
-        duration(
-                json,
-                ",\"empty_response\":",
-                responses.empty().count(),
-                responses.empty().nanos());
-        duration(
-                json,
-                ",\"cancel\":",
-                responses.cancel().count(),
-                responses.cancel().nanos());
+        total(json, "\"compute_infer\":", responses.computeInfer());
+        total(json, ",\"compute_output\":", responses.computeOutput());
+        total(json, ",\"success\":", responses.success());
+        total(json, ",\"fail\":", responses.fail());
+        total(json, ",\"empty_response\":", responses.empty());
+        total(json, ",\"cancel\":", responses.cancel());
         json.raw('}');
+    }
+
+    private static void total(JsonWriter json, String name, ResponseStatistics.Total total) {
+        duration(json, name, total.count(), total.nanos());
     }
 
     private static void write(JsonWriter json, BatchStatistics batch) {

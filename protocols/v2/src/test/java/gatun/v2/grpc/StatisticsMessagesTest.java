@@ -55,24 +55,24 @@ class StatisticsMessagesTest {
         gatun.wire.inference.ModelStatistics message = message(
                 CacheStatistics.NONE,
                 new ResponseStatistics(
-                        11,
-                        12,
-                        3,
+                        new ResponseStatistics.Total(4, 11),
+                        new ResponseStatistics.Total(3, 12),
+                        new ResponseStatistics.Total(2, 23),
                         new ResponseStatistics.Total(0, 0),
                         new ResponseStatistics.Total(0, 0),
                         new ResponseStatistics.Total(0, 0)),
                 new ResponseStatistics(
-                        0,
-                        0,
-                        0,
+                        ResponseStatistics.Total.NONE,
+                        ResponseStatistics.Total.NONE,
+                        ResponseStatistics.Total.NONE,
                         new ResponseStatistics.Total(1, 13),
                         new ResponseStatistics.Total(2, 14),
                         new ResponseStatistics.Total(5, 15)));
         assertThat(message.getResponseStatsMap()).containsOnlyKeys("0", "1");
         InferResponseStatistics first = message.getResponseStatsOrThrow("0");
-        assertThat(first.getComputeInfer()).isEqualTo(duration(3, 11));
+        assertThat(first.getComputeInfer()).isEqualTo(duration(4, 11));
         assertThat(first.getComputeOutput()).isEqualTo(duration(3, 12));
-        assertThat(first.getSuccess()).isEqualTo(duration(3, 23));
+        assertThat(first.getSuccess()).isEqualTo(duration(2, 23));
         InferResponseStatistics second = message.getResponseStatsOrThrow("1");
         assertThat(second.getFail()).isEqualTo(duration(1, 13));
         assertThat(second.getEmptyResponse()).isEqualTo(duration(2, 14));

@@ -1,29 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.isolation;
+package gatun.workers;
 
 import gatun.memory.tensor.Hold;
 import gatun.spi.ModelMetrics;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 
 /**
  * What the metrics page tells of the processes that serve one instance, or all instances of a model, one after the
  * other. Safe for any thread.
  */
-final class WorkerMetrics implements AutoCloseable {
-    private final ModelMetrics.Metric deaths;
+public final class WorkerMetrics implements AutoCloseable {
+    private final Map<WorkerEnd.Reason, ModelMetrics.Metric> deaths = new EnumMap<>(WorkerEnd.Reason.class);
+    private final ModelMetrics.Metric restarts;
     private final ModelMetrics.Metric resident;
     private final ModelMetrics.Metric processor;
     private final List<Hold> opened = new ArrayList<>();
     private final WorkerWatch watch;
     private final long memoryLimit;
     private double processorSeconds; // guarded by this
+    private boolean hasRun; // guarded by this
 
-    /** What is counted of the processes that end a run: who kills them. */
+    /** Ends processes. */
     @FunctionalInterface
-    interface Killer {
+    public interface Killer {
         /** Ends the process at once. */
         void kill(String reason);
     }
@@ -31,16 +36,31 @@ final class WorkerMetrics implements AutoCloseable {
     /**
      * Metrics that stand on the page until they are closed.
      *
+     * @param page where they stand
+     * @param labels which processes they are about
+     * @param watch looks at the processes
      * @param memoryLimit the most resident memory of a process in bytes; 0 for no limit
      */
-    WorkerMetrics(ModelMetrics page, Map<String, String> labels, WorkerWatch watch, long memoryLimit) {
+    public WorkerMetrics(ModelMetrics page, Map<String, String> labels, WorkerWatch watch, long memoryLimit) {
         this.watch = watch;
         this.memoryLimit = memoryLimit;
-        deaths = metric(
+        for (WorkerEnd.Reason reason : WorkerEnd.Reason.values()) {
+            Map<String, String> withReason = new TreeMap<>(labels);
+            withReason.put("reason", reason.label());
+            deaths.put(
+                    reason,
+                    metric(
+                            page,
+                            withReason,
+                            "gatun_worker_deaths",
+                            "Number of times that the process of a model instance has ended, but at the instance's end",
+                            ModelMetrics.Kind.COUNTER));
+        }
+        restarts = metric(
                 page,
                 labels,
-                "gatun_worker_deaths",
-                "Number of times that the process of a model instance has ended by itself",
+                "gatun_worker_restarts",
+                "Number of times that the process of a model instance was started again",
                 ModelMetrics.Kind.COUNTER);
         resident = metric(
                 page,
@@ -65,16 +85,20 @@ final class WorkerMetrics implements AutoCloseable {
         return metric;
     }
 
-    /** Notes that a process has ended by itself. */
-    void died() {
-        deaths.increment(1);
+    /** Notes that a process has ended before its time. */
+    public void died(WorkerEnd.Reason reason) {
+        Objects.requireNonNull(deaths.get(reason)).increment(1);
         resident.set(0);
     }
 
     /** Watches over a process that serves from now on. */
-    void runs(long pid, Killer killer) {
+    public void runs(long pid, Killer killer) {
         synchronized (this) {
             processorSeconds = 0;
+            if (hasRun) {
+                restarts.increment(1);
+            }
+            hasRun = true;
         }
         watch.watch(this, new WorkerWatch.Watched(pid, killer));
     }

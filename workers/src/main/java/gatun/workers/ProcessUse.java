@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.isolation;
+package gatun.workers;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalDouble;
@@ -27,7 +28,7 @@ final class ProcessUse {
             return lines.filter(line -> line.startsWith(RESIDENT))
                     .mapToLong(line -> KIBIBYTE * Long.parseLong(line.replaceAll("\\D", "")))
                     .findFirst();
-        } catch (IOException | java.io.UncheckedIOException e) {
+        } catch (IOException | UncheckedIOException e) {
             return OptionalLong.empty();
         }
     }

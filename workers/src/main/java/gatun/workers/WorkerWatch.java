@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.isolation;
+package gatun.workers;
 
 import gatun.memory.threads.SupervisedThread;
 import java.time.Duration;
@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * Looks from time to time at what processes use, on a thread of its own from the first process on. Safe for any thread.
  */
-final class WorkerWatch implements AutoCloseable {
+public final class WorkerWatch implements AutoCloseable {
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
     private final Map<WorkerMetrics, Watched> watched = new ConcurrentHashMap<>();
@@ -26,6 +26,9 @@ final class WorkerWatch implements AutoCloseable {
     record Watched(long pid, WorkerMetrics.Killer killer) {}
 
     private final AtomicBoolean started = new AtomicBoolean();
+
+    /** Looks at none yet. */
+    public WorkerWatch() {}
 
     /** Looks at a process from now on, instead of the one before. */
     void watch(WorkerMetrics metrics, Watched process) {

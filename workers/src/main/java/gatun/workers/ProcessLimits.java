@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.wire.inference.ModelConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * What a model's processes may take, as the parameters of its configuration say it.
+ *
+ * @param memory the most resident memory of a process in bytes; 0 for no limit
+ * @param niceness what is added to the server's own, from 0 to 19
+ * @param cores the cores that a process may use, such as {@code 0-3,7}; empty for all
+ * @param environment variables that a process has beside the server's own
+ */
+public record ProcessLimits(long memory, int niceness, String cores, Map<String, String> environment) {
+    private static final String MEMORY = "isolation_memory_limit";
+    private static final String NICENESS = "isolation_nice";
+    private static final String CORES = "isolation_cores";
+    private static final String ENVIRONMENT = "isolation_env.";
+
+    private static final long MOST_MEMORY = 1L << 44;
+    private static final long LEAST_MEMORY = 64 << 20;
+    private static final int MOST_NICENESS = 19;
+    private static final Pattern CORE_LIST = Pattern.compile("[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*");
+    private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
+
+    /** Keeps a copy of the variables. */
+    public ProcessLimits {
+        environment = Map.copyOf(environment);
+    }
+
+    /**
+     * The limits that {@code config} has.
+     *
+     * @throws ConfigurationException when one of them is wrong
+     */
+    public static ProcessLimits of(ModelConfig config) {
+        return new ProcessLimits(
+                number(config, MEMORY, LEAST_MEMORY, MOST_MEMORY, 0),
+                (int) number(config, NICENESS, 0, MOST_NICENESS, 0),
+                cores(config),
+                environment(config));
+    }
+
+    private static String cores(ModelConfig config) {
+        String text = text(config, CORES);
+        if (!text.isEmpty() && !CORE_LIST.matcher(text).matches()) {
+            throw wrong(CORES, text, "numbers of cores and ranges, such as 0-3,7");
+        }
+        return text;
+    }
+
+    private static Map<String, String> environment(ModelConfig config) {
+        Map<String, String> variables = new TreeMap<>();
+        config.getParametersMap().forEach((name, value) -> {
+            if (!name.startsWith(ENVIRONMENT)) {
+                return;
+            }
+            String variable = name.substring(ENVIRONMENT.length());
+            if (!VARIABLE.matcher(variable).matches()) {
+                throw new ConfigurationException(
+                        ConfigurationPath.ofParameter(name),
+                        "parameter '" + name + "' names no variable: expected " + ENVIRONMENT
+                                + " and a name of letters, digits and _");
+            }
+            variables.put(variable, value.getStringValue());
+        });
+        return variables;
+    }
+
+    /**
+     * A parameter that is a whole number.
+     *
+     * @param otherwise its value where there is no such parameter
+     * @throws ConfigurationException when it is none, or out of bounds
+     */
+    public static long number(ModelConfig config, String parameter, long least, long most, long otherwise) {
+        String text = text(config, parameter);
+        if (text.isEmpty()) {
+            return otherwise;
+        }
+        long number = NUMBER.matcher(text).matches() ? Long.parseLong(text) : -1;
+        if (number < least || number > most) {
+            throw wrong(parameter, text, "a number from " + least + " to " + most);
+        }
+        return number;
+    }
+
+    /** The text of a parameter; empty where there is none. */
+    public static String text(ModelConfig config, String parameter) {
+        return config.containsParameters(parameter)
+                ? config.getParametersOrThrow(parameter).getStringValue()
+                : "";
+    }
+
+    /** What to say of a parameter that is {@code text}. */
+    public static ConfigurationException wrong(String parameter, String text, String expected) {
+        return new ConfigurationException(
+                ConfigurationPath.ofParameter(parameter),
+                "parameter '" + parameter + "' is '" + text + "', expected " + expected);
+    }
+
+    /** Has a process that is not started yet keep the limits that the system knows. */
+    public WorkerProcess.Command on(WorkerProcess.Command command) {
+        List<String> limited = new ArrayList<>();
+        if (niceness > 0) {
+            limited.addAll(List.of("nice", "-n", Integer.toString(niceness)));
+        }
+        if (!cores.isEmpty()) {
+            limited.addAll(List.of("taskset", "--cpu-list", cores));
+        }
+        limited.addAll(command.builder().command());
+        ProcessBuilder builder = command.builder().command(limited);
+        builder.environment().putAll(environment);
+        return new WorkerProcess.Command(command.name(), builder);
+    }
+}
