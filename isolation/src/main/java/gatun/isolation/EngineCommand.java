@@ -15,6 +15,20 @@ final class EngineCommand {
     private static final String MODULE = "gatun.isolation";
     private static final String MAIN = "gatun.isolation.engine.EngineMain";
 
+    /** The program of the server: its cache of classes is for the start of that alone. */
+    private static final String SERVER = "gatun.server";
+
+    private static final String SERVER_MAIN = "gatun.server.Main";
+
+    /** Flags of this JVM that processes get too. */
+    private static final List<String> PASSED_ON = List.of(
+            "--enable-native-access",
+            "--sun-misc-unsafe",
+            "-XX:AOTCache",
+            "-Xlog:aot",
+            "-Xlog:cds",
+            "-Djava.library.path");
+
     /** Frames leave by descriptor 3; what engines print goes where errors go. */
     private static final String REDIRECTED = "exec \"$@\" 3>&1 1>&2";
 
@@ -47,14 +61,15 @@ final class EngineCommand {
                 // The report of a crash, of which the server tells what matters.
                 "-XX:ErrorFile=" + CrashReport.pattern()));
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> flag.startsWith("--sun-misc-unsafe") || flag.startsWith("-Djava.library.path"))
+                .filter(flag -> PASSED_ON.stream().anyMatch(flag::startsWith))
                 .forEach(flags::add);
         String modulePath = System.getProperty("jdk.module.path");
-        if (modulePath != null && EngineCommand.class.getModule().isNamed()) {
-            flags.addAll(List.of("--enable-native-access=gatun.bindings", "-p", modulePath, "-m", MODULE + "/" + MAIN));
+        if (modulePath == null || !EngineCommand.class.getModule().isNamed()) {
+            flags.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
+        } else if (SERVER.equals(System.getProperty("jdk.module.main"))) {
+            flags.addAll(List.of("-p", modulePath, "-m", SERVER + "/" + SERVER_MAIN, ProcessIsolation.PROGRAM));
         } else {
-            flags.addAll(
-                    List.of("--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"), MAIN));
+            flags.addAll(List.of("-p", modulePath, "-m", MODULE + "/" + MAIN));
         }
         return flags;
     }

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation;
 
+import gatun.isolation.engine.EngineMain;
 import gatun.memory.buffers.SharedFile;
 import gatun.runtime.Isolation;
 import gatun.spi.Backend;
 import gatun.workers.WorkerWatch;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 
 /** Makes engines that run their models in processes. Owns what watches over those. Safe for any thread. */
 public final class ProcessIsolation implements Isolation, AutoCloseable {
+    /** The argument that has the server's program be the process of an engine. */
+    static final String PROGRAM = "engine-process";
+
     private final Optional<Path> backendDirectory;
     private final Optional<SharedFile> serverMemory;
     private final WorkerWatch watch = new WorkerWatch();
@@ -22,6 +28,20 @@ public final class ProcessIsolation implements Isolation, AutoCloseable {
     public ProcessIsolation(Optional<Path> backendDirectory, Optional<SharedFile> serverMemory) {
         this.backendDirectory = backendDirectory;
         this.serverMemory = serverMemory;
+    }
+
+    /**
+     * Whether the server's program was started to be the process of an engine; when this is true it was, and its end has
+     * come.
+     *
+     * @throws IOException when it was, and was not started by a server
+     */
+    public static boolean ran(String... arguments) throws IOException {
+        if (arguments.length == 0 || !arguments[0].equals(PROGRAM)) {
+            return false;
+        }
+        EngineMain.main(Arrays.copyOfRange(arguments, 1, arguments.length));
+        return true;
     }
 
     @Override

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.isolation.ProcessIsolation;
 import gatun.server.commandline.GatunCommand;
 import gatun.server.text.Version;
+import java.io.IOException;
 
 /** The program. */
 public final class Main {
     private Main() {}
 
     /** Runs {@code gatun} with {@code arguments} and exits with its status. */
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws IOException {
+        if (ProcessIsolation.ran(arguments)) {
+            return;
+        }
         SocketReaders.configure();
         Serving serving = new Serving(System.nanoTime());
         System.exit(GatunCommand.run(

@@ -190,7 +190,7 @@ public final class Ensemble implements ServedModel {
                     request.cancellation().end();
                 }
                 ComputeTimes times = run.times();
-                counters.answered(response.batchSize(), request.origin(), arrivedNanos, times);
+                counters.answered(response.batchSize(), request.origin(), arrivedNanos, run.firstNanos(), times);
                 request.computed(times.queueNanos(), times.inputNanos(), times.inferNanos(), times.outputNanos());
                 return answered;
             } finally {

@@ -26,7 +26,8 @@ final class EnsembleCounters {
      * One response. Its stages stand one after the other before its end, and may thus begin before the request arrived:
      * members that ran side by side worked longer than it took.
      */
-    private record Response(int batchSize, Origin origin, long arrivedNanos, long endedNanos, ComputeTimes times)
+    private record Response(
+            int batchSize, Origin origin, long arrivedNanos, long firstNanos, long endedNanos, ComputeTimes times)
             implements ExecutionTimes {
         @Override
         public int requestCount() {
@@ -50,7 +51,7 @@ final class EnsembleCounters {
 
         @Override
         public long firstResponseNanos(int index) {
-            return 0;
+            return firstNanos;
         }
 
         @Override
@@ -77,10 +78,12 @@ final class EnsembleCounters {
     /**
      * Counts a response that is given now.
      *
+     * @param firstNanos when the first of several responses was given, as a reading of {@link System#nanoTime}; 0 for a
+     *     single one
      * @param times of its members' runs, all of which are over
      */
-    void answered(int batchSize, Origin origin, long arrivedNanos, ComputeTimes times) {
-        Response response = new Response(batchSize, origin, arrivedNanos, System.nanoTime(), times);
+    void answered(int batchSize, Origin origin, long arrivedNanos, long firstNanos, ComputeTimes times) {
+        Response response = new Response(batchSize, origin, arrivedNanos, firstNanos, System.nanoTime(), times);
         lock.lock();
         try {
             responses.executed(batchSize, response);

@@ -43,6 +43,9 @@ final class EnsembleRun {
     private final StepRuns steps;
     private final boolean[] needed;
 
+    /** For the request's thread. */
+    private long firstNanos;
+
     /**
      * The steps that requests enter in order, as far as their members have not taken them in. Guarded by the lock of
      * threads.
@@ -113,6 +116,11 @@ final class EnsembleRun {
         }
     }
 
+    /** When the first of several responses was given, as a reading of {@link System#nanoTime}; 0 before. */
+    long firstNanos() {
+        return firstNanos;
+    }
+
     /** Gives the request up: the members are told to stop, and no further step begins. For any thread. */
     void cancel() {
         stop(new GatunException(ErrorCode.CANCELLED, ""));
@@ -133,7 +141,11 @@ final class EnsembleRun {
         Optional<MemberResponses> responses = from.responses();
         if (responses.isEmpty()) {
             from.awaitAnswer();
-            receiver.accept(part(from), false);
+            InferenceResponse part = part(from);
+            if (firstNanos == 0) {
+                firstNanos = System.nanoTime();
+            }
+            receiver.accept(part, false);
             return;
         }
         MemberResponses behind = responses.get();

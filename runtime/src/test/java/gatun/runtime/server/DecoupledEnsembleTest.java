@@ -45,6 +45,11 @@ class DecoupledEnsembleTest extends EnsembleFixture {
         assertThat(test.server().statistics("twice", "").getFirst().successCount())
                 .isEqualTo(3);
         assertThat(test.server().statistics("e", "").getFirst().successCount()).isEqualTo(1);
+        assertThat(test.server().latencies())
+                .filteredOn(model -> model.model().name().equals("e"))
+                .singleElement()
+                .satisfies(model ->
+                        assertThat(model.total().firstResponse().count()).isEqualTo(1));
         InferenceRequest unary = test.input(test.request("e"), "IN", 3);
         assertThatThrownBy(() -> test.server().infer(unary)).extracting("code").isEqualTo(ErrorCode.UNSUPPORTED);
     }

@@ -50,7 +50,7 @@ class FragileEngineIT {
     private static List<ProcessHandle> workers(ServerProcess server) {
         return server.handle()
                 .descendants()
-                .filter(process -> commandOf(process).contains("gatun.isolation"))
+                .filter(process -> commandOf(process).contains("engine-process"))
                 .toList();
     }
 
