@@ -1,4 +1,4 @@
-/** The engine that runs Triton's Python models, each instance in a process of its own. */
+/** The engine that runs Triton's Python models and TorchScript, each instance in a process of its own. */
 module gatun.backend.python {
     requires static org.jspecify;
     requires com.google.gson;
@@ -9,5 +9,6 @@ module gatun.backend.python {
     requires org.slf4j;
 
     provides gatun.spi.Backend with
-            gatun.backend.python.PythonBackend;
+            gatun.backend.python.PythonBackend,
+            gatun.backend.python.TorchScriptBackend;
 }

@@ -71,7 +71,8 @@ final class Environments {
                         home.resolve("bin").toString(),
                         "LD_LIBRARY_PATH",
                         home.resolve("lib").toString()),
-                standard.main());
+                standard.main(),
+                standard.need());
         own.check();
         return own;
     }

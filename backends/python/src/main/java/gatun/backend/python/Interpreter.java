@@ -19,10 +19,28 @@ import java.util.concurrent.TimeUnit;
  * @param executable the program
  * @param environment what is set beside the server's own environment; a PATH goes in front of the present one
  * @param main the program of a worker
+ * @param need what it has to have
  */
-record Interpreter(String executable, Map<String, String> environment, Path main) {
+record Interpreter(String executable, Map<String, String> environment, Path main, Need need) {
     private static final String CHECK =
-            "import sys; assert sys.version_info >= (3, 9), 'Python ' + sys.version + ' is older than 3.9'; import numpy";
+            "import sys; assert sys.version_info >= (3, 9), 'Python ' + sys.version + ' is older than 3.9'; import ";
+
+    /**
+     * What a Python has to have.
+     *
+     * @param backend for whom, in messages
+     * @param modules which modules, separated by commas
+     */
+    record Need(String backend, String modules) {
+        private String text() {
+            return modules.replace(", ", " and ");
+        }
+
+        private String packages() {
+            return "python3-" + modules.replace(", ", " python3-");
+        }
+    }
+
     private static final int CHECK_SECONDS = 60;
 
     /**
@@ -33,7 +51,8 @@ record Interpreter(String executable, Map<String, String> environment, Path main
     void check() {
         String reason;
         try {
-            ProcessBuilder builder = builder(List.of("-c", CHECK)).redirectErrorStream(true);
+            ProcessBuilder builder =
+                    builder(List.of("-c", CHECK + need.modules())).redirectErrorStream(true);
             Process process = builder.start();
             process.getOutputStream().close();
             String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
@@ -50,9 +69,9 @@ record Interpreter(String executable, Map<String, String> environment, Path main
         }
         throw new GatunException(
                 ErrorCode.UNAVAILABLE,
-                "backend python needs Python 3.9 or newer with numpy, and '" + executable + "' is none: " + reason
-                        + "; install it, for example with 'apt-get install python3-numpy', or name another by"
-                        + " --backend-config=python,executable=FILE");
+                "backend " + need.backend() + " needs Python 3.9 or newer with " + need.text() + ", and '" + executable
+                        + "' is none: " + reason + "; install it, for example with 'apt-get install " + need.packages()
+                        + "', or name another by --backend-config=" + need.backend() + ",executable=FILE");
     }
 
     /** The command of a worker. */

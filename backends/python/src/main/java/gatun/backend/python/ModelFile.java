@@ -36,6 +36,15 @@ record ModelFile(Path path, String version, Path folder) {
                     "model '" + config.getName() + "' has no file " + name + " in " + directory,
                     "put the Python file there, or name it by default_model_filename");
         }
+        return in(directory, file);
+    }
+
+    /** A file of the engine's own, for the version in {@code directory}. */
+    static ModelFile builtIn(Path file, Path directory) {
+        return in(directory, file);
+    }
+
+    private static ModelFile in(Path directory, Path file) {
         return new ModelFile(
                 file,
                 directory.getFileName().toString(),

@@ -25,13 +25,13 @@ final class PythonModel implements BackendModel {
     private final ModelConfig config;
     private final ModelFile file;
     private final Interpreter interpreter;
-    private final PythonBackend backend;
+    private final WorkerBackend backend;
     private final Duration executionLimit;
     private final ProcessLimits limits;
     private final Map<String, Integer> sharedRanks = new HashMap<>();
     private final List<PythonInstance> instances = new CopyOnWriteArrayList<>();
 
-    PythonModel(ModelConfig config, ModelFile file, Interpreter interpreter, PythonBackend backend) {
+    PythonModel(ModelConfig config, ModelFile file, Interpreter interpreter, WorkerBackend backend) {
         this.config = config;
         this.file = file;
         this.interpreter = interpreter;

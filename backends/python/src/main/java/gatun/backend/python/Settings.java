@@ -32,33 +32,38 @@ record Settings(String executable, long memoryByteSize, boolean allowUploads) {
     private static final long LEAST_MEMORY = 1L << 20;
     private static final long MOST_MEMORY = 1L << 40;
 
-    /** @throws GatunException INVALID_ARGUMENT for an option that is unknown or wrong */
-    static Settings of(Map<String, String> options) {
+    /**
+     * The options of a backend.
+     *
+     * @throws GatunException INVALID_ARGUMENT for an option that is unknown or wrong
+     */
+    static Settings of(String backend, Map<String, String> options) {
         Set<String> unknown = new TreeSet<>(options.keySet());
         unknown.removeAll(Set.of(EXECUTABLE, MEMORY, ALLOW_UPLOADS));
         unknown.removeAll(WITHOUT_EFFECT);
         if (!unknown.isEmpty()) {
-            throw GatunException.invalidArgument("backend python has no option '" + String.join("', '", unknown)
-                    + "'; it has " + EXECUTABLE + ", " + MEMORY + " and " + ALLOW_UPLOADS);
+            throw GatunException.invalidArgument(
+                    "backend " + backend + " has no option '" + String.join("', '", unknown) + "'; it has " + EXECUTABLE
+                            + ", " + MEMORY + " and " + ALLOW_UPLOADS);
         }
         return new Settings(
                 options.getOrDefault(EXECUTABLE, "python3"),
-                memory(options.get(MEMORY)),
-                allowUploads(options.getOrDefault(ALLOW_UPLOADS, "false")));
+                memory(backend, options.get(MEMORY)),
+                allowUploads(backend, options.getOrDefault(ALLOW_UPLOADS, "false")));
     }
 
     /** Only what clearly says yes opens the door. */
-    private static boolean allowUploads(String value) {
+    private static boolean allowUploads(String backend, String value) {
         return switch (value) {
             case "true" -> true;
             case "false" -> false;
             default ->
-                throw GatunException.invalidArgument(
-                        "option " + ALLOW_UPLOADS + " of backend python is '" + value + "': expected true or false");
+                throw GatunException.invalidArgument("option " + ALLOW_UPLOADS + " of backend " + backend + " is '"
+                        + value + "': expected true or false");
         };
     }
 
-    private static long memory(@Nullable String value) {
+    private static long memory(String backend, @Nullable String value) {
         if (value == null) {
             return STANDARD_MEMORY;
         }
@@ -70,7 +75,7 @@ record Settings(String executable, long memoryByteSize, boolean allowUploads) {
         } catch (NumberFormatException e) {
             // Told below, as any other that does not fit.
         }
-        throw GatunException.invalidArgument("option " + MEMORY + " of backend python is '" + value
+        throw GatunException.invalidArgument("option " + MEMORY + " of backend " + backend + " is '" + value
                 + "': expected a number of bytes from " + LEAST_MEMORY + " to " + MOST_MEMORY);
     }
 }

@@ -13,32 +13,35 @@ import org.junit.jupiter.api.Test;
 class SettingsTest {
     @Test
     void shouldRunThePythonOfThePathWithAGibibyteWhereNothingIsSaid() {
-        assertThat(Settings.of(Map.of())).isEqualTo(new Settings("python3", 1L << 30, false));
+        assertThat(Settings.of("python", Map.of())).isEqualTo(new Settings("python3", 1L << 30, false));
     }
 
     @Test
     void shouldTakeWhatTheOperatorSays() {
-        assertThat(Settings.of(Map.of("executable", "/opt/python", "memory-byte-size", "1048576")))
+        assertThat(Settings.of("python", Map.of("executable", "/opt/python", "memory-byte-size", "1048576")))
                 .isEqualTo(new Settings("/opt/python", 1L << 20, false));
-        assertThat(Settings.of(Map.of("memory-byte-size", "1099511627776")).memoryByteSize())
+        assertThat(Settings.of("python", Map.of("memory-byte-size", "1099511627776"))
+                        .memoryByteSize())
                 .isEqualTo(1L << 40);
     }
 
     @Test
     void shouldPassOverTritonsOptionsThatHaveNoMeaningHere() {
-        assertThat(Settings.of(Map.of(
-                        "shm-default-byte-size", "1",
-                        "shm-growth-byte-size", "2",
-                        "shm-region-prefix-name", "x",
-                        "stub-timeout-seconds", "3",
-                        "thread_pool_size", "4",
-                        "default-max-batch-size", "5")))
-                .isEqualTo(Settings.of(Map.of()));
+        assertThat(Settings.of(
+                        "python",
+                        Map.of(
+                                "shm-default-byte-size", "1",
+                                "shm-growth-byte-size", "2",
+                                "shm-region-prefix-name", "x",
+                                "stub-timeout-seconds", "3",
+                                "thread_pool_size", "4",
+                                "default-max-batch-size", "5")))
+                .isEqualTo(Settings.of("python", Map.of()));
     }
 
     @Test
     void shouldRefuseOptionsThatItDoesNotHave() {
-        assertThatThrownBy(() -> Settings.of(Map.of("memory-size", "1", "executable", "python3", "a", "b")))
+        assertThatThrownBy(() -> Settings.of("python", Map.of("memory-size", "1", "executable", "python3", "a", "b")))
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
                 .hasMessage(
@@ -47,10 +50,12 @@ class SettingsTest {
 
     @Test
     void shouldAllowUploadsOnlyWhereTheOperatorSaysSo() {
-        assertThat(Settings.of(Map.of("allow-uploads", "true")).allowUploads()).isTrue();
-        assertThat(Settings.of(Map.of("allow-uploads", "false")).allowUploads()).isFalse();
+        assertThat(Settings.of("python", Map.of("allow-uploads", "true")).allowUploads())
+                .isTrue();
+        assertThat(Settings.of("python", Map.of("allow-uploads", "false")).allowUploads())
+                .isFalse();
         for (String value : List.of("", "yes", "1", "TRUE")) {
-            assertThatThrownBy(() -> Settings.of(Map.of("allow-uploads", value)))
+            assertThatThrownBy(() -> Settings.of("python", Map.of("allow-uploads", value)))
                     .isInstanceOfSatisfying(
                             GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
                     .hasMessage("option allow-uploads of backend python is '" + value + "': expected true or false");
@@ -60,7 +65,7 @@ class SettingsTest {
     @Test
     void shouldRefuseMemoryOfASizeThatCannotBe() {
         for (String size : List.of("", "1 GiB", "-1", "1048575", "1099511627777", "99999999999999999999")) {
-            assertThatThrownBy(() -> Settings.of(Map.of("memory-byte-size", size)))
+            assertThatThrownBy(() -> Settings.of("python", Map.of("memory-byte-size", size)))
                     .isInstanceOfSatisfying(
                             GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
                     .hasMessage("option memory-byte-size of backend python is '" + size

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.python;
+
+import gatun.memory.tensor.GatunException;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
+import gatun.spi.Device;
+import gatun.spi.InstanceSpec;
+import gatun.spi.ModelServer;
+import gatun.wire.inference.ModelConfig;
+import gatun.workers.WorkerMetrics;
+import gatun.workers.WorkerWatch;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** An engine whose instances are processes of Python, each with a file that has a {@code TritonPythonModel}. */
+abstract sealed class WorkerBackend implements Backend permits PythonBackend, TorchScriptBackend {
+    private final String name;
+    private final String modules;
+
+    private @Nullable ModelServer server;
+    private @Nullable Settings settings;
+    private @Nullable WorkerFiles files;
+    private @Nullable Environments environments;
+    private final WorkerWatch watch = new WorkerWatch();
+
+    /**
+     * Not started yet.
+     *
+     * @param modules what Python has to have, separated by commas
+     */
+    WorkerBackend(String name, String modules) {
+        this.name = name;
+        this.modules = modules;
+    }
+
+    /**
+     * The file that serves a model.
+     *
+     * @param workerFiles the folder of this engine's own files
+     */
+    abstract ModelFile file(ModelConfig config, Path versionDirectory, Path workerFiles);
+
+    private ModelFile file(ModelConfig config, Path versionDirectory) {
+        return file(config, versionDirectory, Objects.requireNonNull(files).folder());
+    }
+
+    @Override
+    public final String name() {
+        return name;
+    }
+
+    @Override
+    public final boolean runsOn(Device.Kind kind) {
+        return true; // What a model does with the GPU that it is told is its own matter.
+    }
+
+    @Override
+    public final void connect(ModelServer models) {
+        server = models;
+    }
+
+    @Override
+    public final void start(Map<String, String> options) {
+        Settings chosen = Settings.of(name, options);
+        WorkerFiles unpacked = WorkerFiles.unpack();
+        Interpreter standard =
+                new Interpreter(chosen.executable(), Map.of(), unpacked.main(), new Interpreter.Need(name, modules));
+        try {
+            standard.check();
+        } catch (GatunException e) {
+            unpacked.close();
+            throw e;
+        }
+        settings = chosen;
+        files = unpacked;
+        environments = new Environments(standard, unpacked.folder());
+    }
+
+    @Override
+    public final boolean isolatesItself() {
+        return true;
+    }
+
+    @Override
+    public final boolean takesUploads() {
+        return settings().allowUploads();
+    }
+
+    /** The server that this is part of. */
+    ModelServer server() {
+        return Objects.requireNonNull(server);
+    }
+
+    Settings settings() {
+        return Objects.requireNonNull(settings);
+    }
+
+    /** Metrics of an instance's processes; to be closed with the instance. */
+    WorkerMetrics metrics(ModelConfig config, InstanceSpec spec, long memoryLimit) {
+        return new WorkerMetrics(
+                server().metrics(), Map.of("model", config.getName(), "instance", spec.name()), watch, memoryLimit);
+    }
+
+    @Override
+    public final ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        ModelFile file = file(config, versionDirectory);
+        if (!file.completes()) {
+            return config;
+        }
+        Interpreter interpreter = Objects.requireNonNull(environments).of(config, file.folder());
+        String completed = PythonWorker.complete(interpreter.command(config.getName()), server(), frame -> {
+            file.write(frame.u8(Kind.COMPLETE), config.getName());
+            frame.text(config.getName())
+                    .text(Device.Kind.CPU.name())
+                    .text("0")
+                    .text(ConfigurationText.write(config))
+                    .text("")
+                    .u64(0)
+                    .text("")
+                    .u64(0);
+        });
+        return ConfigurationText.completed(config, completed);
+    }
+
+    @Override
+    public final BackendModel load(ModelConfig config, Path versionDirectory) {
+        ModelFile file = file(config, versionDirectory);
+        return new PythonModel(
+                config, file, Objects.requireNonNull(environments).of(config, file.folder()), this);
+    }
+
+    @Override
+    public final void close() {
+        watch.close();
+        WorkerFiles unpacked = files;
+        if (unpacked != null) {
+            unpacked.close();
+        }
+    }
+}
