@@ -239,7 +239,7 @@ public final class Ensemble implements ServedModel {
     @Override
     public Optional<ModelLatencies> latencies() {
         return Optional.of(new ModelLatencies(
-                config.getName(), versionText, false, counters.latencies(), Optional.empty(), Map.of()));
+                config.getName(), versionText, decoupled(), counters.latencies(), Optional.empty(), Map.of()));
     }
 
     @Override

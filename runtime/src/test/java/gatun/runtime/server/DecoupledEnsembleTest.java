@@ -48,8 +48,10 @@ class DecoupledEnsembleTest extends EnsembleFixture {
         assertThat(test.server().latencies())
                 .filteredOn(model -> model.model().name().equals("e"))
                 .singleElement()
-                .satisfies(model ->
-                        assertThat(model.total().firstResponse().count()).isEqualTo(1));
+                .satisfies(model -> {
+                    assertThat(model.decoupled()).isTrue();
+                    assertThat(model.total().firstResponse().count()).isEqualTo(1);
+                });
         InferenceRequest unary = test.input(test.request("e"), "IN", 3);
         assertThatThrownBy(() -> test.server().infer(unary)).extracting("code").isEqualTo(ErrorCode.UNSUPPORTED);
     }
