@@ -8,8 +8,13 @@ import gatun.workers.WorkerEnd;
 import gatun.workers.WorkerMetrics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -23,16 +28,34 @@ final class EngineSlot {
     private final String name;
     private final long spinNanos;
     private final WorkerMetrics metrics;
-    private final List<InstanceSpec> specs = new CopyOnWriteArrayList<>();
+
+    /** What its instances are, by their numbers: each process has them. */
+    private final Map<Integer, InstanceSpec> specs = new ConcurrentSkipListMap<>();
+
+    private final AtomicInteger nextNumber = new AtomicInteger();
     private final RestartingWorker<Serving> worker;
-    private int users;
+
+    /** Its instances that are not closed. */
+    private final AtomicInteger users = new AtomicInteger();
+
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * A process that serves.
      *
      * @param lines the ways to its instances, by their numbers
      */
-    record Serving(EngineProcess process, List<RunLine> lines) implements RestartingWorker.Worker {
+    record Serving(EngineProcess process, Map<Integer, RunLine> lines) implements RestartingWorker.Worker {
+        /** The way to an instance, which is opened where it is not yet. */
+        private void open(int number, InstanceSpec spec, long spinNanos) {
+            RunLine ignored = lines.computeIfAbsent(number, key -> process.open(spec, spinNanos));
+        }
+
+        /** The way to an instance that was opened. */
+        RunLine line(int number) {
+            return Objects.requireNonNull(lines.get(number));
+        }
+
         @Override
         public boolean isRunning() {
             return process.isRunning();
@@ -65,13 +88,11 @@ final class EngineSlot {
     private Serving serving(EngineProcess process, Consumer<WorkerEnd> onEnd) {
         process.servesAs(name);
         try {
-            List<RunLine> lines = new CopyOnWriteArrayList<>();
-            for (InstanceSpec spec : specs) {
-                lines.add(process.open(spec, spinNanos));
-            }
+            Serving serving = new Serving(process, new ConcurrentHashMap<>());
+            specs.forEach((number, spec) -> serving.open(number, spec, spinNanos));
             process.onEnd(onEnd);
             metrics.runs(process.pid(), process::kill);
-            return new Serving(process, lines);
+            return serving;
         } catch (GatunException e) {
             process.close();
             throw e;
@@ -84,11 +105,17 @@ final class EngineSlot {
      * @return its number
      */
     int open(InstanceSpec spec) {
-        Serving serving = worker.worker();
-        serving.lines().add(serving.process().open(spec, spinNanos));
-        specs.add(spec);
-        users++;
-        return specs.size() - 1;
+        int number = nextNumber.getAndIncrement();
+        // Before it is opened: should the process end now, the next one has it too.
+        specs.put(number, spec);
+        try {
+            worker.worker().open(number, spec, spinNanos);
+        } catch (RuntimeException e) {
+            specs.remove(number);
+            throw e;
+        }
+        users.incrementAndGet();
+        return number;
     }
 
     /** The process, which runs; throws as {@link RestartingWorker#worker}. */
@@ -109,16 +136,23 @@ final class EngineSlot {
     }
 
     /** Notes that an instance is closed; the last one ends the process. */
-    synchronized void leave() {
-        if (--users == 0) {
+    void leave() {
+        if (users.decrementAndGet() == 0) {
             close();
         }
     }
 
-    /** Ends the process. */
+    /** Whether its process has been ended, so that it can have no more instances. */
+    boolean isClosed() {
+        return closed.get();
+    }
+
+    /** Ends the process; only the first call does anything. */
     void close() {
-        worker.close();
-        metrics.close();
+        if (closed.compareAndSet(false, true)) {
+            worker.close();
+            metrics.close();
+        }
     }
 
     @Override

@@ -49,7 +49,7 @@ final class IsolatedInstance implements BackendInstance {
     private void run(Job job, List<? extends Execution> executions) {
         EngineSlot.Serving serving = slot.serving();
         EngineProcess process = serving.process();
-        RunLine line = serving.lines().get(number);
+        RunLine line = serving.line(number);
         Hold memory = process.memory().use();
         try {
             if (!line.tryUse()) {
@@ -71,7 +71,7 @@ final class IsolatedInstance implements BackendInstance {
     public void stop() {
         EngineSlot.Serving serving = present.get();
         if (serving != null) {
-            RunLine line = serving.lines().get(number);
+            RunLine line = serving.line(number);
             line.askToStop(true);
             serving.process().stop(line);
         }

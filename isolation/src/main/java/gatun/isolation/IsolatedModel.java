@@ -9,6 +9,7 @@ import gatun.spi.EntryPoint;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.SignatureDef;
+import gatun.workers.WorkerMetrics;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +53,7 @@ final class IsolatedModel implements BackendModel {
     public BackendInstance newInstance(InstanceSpec spec) {
         opening.lock();
         try {
+            slots.removeIf(EngineSlot::isClosed);
             boolean shared = settings.scope() == ProcessSettings.Scope.MODEL && !slots.isEmpty();
             EngineSlot slot = shared ? slots.getFirst() : newSlot(spec);
             try {
@@ -73,14 +75,16 @@ final class IsolatedModel implements BackendModel {
         EngineProcess loaded = first;
         first = null;
         String name = settings.scope() == ProcessSettings.Scope.MODEL ? config.getName() : spec.name();
-        EngineSlot slot = new EngineSlot(
-                name,
-                settings.spinNanos(),
-                loaded == null ? load() : loaded,
-                this::load,
-                backend.metrics(config, name, settings));
-        slots.add(slot);
-        return slot;
+        EngineProcess process = loaded == null ? load() : loaded;
+        WorkerMetrics metrics = backend.metrics(config, name, settings);
+        try {
+            EngineSlot slot = new EngineSlot(name, settings.spinNanos(), process, this::load, metrics);
+            slots.add(slot);
+            return slot;
+        } catch (RuntimeException e) {
+            metrics.close();
+            throw e;
+        }
     }
 
     private EngineProcess load() {

@@ -4,6 +4,7 @@ package gatun.workers;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
@@ -43,6 +44,10 @@ public final class WorkerProcess implements AutoCloseable {
     private final ReentrantLock sending = new ReentrantLock();
 
     private final FrameWriter writer = new FrameWriter();
+
+    /** Frames that go out with the next one. Guarded by sending. */
+    private final ByteArrayOutputStream before = new ByteArrayOutputStream();
+
     private volatile Optional<String> killedBecause = Optional.empty();
     private volatile boolean ended;
 
@@ -122,10 +127,29 @@ public final class WorkerProcess implements AutoCloseable {
             writer.begin(kind);
             body.accept(writer);
             ByteBuffer frame = writer.end();
-            input.write(frame.array(), frame.arrayOffset(), frame.limit());
+            if (before.size() == 0) {
+                input.write(frame.array(), frame.arrayOffset(), frame.limit());
+            } else {
+                before.write(frame.array(), frame.arrayOffset(), frame.limit());
+                before.writeTo(input);
+                before.reset();
+            }
             input.flush();
         } catch (IOException e) {
             throw new GatunException(ErrorCode.UNAVAILABLE, "the process of '" + name + "' does not run any more", e);
+        } finally {
+            sending.unlock();
+        }
+    }
+
+    /** Has a frame go out right before the next that is sent, together with that: the worker wakes up once. */
+    public void sendWithNext(int kind, Consumer<FrameWriter> body) {
+        sending.lock();
+        try {
+            writer.begin(kind);
+            body.accept(writer);
+            ByteBuffer frame = writer.end();
+            before.write(frame.array(), frame.arrayOffset(), frame.limit());
         } finally {
             sending.unlock();
         }

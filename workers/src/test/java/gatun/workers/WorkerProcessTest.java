@@ -98,6 +98,20 @@ class WorkerProcessTest {
     }
 
     @Test
+    void shouldSendAFrameRightBeforeTheNext() throws Exception {
+        WorkerProcess echo = start("cat");
+        echo.sendWithNext(2, frame -> frame.text("first"));
+        echo.sendWithNext(3, frame -> frame.text("second"));
+        assertThat(heard.frames).as("as long as nothing is sent").isEmpty();
+        echo.send(4, frame -> frame.text("third"));
+        assertThat(heard.frame()).isEqualTo("2 first");
+        assertThat(heard.frame()).isEqualTo("3 second");
+        assertThat(heard.frame()).isEqualTo("4 third");
+        echo.send(5, frame -> frame.text("alone"));
+        assertThat(heard.frame()).isEqualTo("5 alone");
+    }
+
+    @Test
     void shouldSendNothingOfAFrameThatCannotBeWritten() throws Exception {
         WorkerProcess echo = start("cat");
         assertThatThrownBy(() -> echo.send(2, frame -> {

@@ -195,7 +195,11 @@ final class LatencyFamilies {
         return model.cache().map(cache -> total.request().plus(cache.hit())).orElse(total.request());
     }
 
-    /** @param bounds ascending, in the unit of the metric, of {@code unitNanos} each */
+    /**
+     * A histogram whose sum is in whole units, as clients of Triton's read it.
+     *
+     * @param bounds ascending, in the unit of the metric, of {@code unitNanos} each
+     */
     private static HistogramDataPointSnapshot point(
             Latencies latencies, Labels labels, List<Double> bounds, double unitNanos) {
         List<Double> uppers = new ArrayList<>(bounds);
@@ -211,7 +215,7 @@ final class LatencyFamilies {
         return HistogramDataPointSnapshot.builder()
                 .labels(labels)
                 .classicHistogramBuckets(ClassicHistogramBuckets.of(uppers, counts))
-                .sum(latencies.sumNanos() / unitNanos)
+                .sum(Math.floor(latencies.sumNanos() / unitNanos))
                 .build();
     }
 

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,11 @@ final class HostedInstance implements AutoCloseable {
     private final Mailbox mailbox;
     private final EngineMemory memory;
     private final CompletableFuture<BackendInstance> opened = new CompletableFuture<>();
+
+    /** Keeps a run from ending while the engine is told to stop it. */
+    private final ReentrantLock stopping = new ReentrantLock();
+
+    private boolean running; // guarded by stopping
     private final Thread thread;
 
     private HostedInstance(BackendModel model, InstanceSpec spec, Mailbox mailbox, EngineMemory memory) {
@@ -86,16 +92,20 @@ final class HostedInstance implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             executions.add(HostedExecution.read(i, frame, new Responses(instance)));
         }
+        running(true);
         try {
             switch (job) {
                 case EXECUTE -> instance.execute(executions.getFirst());
                 case EXECUTE_APART -> instance.executeApart(executions);
                 case WARM_UP -> instance.warmUp();
             }
+            running(false);
         } catch (GatunException e) {
+            running(false);
             fail(executions, REFUSED, e);
             return;
         } catch (Throwable e) {
+            running(false);
             // Also checked exceptions, which other languages than Java throw from anywhere.
             LOG.error("A run failed unexpectedly", e);
             fail(executions, BROKEN, new GatunException(ErrorCode.INTERNAL, e.toString(), e));
@@ -106,6 +116,15 @@ final class HostedInstance implements AutoCloseable {
             executions.forEach(execution -> execution.write(out));
         });
         executions.forEach(posted ? HostedExecution::lend : HostedExecution::drop);
+    }
+
+    private void running(boolean now) {
+        stopping.lock();
+        try {
+            running = now;
+        } finally {
+            stopping.unlock();
+        }
     }
 
     private void fail(List<HostedExecution> executions, int how, GatunException reason) {
@@ -166,9 +185,13 @@ final class HostedInstance implements AutoCloseable {
 
     /** Asks the engine to end the run under way. */
     void stop() {
-        BackendInstance instance = opened.getNow(null);
-        if (instance != null && mailbox.isAskedToStop()) {
-            instance.stop();
+        stopping.lock();
+        try {
+            if (running && mailbox.isAskedToStop()) {
+                opened.join().stop();
+            }
+        } finally {
+            stopping.unlock();
         }
     }
 

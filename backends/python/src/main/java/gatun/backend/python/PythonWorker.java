@@ -167,7 +167,10 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
                     offsets.add(memory.place(tensor.bytes()));
                 }
             }
-            tellReturned();
+            List<Long> returned = memory.drainReturned();
+            if (!returned.isEmpty()) {
+                process.sendWithNext(Kind.RELEASE, frame -> write(frame, returned));
+            }
             runs.put(number, run);
             process.send(Kind.EXECUTE, frame -> write(frame, number, run, inputs, offsets));
         } catch (RuntimeException e) {
@@ -233,11 +236,13 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
     private void tellReturned() {
         List<Long> offsets = memory.drainReturned();
         if (!offsets.isEmpty()) {
-            process.send(Kind.RELEASE, frame -> {
-                frame.u32(offsets.size());
-                offsets.forEach(frame::u64);
-            });
+            process.send(Kind.RELEASE, frame -> write(frame, offsets));
         }
+    }
+
+    private static void write(FrameWriter frame, List<Long> offsets) {
+        frame.u32(offsets.size());
+        offsets.forEach(frame::u64);
     }
 
     private Optional<ExecutionRequest> known(long request) {
