@@ -2,9 +2,9 @@
 package gatun.jmh;
 
 import gatun.runtime.scheduling.BatchPolicy;
+import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
-import gatun.runtime.scheduling.Worker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +52,7 @@ public class SchedulerBenchmark {
     private static final class Request extends Ticket {}
 
     /** An engine that does nothing, on its own thread. */
-    private static final class Idle implements Worker<Request> {
+    private static final class Idle implements BatchRunner<Request> {
         @Override
         public String threadName() {
             return "engine";

@@ -17,7 +17,7 @@ import org.openjdk.jcstress.annotations.State;
 @State
 public class RestStress {
     private final InstanceThread<Ticket> thread =
-            new InstanceThread<>(0, new IdleWorker(false), own -> true, failure -> {}, Duration.ZERO);
+            new InstanceThread<>(0, new IdleRunner(false), own -> true, failure -> {}, Duration.ZERO);
 
     /** The instance, from its start to its end. */
     @Actor

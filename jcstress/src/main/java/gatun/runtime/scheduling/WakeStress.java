@@ -17,7 +17,7 @@ import org.openjdk.jcstress.annotations.State;
 @State
 public class WakeStress {
     private final InstanceThread<Ticket> thread =
-            new InstanceThread<>(0, new IdleWorker(true), own -> true, failure -> {}, Duration.ZERO);
+            new InstanceThread<>(0, new IdleRunner(true), own -> true, failure -> {}, Duration.ZERO);
 
     /** The instance's thread, from its start to its end. */
     @Actor

@@ -20,6 +20,8 @@ public enum Setting {
     DISABLE_AUTO_COMPLETE_CONFIG,
     /** The most bytes of an HTTP request. */
     HTTP_MAX_INPUT_SIZE,
+    /** The backends whose models run in processes of their own. */
+    ISOLATE,
     /** The most bytes of a request that controls the server. */
     LIMIT_CONTROL_BYTE_SIZE,
     /** The most bytes of heap for requests. */

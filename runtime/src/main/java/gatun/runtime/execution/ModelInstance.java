@@ -3,7 +3,7 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
-import gatun.runtime.scheduling.Worker;
+import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ResponseTable;
@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Runs requests on one instance of a backend, on the thread of that instance. */
-final class ModelInstance implements Worker<InferenceTicket> {
+final class ModelInstance implements BatchRunner<InferenceTicket> {
     private static final Logger LOG = LoggerFactory.getLogger(ModelInstance.class);
 
     private final InstanceSpec spec;

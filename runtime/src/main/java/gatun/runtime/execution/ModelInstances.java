@@ -3,9 +3,9 @@ package gatun.runtime.execution;
 
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
-import gatun.runtime.ratelimit.RateLimitedWorker;
+import gatun.runtime.ratelimit.RateLimitedRunner;
 import gatun.runtime.ratelimit.RateLimiter;
-import gatun.runtime.scheduling.Worker;
+import gatun.runtime.scheduling.BatchRunner;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
@@ -43,14 +43,14 @@ final class ModelInstances {
      *
      * @param device where it runs
      * @param settings its group, without what makes no difference to the instance: the group's name, count and devices
-     * @param worker the instance as the rate limiter lets it run
+     * @param runner the instance as the rate limiter lets it run
      */
     private record Placed(
             String name,
             Device device,
             ModelInstanceGroup settings,
             ModelInstance instance,
-            Worker<InferenceTicket> worker) {}
+            BatchRunner<InferenceTicket> runner) {}
 
     /** A change of the instances to those of another configuration, which has not been made yet. */
     static final class Change {
@@ -65,13 +65,13 @@ final class ModelInstances {
         }
 
         /** Instances that are to be opened. */
-        List<Worker<InferenceTicket>> added() {
-            return added.stream().map(Placed::worker).toList();
+        List<BatchRunner<InferenceTicket>> added() {
+            return added.stream().map(Placed::runner).toList();
         }
 
         /** Instances that are to be closed. */
-        List<Worker<InferenceTicket>> removed() {
-            return removed.stream().map(Placed::worker).toList();
+        List<BatchRunner<InferenceTicket>> removed() {
+            return removed.stream().map(Placed::runner).toList();
         }
     }
 
@@ -134,7 +134,7 @@ final class ModelInstances {
     private Placed make(String name, ModelInstanceGroup group, Device device, int count) {
         InstanceSpec spec = new InstanceSpec(name, count, device);
         ModelInstance instance = new ModelInstance(spec, madeCount++, resources);
-        return new Placed(name, device, settings(group), instance, RateLimitedWorker.of(instance, group, rateLimiter));
+        return new Placed(name, device, settings(group), instance, RateLimitedRunner.of(instance, group, rateLimiter));
     }
 
     /** Notes that a change has been made. */

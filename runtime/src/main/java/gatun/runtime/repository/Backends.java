@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
@@ -58,6 +59,7 @@ public final class Backends implements AutoCloseable {
      * @param directory more engines, which hide those of the same name; owned by this from now on
      * @param server what engines reach other models by
      * @param isolation which models run in processes
+     * @throws GatunException when {@code isolation} names an engine that is not there; {@code directory} is closed then
      */
     public Backends(
             List<Backend> backends,
@@ -88,6 +90,18 @@ public final class Backends implements AutoCloseable {
                         Setting.BACKEND_CONFIG,
                         name,
                         known());
+            }
+        }
+        requireIsolated();
+    }
+
+    /** A misspelt name would leave in the server what is to be kept out of it, so this is no warning. */
+    private void requireIsolated() {
+        for (String name : new TreeSet<>(isolation.backends())) {
+            if (!entries.containsKey(name)) {
+                directory.close();
+                throw GatunException.invalidArgument(Setting.ISOLATE + " names backend '" + name
+                        + "', which is not part of this server; known: " + known());
             }
         }
     }

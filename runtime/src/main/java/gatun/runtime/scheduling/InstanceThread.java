@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The platform thread of one instance. While it is idle it parks, and whoever has work for it wakes it directly. Where
- * the worker is not bound to a thread, a thread that has been idle for some time ends, and the next work starts another:
+ * the runner is not bound to a thread, a thread that has been idle for some time ends, and the next work starts another:
  * models that nobody asks cost no threads.
  *
  * @param <T> what it runs
@@ -38,7 +38,7 @@ final class InstanceThread<T extends Ticket> {
     }
 
     private final int ordinal;
-    private final Worker<T> worker;
+    private final BatchRunner<T> runner;
     private final @Nullable RunPermit turn;
     private final Runnable waking = this::wake;
     private final Predicate<InstanceThread<T>> loop;
@@ -47,7 +47,7 @@ final class InstanceThread<T extends Ticket> {
     private final AtomicReference<State> state = new AtomicReference<>(State.STARTED);
     private final CountDownLatch opened = new CountDownLatch(1);
 
-    /** Counted down when the worker is closed, or did not open. */
+    /** Counted down when the runner is closed, or did not open. */
     private final CountDownLatch ended = new CountDownLatch(1);
 
     /** Written before {@link #opened} is counted down, read after. */
@@ -56,7 +56,7 @@ final class InstanceThread<T extends Ticket> {
     /** Null before the start. Replaced by whoever changes the state from {@link State#RESTING}. */
     private volatile @Nullable Thread thread;
 
-    /** Whether the thread ends after some time without work; as the worker is bound, or not, once it is open. */
+    /** Whether the thread ends after some time without work; as the runner is bound, or not, once it is open. */
     private volatile boolean mayRest;
 
     /** Whether there will be no more work to wait for: at most the end of a run on another thread. */
@@ -76,43 +76,43 @@ final class InstanceThread<T extends Ticket> {
      */
     InstanceThread(
             int ordinal,
-            Worker<T> worker,
+            BatchRunner<T> runner,
             Predicate<InstanceThread<T>> loop,
             Consumer<Throwable> broken,
             Duration idle) {
         this.ordinal = ordinal;
-        this.worker = worker;
+        this.runner = runner;
         this.loop = loop;
         this.broken = broken;
         idleNanos = idle.toNanos();
-        turn = worker.turn().orElse(null);
+        turn = runner.turn().orElse(null);
     }
 
     int ordinal() {
         return ordinal;
     }
 
-    /** The worker that it opens, runs and closes. */
-    Worker<T> worker() {
-        return worker;
+    /** The runner that it opens, runs and closes. */
+    BatchRunner<T> runner() {
+        return runner;
     }
 
-    /** Opens the worker on a thread of its own; to be called once. */
+    /** Opens the runner on a thread of its own; to be called once. */
     void start() {
         startThread(this::open);
     }
 
     private void startThread(Runnable life) {
         // A daemon: an engine that never returns must not keep the process alive after its grace period.
-        Thread next = Thread.ofPlatform().name(worker.threadName()).daemon(true).unstarted(life);
+        Thread next = Thread.ofPlatform().name(runner.threadName()).daemon(true).unstarted(life);
         thread = next;
         next.start();
     }
 
     private void open() {
         try {
-            worker.open();
-            mayRest = !worker.isBoundToThread();
+            runner.open();
+            mayRest = !runner.isBoundToThread();
         } catch (Throwable t) {
             openFailure = t;
             ended.countDown();
@@ -120,20 +120,20 @@ final class InstanceThread<T extends Ticket> {
         } finally {
             opened.countDown();
         }
-        Thread.interrupted(); // left by the worker: this thread would never sleep
+        Thread.interrupted(); // left by the runner: this thread would never sleep
         if (!mayRest || !rest()) {
             live();
         }
     }
 
-    /** The life of a thread whose worker is open: to its rest, or to the end of the instance. */
+    /** The life of a thread whose runner is open: to its rest, or to the end of the instance. */
     private void live() {
         boolean resting = false;
         try {
             resting = !sleep(Dispatcher.FOREVER) || !loop.test(this);
         } catch (Throwable t) {
             FailureLog.write(
-                    t, failure -> LOG.error("Thread {} ends because of a fault", worker.threadName(), failure));
+                    t, failure -> LOG.error("Thread {} ends because of a fault", runner.threadName(), failure));
             broken.accept(t);
         } finally {
             if (!resting) {
@@ -144,7 +144,7 @@ final class InstanceThread<T extends Ticket> {
 
     private void close() {
         try {
-            worker.close();
+            runner.close();
         } finally {
             ended.countDown();
         }
@@ -156,7 +156,7 @@ final class InstanceThread<T extends Ticket> {
     }
 
     /**
-     * Waits until the worker is ready, and throws its failure when it could not open. Uninterruptible: loading is not
+     * Waits until the runner is ready, and throws its failure when it could not open. Uninterruptible: loading is not
      * abandoned half way.
      */
     void awaitOpen() {
@@ -176,18 +176,18 @@ final class InstanceThread<T extends Ticket> {
             case null -> {}
             case RuntimeException e -> throw e;
             case Error e -> throw e;
-            case Throwable t -> throw new AssertionError("a worker may not throw this", t);
+            case Throwable t -> throw new AssertionError("a runner may not throw this", t);
         }
     }
 
     /**
      * Runs tickets that are marked as running, on this thread; returns how long it took, in nanoseconds. A failure of
-     * the worker, which is a fault, is logged and ends nothing.
+     * the runner, which is a fault, is logged and ends nothing.
      */
     long run(List<T> batch) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
         try {
-            return worker.run(batch);
+            return runner.run(batch);
         } catch (Throwable t) {
             logFault(t);
             return 0;
@@ -205,7 +205,7 @@ final class InstanceThread<T extends Ticket> {
     long runElsewhere(List<T> batch) {
         boolean interrupted = Thread.interrupted();
         try {
-            return worker.run(batch);
+            return runner.run(batch);
         } catch (Throwable t) {
             logFault(t);
             return 0;
@@ -218,7 +218,7 @@ final class InstanceThread<T extends Ticket> {
     }
 
     private void logFault(Throwable fault) {
-        FailureLog.write(fault, failure -> LOG.error("A run of {} failed unexpectedly", worker.threadName(), failure));
+        FailureLog.write(fault, failure -> LOG.error("A run of {} failed unexpectedly", runner.threadName(), failure));
     }
 
     /** As {@link RunPermit#ask}; this thread is woken when the turn has come. */
@@ -247,8 +247,8 @@ final class InstanceThread<T extends Ticket> {
             startThread(this::live);
         } catch (OutOfMemoryError e) {
             // The system has no thread left. What was accepted is run all the same: a virtual thread needs none.
-            LOG.warn("There is no thread for {}, which holds up others now: {}", worker.threadName(), e.getMessage());
-            Thread next = Thread.ofVirtual().name(worker.threadName()).unstarted(this::live);
+            LOG.warn("There is no thread for {}, which holds up others now: {}", runner.threadName(), e.getMessage());
+            Thread next = Thread.ofVirtual().name(runner.threadName()).unstarted(this::live);
             thread = next;
             next.start();
         }
@@ -308,7 +308,7 @@ final class InstanceThread<T extends Ticket> {
         return retired;
     }
 
-    /** Whether it was started and its worker is closed, or never opened. */
+    /** Whether it was started and its runner is closed, or never opened. */
     boolean hasEnded() {
         return ended.getCount() == 0;
     }

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 final class InstanceThreads<T extends Ticket> {
     private static final Logger LOG = LoggerFactory.getLogger(InstanceThreads.class);
 
-    /** How long the other workers of one that failed to open may still take to open and close. */
+    /** How long the other runners of one that failed to open may still take to open and close. */
     static final Duration OPENING_GRACE = Duration.ofMinutes(10);
 
     private final ReentrantLock lock;
@@ -43,8 +43,8 @@ final class InstanceThreads<T extends Ticket> {
     /**
      * Threads that have not started.
      *
-     * @param workers at least one
-     * @param lock guards the scheduler's decisions; not held while workers open, run and close
+     * @param runners at least one
+     * @param lock guards the scheduler's decisions; not held while runners open, run and close
      * @param loop the life of each, as {@link InstanceThread} says: runs tickets until the scheduler ends, or its
      *     instance is retired
      * @param stop ends the scheduler and refuses the tickets that wait; called when a thread has ended though it should
@@ -52,7 +52,7 @@ final class InstanceThreads<T extends Ticket> {
      * @param idle how long a thread that may end waits for work
      */
     InstanceThreads(
-            List<? extends Worker<T>> workers,
+            List<? extends BatchRunner<T>> runners,
             ReentrantLock lock,
             Predicate<InstanceThread<T>> loop,
             Runnable stop,
@@ -61,15 +61,15 @@ final class InstanceThreads<T extends Ticket> {
         this.loop = loop;
         this.stop = stop;
         this.idle = idle;
-        List<InstanceThread<T>> first = new ArrayList<>(workers.size());
-        for (int i = 0; i < workers.size(); i++) {
-            first.add(make(i, workers.get(i)));
+        List<InstanceThread<T>> first = new ArrayList<>(runners.size());
+        for (int i = 0; i < runners.size(); i++) {
+            first.add(make(i, runners.get(i)));
         }
         threads = List.copyOf(first);
     }
 
-    private InstanceThread<T> make(int number, Worker<T> worker) {
-        return new InstanceThread<>(number, worker, loop, this::endAll, idle);
+    private InstanceThread<T> make(int number, BatchRunner<T> runner) {
+        return new InstanceThread<>(number, runner, loop, this::endAll, idle);
     }
 
     /** A thread has failed, so that nobody knows any more which instance has what: nothing is accepted from now on. */
@@ -89,7 +89,7 @@ final class InstanceThreads<T extends Ticket> {
     }
 
     /**
-     * Starts all and waits until their workers have opened. Throws the failure of the first that has not; the others
+     * Starts all and waits until their runners have opened. Throws the failure of the first that has not; the others
      * are open then.
      */
     void open() {
@@ -104,28 +104,28 @@ final class InstanceThreads<T extends Ticket> {
     /**
      * As {@link Scheduler#exchange}.
      *
-     * @param switched called under the lock when the new workers have taken the place of the old ones
+     * @param switched called under the lock when the new runners have taken the place of the old ones
      */
     boolean exchange(
             Dispatcher<T> dispatcher,
-            List<? extends Worker<T>> added,
-            List<? extends Worker<T>> removed,
+            List<? extends BatchRunner<T>> added,
+            List<? extends BatchRunner<T>> removed,
             Runnable switched) {
         List<InstanceThread<T>> opening = new ArrayList<>();
         lock.lock();
         try {
-            for (Worker<T> worker : added) {
+            for (BatchRunner<T> runner : added) {
                 int number = dispatcher.reserve();
                 if (number == Dispatcher.NONE) {
                     return false; // Only the first can be refused: nobody stops the scheduler meanwhile.
                 }
-                opening.add(put(make(number, worker)));
+                opening.add(put(make(number, runner)));
             }
         } finally {
             lock.unlock();
         }
         List<InstanceThread<T>> leaving = threads.stream()
-                .filter(thread -> removed.contains(thread.worker()))
+                .filter(thread -> removed.contains(thread.runner()))
                 .toList();
         try {
             open(opening);
@@ -181,11 +181,11 @@ final class InstanceThreads<T extends Ticket> {
         return added;
     }
 
-    /** The workers that are not being removed. */
-    List<Worker<T>> workers() {
+    /** The runners that are not being removed. */
+    List<BatchRunner<T>> runners() {
         return threads.stream()
                 .filter(thread -> !thread.isRetired())
-                .map(InstanceThread::worker)
+                .map(InstanceThread::runner)
                 .toList();
     }
 

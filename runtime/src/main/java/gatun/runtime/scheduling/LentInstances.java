@@ -16,7 +16,7 @@ final class LentInstances<T extends Ticket> {
     private final InstanceThreads<T> threads;
     private final InlineRuns inlineRuns;
 
-    /** Whether no worker is bound to its thread; asked under the lock. */
+    /** Whether no runner is bound to its thread; asked under the lock. */
     private volatile boolean allowed;
 
     /**
@@ -33,9 +33,9 @@ final class LentInstances<T extends Ticket> {
         this.inlineRuns = inlineRuns;
     }
 
-    /** Lends where the present workers let others run them. */
+    /** Lends where the present runners let others run them. */
     void adjust() {
-        allowed = threads.workers().stream().noneMatch(Worker::isBoundToThread);
+        allowed = threads.runners().stream().noneMatch(BatchRunner::isBoundToThread);
     }
 
     /** As {@link BatchDispatcher#lend}, unless all threads that may be held by runs are. Called under the lock. */

@@ -23,45 +23,46 @@ public final class Scheduler<T extends Ticket> {
     /** Null where every ticket runs on the thread of its instance. */
     private final @Nullable LentInstances<T> lent;
 
-    private Scheduler(BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns, Duration idle) {
-        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop, idle);
-        BatchDispatcher<T> batches = new BatchDispatcher<>(policy, workers.size(), threads.turns());
+    private Scheduler(
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, InlineRuns inlineRuns, Duration idle) {
+        threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
+        BatchDispatcher<T> batches = new BatchDispatcher<>(policy, runners.size(), threads.turns());
         dispatcher = batches;
         lent = batches.lends() ? new LentInstances<>(lock, batches, threads, inlineRuns) : null;
     }
 
-    private Scheduler(SequencePolicy policy, List<? extends Worker<T>> workers, Duration idle) {
-        threads = new InstanceThreads<>(workers, lock, this::serve, this::stop, idle);
-        dispatcher = new SequenceDispatcher<>(policy, workers.size(), threads.turns());
+    private Scheduler(SequencePolicy policy, List<? extends BatchRunner<T>> runners, Duration idle) {
+        threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
+        dispatcher = new SequenceDispatcher<>(policy, runners.size(), threads.turns());
         lent = null;
     }
 
     /**
-     * Has each worker opened by a thread of its own and waits until all are. When one fails the others are closed again and
+     * Has each runner opened by a thread of its own and waits until all are. When one fails the others are closed again and
      * its failure is thrown.
      *
      * @param policy how tickets become batches
-     * @param workers at least one
+     * @param runners at least one
      */
-    public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends Worker<T>> workers) {
-        return open(policy, workers, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
+    public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
+        return open(policy, runners, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
     }
 
     /**
      * As {@link #open(BatchPolicy, List)}, with runs on request threads as far as {@code inlineRuns} lets them, and
-     * threads that end when they had no work for as long as {@code idle}, where their workers let them.
+     * threads that end when they had no work for as long as {@code idle}, where their runners let them.
      */
     static <T extends Ticket> Scheduler<T> open(
-            BatchPolicy policy, List<? extends Worker<T>> workers, InlineRuns inlineRuns, Duration idle) {
-        return new Scheduler<>(policy, workers, inlineRuns, idle).opened();
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, InlineRuns inlineRuns, Duration idle) {
+        return new Scheduler<>(policy, runners, inlineRuns, idle).opened();
     }
 
     /**
      * As {@link #open(BatchPolicy, List)}, for tickets each of which {@linkplain Ticket#makeStep belongs} to a
      * sequence. Each sequence stays on one instance.
      */
-    public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends Worker<T>> workers) {
-        return new Scheduler<>(policy, workers, InstanceThread.IDLE).opened();
+    public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends BatchRunner<T>> runners) {
+        return new Scheduler<>(policy, runners, InstanceThread.IDLE).opened();
     }
 
     private Scheduler<T> opened() {
@@ -275,15 +276,15 @@ public final class Scheduler<T extends Ticket> {
     }
 
     /**
-     * Runs tickets by other workers from now on; nobody's ticket is refused or delayed for it. Waits until those that
+     * Runs tickets by other runners from now on; nobody's ticket is refused or delayed for it. Waits until those that
      * are {@code added} have opened. When one fails, those that have opened are closed again, its failure is thrown,
      * and everything is as before. Those that are {@code removed} begin nothing new; each is closed by its thread when
-     * it has finished what only it can finish, and this does not wait for that. One worker at least must stay. For one
+     * it has finished what only it can finish, and this does not wait for that. One runner at least must stay. For one
      * caller at a time.
      *
      * @return false when nothing was changed because the scheduler stops
      */
-    public boolean exchange(List<? extends Worker<T>> added, List<? extends Worker<T>> removed) {
+    public boolean exchange(List<? extends BatchRunner<T>> added, List<? extends BatchRunner<T>> removed) {
         if (!threads.exchange(dispatcher, added, removed, this::adjustLending)) {
             return false;
         }

@@ -52,7 +52,7 @@ public abstract class Ticket extends Link<Ticket> {
     private @Nullable SequenceStep step;
     private @Nullable Scheduler<?> scheduler;
 
-    /** Whether its run goes on beside the worker that began it. Written by the worker's thread, and read there. */
+    /** Whether its run goes on beside the runner that began it. Written by the runner's thread, and read there. */
     private boolean detached;
 
     // From here on guarded by the scheduler's lock, as are its neighbours in the queue.
@@ -144,7 +144,7 @@ public abstract class Ticket extends Link<Ticket> {
     }
 
     /**
-     * Lets the run of this go on after {@link Worker#run}, until {@link #endDetached}. For the worker.
+     * Lets the run of this go on after {@link BatchRunner#run}, until {@link #endDetached}. For the runner.
      */
     public final void detach() {
         detached = true;

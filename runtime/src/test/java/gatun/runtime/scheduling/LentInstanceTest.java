@@ -30,8 +30,8 @@ class LentInstanceTest {
         }
     }
 
-    /** A worker whose runs wait for a permit while it is gated. */
-    private static final class Runner implements Worker<Job> {
+    /** A runner whose runs wait for a permit while it is gated. */
+    private static final class Runner implements BatchRunner<Job> {
         final boolean boundToThread;
         final AtomicInteger running = new AtomicInteger();
         final AtomicInteger most = new AtomicInteger();
@@ -49,7 +49,7 @@ class LentInstanceTest {
 
         @Override
         public String threadName() {
-            return "worker";
+            return "runner";
         }
 
         @Override
@@ -94,13 +94,13 @@ class LentInstanceTest {
         }
     }
 
-    private final Runner worker = new Runner(false);
-    private Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
+    private final Runner runner = new Runner(false);
+    private Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
 
     @AfterEach
     void close() {
-        worker.permits.add(true);
-        worker.permits.add(true);
+        runner.permits.add(true);
+        runner.permits.add(true);
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
@@ -139,7 +139,7 @@ class LentInstanceTest {
     @Test
     void shouldRunOnTheCallersThreadOnceRunsHaveShownToBeShort() {
         for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
-            assertThat(run().ranOn.getName()).isEqualTo("worker");
+            assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
         awaitLoan();
     }
@@ -153,28 +153,28 @@ class LentInstanceTest {
     @Test
     void shouldGoBackToItsOwnThreadWhenRunsTakeLong() {
         earnTrust();
-        worker.runNanos = 50_000_000;
+        runner.runNanos = 50_000_000;
         assertThat(run().ranOn).isEqualTo(Thread.currentThread());
-        assertThat(run().ranOn.getName()).isEqualTo("worker");
+        assertThat(run().ranOn.getName()).isEqualTo("runner");
     }
 
     @Test
-    void shouldStayOnItsOwnThreadWhereTheWorkerIsBoundToIt() {
+    void shouldStayOnItsOwnThreadWhereTheRunnerIsBoundToIt() {
         Runner bound = new Runner(true);
         scheduler.close(GRACE);
         scheduler = Scheduler.open(BatchPolicy.single(10), List.of(bound));
         for (int i = 0; i < 2 * RunTimes.FIRST_TRIAL; i++) {
-            assertThat(run().ranOn.getName()).isEqualTo("worker");
+            assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
     }
 
     @Test
-    void shouldFollowTheWorkersThatComeAndGo() {
+    void shouldFollowTheRunnersThatComeAndGo() {
         earnTrust();
         Runner bound = new Runner(true);
         assertThat(scheduler.exchange(List.of(bound), List.of())).isTrue();
         for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
-            assertThat(run().ranOn.getName()).isEqualTo("worker");
+            assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
         Runner broken = new Runner(true);
         broken.broken = true;
@@ -187,18 +187,18 @@ class LentInstanceTest {
     @Test
     void shouldCloseAnInstanceThatIsSentAwayWhileItIsLentOnceItIsGivenBack() throws Exception {
         earnTrust();
-        worker.gated = true;
+        runner.gated = true;
         CompletableFuture<Ticket.Outcome> client = client(new CompletableFuture<>());
-        assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(runner.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
         Runner next = new Runner(false);
-        Thread notClosed = worker.closedOn;
-        assertThat(scheduler.exchange(List.of(next), List.of(worker))).isTrue();
+        Thread notClosed = runner.closedOn;
+        assertThat(scheduler.exchange(List.of(next), List.of(runner))).isTrue();
         run();
-        assertThat(worker.closedOn).as("closed while it runs").isEqualTo(notClosed);
-        worker.permits.add(true);
+        assertThat(runner.closedOn).as("closed while it runs").isEqualTo(notClosed);
+        runner.permits.add(true);
         assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(scheduler.close(GRACE)).isTrue();
-        assertThat(worker.closedOn.getName()).isEqualTo("worker");
+        assertThat(runner.closedOn.getName()).isEqualTo("runner");
         assertThat(scheduler.exchange(List.of(new Runner(false)), List.of()))
                 .as("of what has stopped")
                 .isFalse();
@@ -207,66 +207,66 @@ class LentInstanceTest {
     @Test
     void shouldServeWhatCameWhileTheInstanceWasLentOnItsOwnThread() throws Exception {
         earnTrust();
-        worker.gated = true;
+        runner.gated = true;
         CompletableFuture<Thread> firstRanOn = new CompletableFuture<>();
         CompletableFuture<Ticket.Outcome> first = client(firstRanOn);
-        assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(runner.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
         Job second = new Job();
         assertThat(scheduler.submit(second)).isEqualTo(Admission.ACCEPTED);
         assertThat(scheduler.pendingCount()).isEqualTo(1);
-        worker.permits.add(true);
-        worker.permits.add(true);
+        runner.permits.add(true);
+        runner.permits.add(true);
 
         assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
-        assertThat(firstRanOn.get().getName()).isNotEqualTo("worker");
-        assertThat(second.ranOn.getName()).isEqualTo("worker");
-        assertThat(worker.most).hasValue(1);
+        assertThat(firstRanOn.get().getName()).isNotEqualTo("runner");
+        assertThat(second.ranOn.getName()).isEqualTo("runner");
+        assertThat(runner.most).hasValue(1);
     }
 
     @Test
     void shouldWaitWithClosingForTheThreadThatRuns() throws Exception {
         earnTrust();
-        worker.gated = true;
+        runner.gated = true;
         CompletableFuture<Ticket.Outcome> client = client(new CompletableFuture<>());
-        assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(runner.begun.poll(20, TimeUnit.SECONDS)).isNotNull();
         assertThat(scheduler.close(Duration.ZERO)).as("still lent").isFalse();
         assertThat(scheduler.submit(new Job())).isEqualTo(Admission.STOPPING);
-        worker.permits.add(true);
+        runner.permits.add(true);
         assertThat(client.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(scheduler.close(GRACE)).isTrue();
-        assertThat(worker.closedOn.getName()).isEqualTo("worker");
+        assertThat(runner.closedOn.getName()).isEqualTo("runner");
     }
 
     @Test
     void shouldLetRequestsGatherWhereTheyMayShareABatch() throws Exception {
         Runner other = new Runner(false);
         scheduler.close(GRACE);
-        scheduler = Scheduler.open(BatchPolicy.upTo(4, 10), List.of(worker, other));
+        scheduler = Scheduler.open(BatchPolicy.upTo(4, 10), List.of(runner, other));
         earnTrust();
-        worker.gated = true;
+        runner.gated = true;
         other.gated = true;
         CompletableFuture<Ticket.Outcome> first = client(new CompletableFuture<>());
         awaitBegun(other, 1);
         CompletableFuture<Thread> secondRanOn = new CompletableFuture<>();
         CompletableFuture<Ticket.Outcome> second = client(secondRanOn);
         awaitBegun(other, 2);
-        worker.permits.add(true);
+        runner.permits.add(true);
         other.permits.add(true);
         assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo(Ticket.Outcome.COMPLETED);
-        assertThat(secondRanOn.get(20, TimeUnit.SECONDS).getName()).isEqualTo("worker");
+        assertThat(secondRanOn.get(20, TimeUnit.SECONDS).getName()).isEqualTo("runner");
     }
 
-    /** Waits until {@code count} runs have begun on the two workers. */
+    /** Waits until {@code count} runs have begun on the two runners. */
     private void awaitBegun(Runner other, int count) {
-        Await.until("a run", () -> worker.begun.size() + other.begun.size() >= count);
+        Await.until("a run", () -> runner.begun.size() + other.begun.size() >= count);
     }
 
     @Test
     void shouldTakeAwayTheInterruptOfARunAndKeepTheCallersOwn() {
         earnTrust();
-        worker.interrupts = true;
+        runner.interrupts = true;
         assertThat(run().ranOn).isEqualTo(Thread.currentThread());
         assertThat(Thread.currentThread().isInterrupted()).as("left by the run").isFalse();
         Thread.currentThread().interrupt();
@@ -284,19 +284,19 @@ class LentInstanceTest {
         Runner second = new Runner(false);
         Scheduler<Job> other = Scheduler.open(BatchPolicy.single(10), List.of(second), one, InstanceThread.IDLE);
         assertThat(scheduler.close(GRACE)).isTrue();
-        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker), one, InstanceThread.IDLE);
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), one, InstanceThread.IDLE);
         try {
             earnTrust();
             earnTrust(other);
-            worker.gated = true;
+            runner.gated = true;
             second.gated = true;
             CompletableFuture<Thread> firstRanOn = new CompletableFuture<>();
             Thread.ofVirtual().name("first").start(() -> firstRanOn.complete(ranOn(scheduler)));
-            assertThat(worker.begun.poll(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(runner.begun.poll(20, TimeUnit.SECONDS)).isTrue();
             CompletableFuture<Thread> secondRanOn = new CompletableFuture<>();
             Thread.ofVirtual().name("second").start(() -> secondRanOn.complete(ranOn(other)));
             assertThat(second.begun.poll(20, TimeUnit.SECONDS)).isTrue();
-            worker.permits.add(true);
+            runner.permits.add(true);
             second.permits.add(true);
             assertThat(firstRanOn.get(20, TimeUnit.SECONDS).isVirtual())
                     .as("the first")

@@ -23,8 +23,8 @@ class RestingInstanceTest {
         volatile Thread ranOn = Thread.currentThread();
     }
 
-    /** A worker whose runs are too long for the threads of requests. */
-    private static final class Runner implements Worker<Job> {
+    /** A runner whose runs are too long for the threads of requests. */
+    private static final class Runner implements BatchRunner<Job> {
         final boolean boundToThread;
         final AtomicInteger closed = new AtomicInteger();
         volatile Thread openedOn = Thread.currentThread();
@@ -35,7 +35,7 @@ class RestingInstanceTest {
 
         @Override
         public String threadName() {
-            return "worker";
+            return "runner";
         }
 
         @Override
@@ -60,8 +60,8 @@ class RestingInstanceTest {
         }
     }
 
-    private static Scheduler<Job> open(Duration idle, Runner... workers) {
-        return Scheduler.open(BatchPolicy.single(10_000), List.of(workers), InlineRuns.OF_THIS_JVM, idle);
+    private static Scheduler<Job> open(Duration idle, Runner... runners) {
+        return Scheduler.open(BatchPolicy.single(10_000), List.of(runners), InlineRuns.OF_THIS_JVM, idle);
     }
 
     private static Thread run(Scheduler<Job> scheduler) {
@@ -73,24 +73,24 @@ class RestingInstanceTest {
 
     @Test
     void shouldHaveNoThreadBeforeTheFirstWork() throws Exception {
-        Runner worker = new Runner(false);
-        Scheduler<Job> scheduler = open(LONG, worker);
-        assertThat(worker.openedOn.join(GRACE))
+        Runner runner = new Runner(false);
+        Scheduler<Job> scheduler = open(LONG, runner);
+        assertThat(runner.openedOn.join(GRACE))
                 .as("the thread that opened it ends")
                 .isTrue();
         Thread ranOn = run(scheduler);
-        assertThat(ranOn).isNotEqualTo(worker.openedOn).isNotEqualTo(Thread.currentThread());
-        assertThat(ranOn.getName()).isEqualTo("worker");
+        assertThat(ranOn).isNotEqualTo(runner.openedOn).isNotEqualTo(Thread.currentThread());
+        assertThat(ranOn.getName()).isEqualTo("runner");
         assertThat(scheduler.close(GRACE)).isTrue();
-        assertThat(worker.closed).hasValue(1);
+        assertThat(runner.closed).hasValue(1);
     }
 
     @Test
-    void shouldCloseAWorkerThatNeverRan() {
-        Runner worker = new Runner(false);
-        Scheduler<Job> scheduler = open(LONG, worker);
+    void shouldCloseARunnerThatNeverRan() {
+        Runner runner = new Runner(false);
+        Scheduler<Job> scheduler = open(LONG, runner);
         assertThat(scheduler.close(GRACE)).isTrue();
-        assertThat(worker.closed).hasValue(1);
+        assertThat(runner.closed).hasValue(1);
     }
 
     @Test
@@ -103,22 +103,22 @@ class RestingInstanceTest {
 
     @Test
     void shouldEndAThreadThatHasNoWorkForLong() throws Exception {
-        Runner worker = new Runner(false);
-        Scheduler<Job> scheduler = open(Duration.ZERO, worker);
+        Runner runner = new Runner(false);
+        Scheduler<Job> scheduler = open(Duration.ZERO, runner);
         Thread first = run(scheduler);
         assertThat(first.join(GRACE)).as("its end").isTrue();
         assertThat(run(scheduler)).isNotEqualTo(first);
-        assertThat(worker.closed).hasValue(0);
+        assertThat(runner.closed).hasValue(0);
         assertThat(scheduler.close(GRACE)).isTrue();
-        assertThat(worker.closed).hasValue(1);
+        assertThat(runner.closed).hasValue(1);
     }
 
     @Test
-    void shouldKeepTheThreadThatAWorkerIsBoundTo() {
-        Runner worker = new Runner(true);
-        Scheduler<Job> scheduler = open(Duration.ZERO, worker);
-        assertThat(run(scheduler)).isEqualTo(worker.openedOn);
-        assertThat(run(scheduler)).isEqualTo(worker.openedOn);
+    void shouldKeepTheThreadThatARunnerIsBoundTo() {
+        Runner runner = new Runner(true);
+        Scheduler<Job> scheduler = open(Duration.ZERO, runner);
+        assertThat(run(scheduler)).isEqualTo(runner.openedOn);
+        assertThat(run(scheduler)).isEqualTo(runner.openedOn);
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 

@@ -27,7 +27,7 @@ class SchedulerTest {
     private static final class Job extends Ticket {
         final int number;
         final int size;
-        /** Written by the worker, read after waiting. */
+        /** Written by the runner, read after waiting. */
         int answer;
 
         Job(int number) {
@@ -45,8 +45,8 @@ class SchedulerTest {
         }
     }
 
-    /** A worker that takes a permit for each run and remembers what it ran. */
-    private static class Recorder implements Worker<Job> {
+    /** A runner that takes a permit for each run and remembers what it ran. */
+    private static class Recorder implements BatchRunner<Job> {
         final BlockingQueue<Integer> ran = new LinkedBlockingQueue<>();
         final BlockingQueue<Integer> batches = new LinkedBlockingQueue<>();
         final BlockingQueue<Boolean> permits = new LinkedBlockingQueue<>();
@@ -57,7 +57,7 @@ class SchedulerTest {
 
         @Override
         public String threadName() {
-            return "worker";
+            return "runner";
         }
 
         @Override
@@ -91,12 +91,12 @@ class SchedulerTest {
 
     @Test
     void shouldRunTicketsInTheOrderTheyCame() throws Exception {
-        Recorder worker = new Recorder();
-        worker.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
+        Recorder runner = new Recorder();
+        runner.gated = true;
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
         Job first = new Job(0);
         assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
-        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
+        assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         List<Job> jobs = new ArrayList<>();
         for (int i = 1; i < 5; i++) {
             Job job = new Job(i);
@@ -108,80 +108,80 @@ class SchedulerTest {
         assertThat(scheduler.withdraw(jobs.get(1))).as("only once").isFalse();
         assertThat(scheduler.withdraw(first)).as("runs already").isFalse();
         for (int i = 0; i < 4; i++) {
-            worker.permits.add(true);
+            runner.permits.add(true);
         }
         assertThat(jobs.get(3).await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(jobs.get(3).answer).isEqualTo(5);
-        assertThat(worker.ran).containsExactly(1, 3, 4);
+        assertThat(runner.ran).containsExactly(1, 3, 4);
         assertThat(scheduler.close(GRACE)).isTrue();
-        assertThat(worker.closed).hasValue(1);
+        assertThat(runner.closed).hasValue(1);
     }
 
     @Test
     void shouldRefuseWhenTheQueueIsFullAndAfterClosing() throws Exception {
-        Recorder worker = new Recorder();
-        worker.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(worker));
+        Recorder runner = new Recorder();
+        runner.gated = true;
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner));
         assertThat(scheduler.submit(new Job(0))).isEqualTo(Admission.ACCEPTED);
-        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
+        assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job waiting = new Job(1);
         assertThat(scheduler.submit(waiting)).isEqualTo(Admission.ACCEPTED);
         assertThat(scheduler.submit(new Job(2))).isEqualTo(Admission.QUEUE_FULL);
         assertThat(scheduler.close(Duration.ZERO)).as("still running").isFalse();
         assertThat(waiting.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
         assertThat(scheduler.submit(new Job(3))).isEqualTo(Admission.STOPPING);
-        worker.permits.add(true);
+        runner.permits.add(true);
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
     @Test
     void shouldRunWhatWaitsBeforeItCloses() throws Exception {
-        Recorder worker = new Recorder();
-        worker.gated = true;
+        Recorder runner = new Recorder();
+        runner.gated = true;
         BatchPolicy policy = new BatchPolicy(4, List.of(4), GRACE.toNanos(), false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner));
         List<Job> jobs = List.of(new Job(0), new Job(1));
         jobs.forEach(scheduler::submit);
         scheduler.drain();
         assertThat(scheduler.submit(new Job(2))).isEqualTo(Admission.STOPPING);
-        worker.permits.add(true);
+        runner.permits.add(true);
         assertThat(scheduler.close(GRACE)).isTrue();
         for (Job job : jobs) {
             assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         }
-        assertThat(worker.batches).as("without waiting for a fuller batch").containsExactly(2);
+        assertThat(runner.batches).as("without waiting for a fuller batch").containsExactly(2);
     }
 
     @Test
     void shouldGiveUpAWaitingTicketAtItsDeadlineButNotARunningOne() throws Exception {
-        Recorder worker = new Recorder();
-        worker.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
+        Recorder runner = new Recorder();
+        runner.gated = true;
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
         Job running = new Job(0);
         running.limitWait(0, System.nanoTime() + GRACE.toNanos(), false);
         scheduler.submit(running);
-        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
+        assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job late = new Job(1);
         long soon = System.nanoTime() + 1_000_000;
         late.limitWait(0, soon, false);
         scheduler.submit(late);
         assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.EXPIRED);
         assertThat(System.nanoTime()).isGreaterThanOrEqualTo(soon);
-        worker.permits.add(true);
+        runner.permits.add(true);
         assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         scheduler.close(GRACE);
     }
 
     @Test
     void shouldKeepTheInterruptOfAWaiterWhoseTicketRuns() throws Exception {
-        Recorder worker = new Recorder();
-        worker.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(worker));
+        Recorder runner = new Recorder();
+        runner.gated = true;
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
         Job running = new Job(0);
         scheduler.submit(running);
-        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
+        assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Thread.currentThread().interrupt();
-        worker.permits.add(true);
+        runner.permits.add(true);
         assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(Thread.interrupted()).isTrue();
         scheduler.close(GRACE);
@@ -189,16 +189,16 @@ class SchedulerTest {
 
     @Test
     void shouldUseEveryInstance() throws Exception {
-        List<Recorder> workers = List.of(new Recorder(), new Recorder(), new Recorder());
-        workers.forEach(worker -> worker.gated = true);
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), workers);
+        List<Recorder> runners = List.of(new Recorder(), new Recorder(), new Recorder());
+        runners.forEach(runner -> runner.gated = true);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), runners);
         for (int i = 0; i < 3; i++) {
             scheduler.submit(new Job(i));
         }
-        for (Recorder worker : workers) {
-            assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isNotNull();
+        for (Recorder runner : runners) {
+            assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isNotNull();
         }
-        workers.forEach(worker -> worker.permits.add(true));
+        runners.forEach(runner -> runner.permits.add(true));
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
@@ -206,21 +206,21 @@ class SchedulerTest {
     void shouldHelpOutWhenARunTakesLongerThanThoseBefore() throws Exception {
         Recorder first = new Recorder();
         Recorder second = new Recorder();
-        List<Recorder> workers = List.of(first, second);
-        workers.forEach(worker -> worker.runNanos = 1000);
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(100), workers);
+        List<Recorder> runners = List.of(first, second);
+        runners.forEach(runner -> runner.runNanos = 1000);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(100), runners);
         for (int i = 0; i < 100; i++) {
             Job job = new Job(i);
             scheduler.submit(job);
             assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         }
-        workers.forEach(worker -> worker.ran.clear());
+        runners.forEach(runner -> runner.ran.clear());
         // One instance hangs in its run. The other takes every ticket that comes, however short runs used to be.
         second.gated = true;
         first.gated = true;
         Job hanging = new Job(-1);
         scheduler.submit(hanging);
-        Recorder hung = awaitRun(workers);
+        Recorder hung = awaitRun(runners);
         Recorder free = hung.equals(first) ? second : first;
         free.gated = false;
         for (int i = 0; i < 20; i++) {
@@ -237,11 +237,11 @@ class SchedulerTest {
 
     @Test
     void shouldRunTogetherWhatWaitsWhileAnInstanceIsBusy() throws Exception {
-        Recorder worker = new Recorder();
-        worker.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.upTo(4, 100), List.of(worker));
+        Recorder runner = new Recorder();
+        runner.gated = true;
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.upTo(4, 100), List.of(runner));
         scheduler.submit(new Job(0));
-        assertThat(worker.ran.poll(20, TimeUnit.SECONDS)).isZero();
+        assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         List<Job> jobs = new ArrayList<>();
         for (int i = 1; i <= 6; i++) {
             Job job = new Job(i);
@@ -249,23 +249,23 @@ class SchedulerTest {
             scheduler.submit(job);
         }
         for (int i = 0; i < 3; i++) {
-            worker.permits.add(true);
+            runner.permits.add(true);
         }
         for (Job job : jobs) {
             assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
             assertThat(job.answer).isEqualTo(job.number + 1);
         }
-        assertThat(worker.batches).containsExactly(1, 4, 2);
-        assertThat(worker.ran).containsExactly(1, 2, 3, 4, 5, 6);
+        assertThat(runner.batches).containsExactly(1, 4, 2);
+        assertThat(runner.ran).containsExactly(1, 2, 3, 4, 5, 6);
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
     @Test
     void shouldKeepAnIdleInstanceWaitingForABatchUntilTheDelayIsOver() {
-        Recorder worker = new Recorder();
+        Recorder runner = new Recorder();
         long delay = TimeUnit.MILLISECONDS.toNanos(30);
         BatchPolicy policy = new BatchPolicy(4, List.of(4), delay, false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker, new Recorder()));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner, new Recorder()));
         long begin = System.nanoTime();
         Job first = new Job(1);
         scheduler.submit(first);
@@ -280,10 +280,10 @@ class SchedulerTest {
     /** One that is put back leaves the others, who came before that, with a size that is worth sending. */
     @Test
     void shouldSendTheBatchThatIsCompleteOnceATicketIsPutBack() {
-        Recorder worker = new Recorder();
+        Recorder runner = new Recorder();
         long hour = TimeUnit.HOURS.toNanos(1);
         BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner));
         Job late = new Job(1, 1);
         late.limitWait(0, System.nanoTime() + hour, true);
         List<Job> others = List.of(new Job(2, 2), new Job(3, 2));
@@ -293,22 +293,22 @@ class SchedulerTest {
         for (Job job : others) {
             assertThat(job.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         }
-        assertThat(worker.ran).containsExactly(2, 3);
+        assertThat(runner.ran).containsExactly(2, 3);
         assertThat(scheduler.close(GRACE)).isTrue();
         assertThat(late.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
     }
 
-    /** The worker that has begun a run. */
-    private static Recorder awaitRun(List<Recorder> workers) {
-        Await.until("a run", () -> workers.stream().anyMatch(worker -> !worker.ran.isEmpty()));
-        return workers.stream()
-                .filter(worker -> !worker.ran.isEmpty())
+    /** The runner that has begun a run. */
+    private static Recorder awaitRun(List<Recorder> runners) {
+        Await.until("a run", () -> runners.stream().anyMatch(runner -> !runner.ran.isEmpty()));
+        return runners.stream()
+                .filter(runner -> !runner.ran.isEmpty())
                 .findFirst()
                 .orElseThrow();
     }
 
     @Test
-    void shouldCloseTheOthersWhenOneWorkerDoesNotOpen() {
+    void shouldCloseTheOthersWhenOneRunnerDoesNotOpen() {
         Recorder good = new Recorder();
         Recorder bad = new Recorder() {
             @Override
@@ -326,8 +326,8 @@ class SchedulerTest {
     @Test
     void shouldEndEveryTicketOnce() throws Exception {
         for (int round = 0; round < 50; round++) {
-            List<Recorder> workers = List.of(new Recorder(), new Recorder());
-            Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), workers);
+            List<Recorder> runners = List.of(new Recorder(), new Recorder());
+            Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), runners);
             AtomicInteger completed = new AtomicInteger();
             CountDownLatch begun = new CountDownLatch(8);
             List<Future<?>> clients = new ArrayList<>();
@@ -354,7 +354,7 @@ class SchedulerTest {
             for (Future<?> client : clients) {
                 client.get(1, TimeUnit.SECONDS);
             }
-            int ran = workers.stream().mapToInt(worker -> worker.ran.size()).sum();
+            int ran = runners.stream().mapToInt(runner -> runner.ran.size()).sum();
             assertThat(completed).hasValue(ran);
             assertThat(scheduler.pendingCount()).isZero();
         }
@@ -369,7 +369,7 @@ class SchedulerTest {
     }
 
     /** Waits for a permit before its first run. */
-    private static final class Gate implements Worker<Breaking> {
+    private static final class Gate implements BatchRunner<Breaking> {
         final CountDownLatch begun = new CountDownLatch(1);
         final CountDownLatch permit = new CountDownLatch(1);
         final CountDownLatch closed = new CountDownLatch(1);
@@ -406,37 +406,37 @@ class SchedulerTest {
 
     @Test
     void shouldRefuseWhatWaitsWhenItsThreadEndsByAFault() throws Exception {
-        Gate worker = new Gate();
+        Gate runner = new Gate();
         BatchPolicy pairs = BatchPolicy.upTo(2, 10);
-        Scheduler<Breaking> scheduler = Scheduler.open(pairs, List.of(worker));
+        Scheduler<Breaking> scheduler = Scheduler.open(pairs, List.of(runner));
         Breaking running = new Breaking();
         assertThat(scheduler.submit(running)).isEqualTo(Admission.ACCEPTED);
-        assertThat(worker.begun.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(runner.begun.await(20, TimeUnit.SECONDS)).isTrue();
         Breaking first = new Breaking();
         Breaking second = new Breaking();
         assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
         assertThat(scheduler.submit(second)).isEqualTo(Admission.ACCEPTED);
-        worker.permit.countDown();
+        runner.permit.countDown();
         assertThat(running.await(scheduler)).isEqualTo(Ticket.Outcome.COMPLETED);
         assertThat(first.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
         assertThat(second.await(scheduler)).isEqualTo(Ticket.Outcome.REFUSED);
         assertThat(scheduler.isBroken()).isTrue();
         assertThat(scheduler.submit(new Breaking())).isEqualTo(Admission.STOPPING);
-        assertThat(worker.closed.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(runner.closed.await(20, TimeUnit.SECONDS)).isTrue();
         assertThat(scheduler.close(GRACE)).isTrue();
     }
 
     @Test
-    void shouldSleepThoughItsWorkerLeftAnInterruptWhenItOpened() {
+    void shouldSleepThoughItsRunnerLeftAnInterruptWhenItOpened() {
         List<Thread> opened = new ArrayList<>();
-        Recorder worker = new Recorder() {
+        Recorder runner = new Recorder() {
             @Override
             public void open() {
                 opened.add(Thread.currentThread());
                 Thread.currentThread().interrupt();
             }
         };
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(worker));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner));
         Await.until("the mark is taken away", () -> !opened.getFirst().isInterrupted());
         assertThat(scheduler.close(GRACE)).isTrue();
     }

@@ -4,7 +4,7 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.ResourceAmount;
-import gatun.runtime.ratelimit.RateLimitedWorker;
+import gatun.runtime.ratelimit.RateLimitedRunner;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.inference.ModelRateLimiter;
@@ -22,11 +22,11 @@ final class SimulatedTurns implements RunPermits {
     private final int amount;
     private final int need;
     private final IntConsumer wake;
-    private final List<Worker<Ticket>> workers;
+    private final List<BatchRunner<Ticket>> runners;
     private int running;
 
-    /** A worker that does nothing. */
-    private static final class Idle implements Worker<Ticket> {
+    /** A runner that does nothing. */
+    private static final class Idle implements BatchRunner<Ticket> {
         @Override
         public String threadName() {
             return "simulated";
@@ -60,12 +60,12 @@ final class SimulatedTurns implements RunPermits {
         amount = 1 + random.nextInt(3);
         need = 1 + random.nextInt(amount);
         RateLimiter limiter = RateLimiter.of(List.of(new ResourceAmount("R", amount, 0)));
-        workers = IntStream.range(0, instanceCount)
+        runners = IntStream.range(0, instanceCount)
                 .mapToObj(i -> limited(limiter, need))
                 .toList();
         int others = random.nextInt(6);
         for (int i = 0; i < others; i++) {
-            Worker<Ticket> other = limited(limiter, 1 + random.nextInt(amount));
+            BatchRunner<Ticket> other = limited(limiter, 1 + random.nextInt(amount));
             long holdingNanos = 1 + random.nextLong(HOLDING_NANOS);
             Runnable holds = () -> loop.after(holdingNanos, () -> {
                 other.run(List.of());
@@ -79,30 +79,30 @@ final class SimulatedTurns implements RunPermits {
         }
     }
 
-    private static Worker<Ticket> limited(RateLimiter limiter, int count) {
+    private static BatchRunner<Ticket> limited(RateLimiter limiter, int count) {
         ModelInstanceGroup group = ModelInstanceGroup.newBuilder()
                 .setRateLimiter(ModelRateLimiter.newBuilder()
                         .addResources(ModelRateLimiter.Resource.newBuilder()
                                 .setName("R")
                                 .setCount(count)))
                 .build();
-        Worker<Ticket> worker = RateLimitedWorker.of(new Idle(), group, limiter);
-        worker.open();
-        return worker;
+        BatchRunner<Ticket> runner = RateLimitedRunner.of(new Idle(), group, limiter);
+        runner.open();
+        return runner;
     }
 
-    private static RunPermit turn(Worker<Ticket> worker) {
-        return worker.turn().orElseThrow();
+    private static RunPermit turn(BatchRunner<Ticket> runner) {
+        return runner.turn().orElseThrow();
     }
 
     @Override
     public boolean ask(int instance) {
-        return turn(workers.get(instance)).ask(() -> wake.accept(instance));
+        return turn(runners.get(instance)).ask(() -> wake.accept(instance));
     }
 
     @Override
     public void decline(int instance) {
-        turn(workers.get(instance)).decline();
+        turn(runners.get(instance)).decline();
     }
 
     /** Notes that an instance begins a run. */
@@ -114,15 +114,15 @@ final class SimulatedTurns implements RunPermits {
     /** Ends an instance's run, and with it its turn. */
     void end(int instance) {
         running--;
-        workers.get(instance).run(List.of());
+        runners.get(instance).run(List.of());
     }
 
     /** Checks that nobody holds anything or waits for it any more. */
     void checkNothingIsLeft() {
         assertThat(running).as("runs that did not end").isZero();
-        for (Worker<Ticket> worker : workers) {
-            assertThat(turn(worker).ask(() -> {})).as("a turn that can be had").isTrue();
-            turn(worker).decline();
+        for (BatchRunner<Ticket> runner : runners) {
+            assertThat(turn(runner).ask(() -> {})).as("a turn that can be had").isTrue();
+            turn(runner).decline();
         }
     }
 }

@@ -14,6 +14,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,6 +61,15 @@ class FragileEngineIT {
         } catch (IOException e) {
             return ""; // It has just ended.
         }
+    }
+
+    @Test
+    void shouldNotStartWhenItIsToIsolateWhatIsNotThere() throws IOException {
+        models.model("steady");
+        ServerProcess refused =
+                ServerProcess.run("serve", "--model-repository=" + models.repository(), "--isolate=onnx-runtime");
+        assertThat(refused.awaitExit(Duration.ofSeconds(20))).isNotZero();
+        assertThat(refused.log()).contains("--isolate names backend 'onnx-runtime'", "known: ", "onnxruntime");
     }
 
     @Test

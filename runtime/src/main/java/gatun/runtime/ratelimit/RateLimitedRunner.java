@@ -2,25 +2,25 @@
 package gatun.runtime.ratelimit;
 
 import gatun.runtime.ratelimit.RateLimiter.Need;
+import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.scheduling.RunPermit;
 import gatun.runtime.scheduling.Ticket;
-import gatun.runtime.scheduling.Worker;
 import gatun.wire.inference.ModelInstanceGroup;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A worker that runs only while the resources of its instance are there. It takes its {@link RunPermit} from the
+ * A runner that runs only while the resources of its instance are there. It takes its {@link RunPermit} from the
  * {@link RateLimiter} before it takes a batch, so that requests wait for resources in the queue.
  *
  * @param <T> what it runs
  */
-public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, RunPermit {
+public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>, RunPermit {
     /** The processor counts as the first device, as in Triton. */
     private static final int PROCESSOR = 0;
 
-    private final Worker<T> worker;
+    private final BatchRunner<T> runner;
     private final RateLimiter limiter;
     private final List<Need> needs;
     private final int priority;
@@ -28,38 +28,39 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Run
     /** Set when this opens, before its scheduler asks for a turn. */
     private @Nullable RateLimitedInstance instance;
 
-    private RateLimitedWorker(Worker<T> worker, RateLimiter limiter, List<Need> needs, int priority) {
-        this.worker = worker;
+    private RateLimitedRunner(BatchRunner<T> runner, RateLimiter limiter, List<Need> needs, int priority) {
+        this.runner = runner;
         this.limiter = limiter;
         this.needs = needs;
         this.priority = priority;
     }
 
     /**
-     * The worker of an instance of {@code group}, limited as the group asks for it: {@code worker} itself when it needs
+     * The runner of an instance of {@code group}, limited as the group asks for it: {@code runner} itself when it needs
      * no resources, or when nothing is limited. Opening it fails when it could never run.
      */
-    public static <T extends Ticket> Worker<T> of(Worker<T> worker, ModelInstanceGroup group, RateLimiter limiter) {
+    public static <T extends Ticket> BatchRunner<T> of(
+            BatchRunner<T> runner, ModelInstanceGroup group, RateLimiter limiter) {
         List<Need> needs = group.getRateLimiter().getResourcesList().stream()
                 .map(resource -> new Need(resource.getName(), resource.getGlobal(), resource.getCount()))
                 .toList();
         if (needs.isEmpty() || !limiter.limits()) {
-            return worker;
+            return runner;
         }
-        return new RateLimitedWorker<>(
-                worker, limiter, needs, group.getRateLimiter().getPriority());
+        return new RateLimitedRunner<>(
+                runner, limiter, needs, group.getRateLimiter().getPriority());
     }
 
     @Override
     public String threadName() {
-        return worker.threadName();
+        return runner.threadName();
     }
 
     @Override
     public void open() {
         RateLimitedInstance registered = limiter.register(needs, PROCESSOR, priority);
         try {
-            worker.open();
+            runner.open();
         } catch (RuntimeException | Error e) {
             registered.close();
             throw e;
@@ -91,7 +92,7 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Run
     @Override
     public long run(List<T> batch) {
         try {
-            return worker.run(batch);
+            return runner.run(batch);
         } finally {
             registered().ran();
         }
@@ -100,7 +101,7 @@ public final class RateLimitedWorker<T extends Ticket> implements Worker<T>, Run
     @Override
     public void close() {
         try {
-            worker.close();
+            runner.close();
         } finally {
             registered().close();
         }

@@ -5,12 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The work of an instance's thread. It opens and closes this, and mostly runs it. Unless {@link #isBoundToThread} other
- * threads run it too, and another may take its place; never two at a time, and each sees the writes of the one before.
+ * Runs the batches of an instance. The instance's thread opens and closes it, and mostly calls it. Unless {@link
+ * #isBoundToThread} other threads call it too, and another may take that thread's place; never two at a time, and each
+ * sees the writes of the one before.
  *
  * @param <T> what it runs
  */
-public interface Worker<T extends Ticket> {
+public interface BatchRunner<T extends Ticket> {
     /** The name of its thread. */
     String threadName();
 

@@ -3,8 +3,8 @@ package gatun.runtime.scheduling;
 
 import java.util.List;
 
-/** A worker that is never run. */
-record IdleWorker(boolean isBoundToThread) implements Worker<Ticket> {
+/** A runner that is never run. */
+record IdleRunner(boolean isBoundToThread) implements BatchRunner<Ticket> {
     @Override
     public String threadName() {
         return "idle";
