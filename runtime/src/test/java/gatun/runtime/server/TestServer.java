@@ -89,6 +89,13 @@ public final class TestServer implements AutoCloseable {
         return server;
     }
 
+    /** The rows of its index: name, version, state and reason of each. */
+    public List<String> index() {
+        return server.index().stream()
+                .map(row -> (row.name() + " " + row.version() + " " + row.state() + " " + row.reason()).strip())
+                .toList();
+    }
+
     /** A request to the latest version of a model. */
     public InferenceRequest request(String model) {
         return new InferenceRequest(server.model(model, ""));

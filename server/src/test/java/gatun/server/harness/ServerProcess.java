@@ -240,6 +240,21 @@ public final class ServerProcess implements AutoCloseable {
         return process.toHandle();
     }
 
+    /** The processes that it has started, and those of theirs, whose command line has {@code word}. */
+    public List<ProcessHandle> descendants(String word) {
+        return handle().descendants()
+                .filter(process -> commandOf(process).contains(word))
+                .toList();
+    }
+
+    private static String commandOf(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
+        } catch (IOException e) {
+            return ""; // It has just ended.
+        }
+    }
+
     /** Lets {@link #close} accept errors in the log: the test provokes them. */
     public ServerProcess expectErrors() {
         errorsExpected = true;

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.testing.Await;
-import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,9 +99,7 @@ class WorkerEndIT {
             CompletableFuture<HttpResponse<String>> stuck =
                     CompletableFuture.supplyAsync(() -> infer(http, "fragile", 5));
             Await.until("the model runs", () -> Files.exists(mark));
-            List<ProcessHandle> busy = workers(server).stream()
-                    .filter(worker -> commandOf(worker).contains("gatun_worker.py"))
-                    .toList();
+            List<ProcessHandle> busy = workers(server);
             assertThat(busy).hasSize(2);
             assertThat(infer(http, "steady", 3 + 4).body()).contains("[7.0]");
             busy.forEach(ProcessHandle::destroyForcibly);
@@ -144,17 +141,6 @@ class WorkerEndIT {
     }
 
     private static List<ProcessHandle> workers(ServerProcess server) {
-        return server.handle()
-                .descendants()
-                .filter(process -> commandOf(process).contains("gatun_worker.py"))
-                .toList();
-    }
-
-    private static String commandOf(ProcessHandle process) {
-        try {
-            return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline"));
-        } catch (IOException e) {
-            return ""; // It has just ended.
-        }
+        return server.descendants("gatun_worker.py");
     }
 }
