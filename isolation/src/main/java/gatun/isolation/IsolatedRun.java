@@ -272,7 +272,7 @@ final class IsolatedRun {
         }
         long offset = frame.u64();
         long byteSize = frame.u64();
-        boolean fits = shape.isFixed()
+        boolean fits = shape.elementCount() >= 0
                 && (datatype == Datatype.BYTES || shape.byteSize(datatype) == byteSize)
                 && byteSize >= 0;
         if (!fits) {

@@ -68,6 +68,12 @@ final class Codec {
         for (int i = 0; i < dims.length; i++) {
             dims[i] = frame.u64();
         }
-        return new WorkerTensor(new TensorSpec(name, datatype, Shape.of(dims)), frame.u64(), frame.u64());
+        Shape shape = Shape.of(dims);
+        if (shape.elementCount() < 0) {
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "a worker sent tensor '" + name + "' of shape " + shape + ", which no tensor has");
+        }
+        return new WorkerTensor(new TensorSpec(name, datatype, shape), frame.u64(), frame.u64());
     }
 }

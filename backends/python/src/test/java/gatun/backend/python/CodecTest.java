@@ -103,6 +103,24 @@ class CodecTest {
     }
 
     @Test
+    void shouldRefuseNegativeDimensions() {
+        for (long dim : new long[] {-1, -5, Long.MIN_VALUE}) {
+            assertThatThrownBy(() -> echo.through(
+                            frame -> frame.text("x")
+                                    .u8(13)
+                                    .u32(2)
+                                    .u64(4)
+                                    .u64(dim)
+                                    .u64(0)
+                                    .u64(0),
+                            Codec::readTensor))
+                    .isInstanceOfSatisfying(
+                            GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INTERNAL))
+                    .hasMessage("a worker sent tensor 'x' of shape [4," + dim + "], which no tensor has");
+        }
+    }
+
+    @Test
     void shouldRefuseMoreDimensionsThanTheFrameHas() {
         assertThatThrownBy(() -> echo.through(
                         frame -> frame.text("x")
