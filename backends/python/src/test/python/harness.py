@@ -33,7 +33,7 @@ class Died(Exception):
 class Server:
     """One worker process with the memory that it shares."""
 
-    def __init__(self, repository, start, request_bytes=1 << 24, response_bytes=1 << 24, python=None, spawn=None):
+    def __init__(self, repository, start, request_bytes=1 << 24, response_bytes=1 << 24, python=None, environment=None):
         self.requests = Memory("requests", request_bytes)
         self.responses = Memory("responses", response_bytes)
         self.freed = []
@@ -52,7 +52,7 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.output,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(environment or {})},
         )
         self.to = self.process.stdin
         self.thread = threading.Thread(target=self._read, daemon=True)

@@ -11,9 +11,10 @@ import weakref
 import numpy as np
 
 from .datatypes import BF16, DTYPES, UINT16
+from .device_memory import DeviceArray, driver
 from .errors import TritonModelException
 
-CPU, _CUDA, _CUDA_HOST = 1, 2, 3
+CPU, CUDA, _CUDA_HOST = 1, 2, 3
 
 _INT, _UINT, _FLOAT, _BFLOAT, _BOOL = 0, 1, 2, 4, 6
 _TYPES = {
@@ -103,13 +104,22 @@ def is_capsule(value):
 
 
 def give(array, shape, number, owner):
-    """A capsule for a tensor whose bytes a C-contiguous array shows; owner lives as long as its consumer wants."""
+    """
+    A capsule for a tensor whose bytes a C-contiguous array, or an array on a GPU, shows.
+
+    The owner lives as long as the capsule's consumer wants.
+    """
     code, bits = _TYPES[number]
     managed = _Managed()
     sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
     tensor = managed.tensor
-    tensor.data = array.__array_interface__["data"][0]
-    tensor.device.type = CPU
+    if type(array) is DeviceArray:
+        tensor.data = array.address
+        tensor.device.type = CUDA
+        tensor.device.id = array.device
+    else:
+        tensor.data = array.__array_interface__["data"][0]
+        tensor.device.type = CPU
     tensor.rank = len(shape)
     tensor.type.code = code
     tensor.type.bits = bits
@@ -125,7 +135,8 @@ def take(value):
     """
     The array, shape and datatype's number of a DLPack capsule or of an object that makes one.
 
-    The array shows the producer's memory (BF16 as UINT16), which goes back when no array shows it any more.
+    The array shows the producer's memory (BF16 as UINT16), which goes back when no array shows it any more. Of a tensor
+    on a GPU it is a DeviceArray.
     """
     if is_capsule(value):
         return _take_capsule(value)
@@ -139,10 +150,14 @@ def take(value):
 
 
 def _check_device(device):
-    if device == _CUDA:
-        raise TritonModelException(
-            "DLPack capsule passed pointer to memory allocated on GPU device, when GPU is not available"
-        )
+    if device == CUDA:
+        try:
+            driver()
+        except TritonModelException as error:
+            raise TritonModelException(
+                f"DLPack capsule passed pointer to memory allocated on GPU device, when GPU is not available: {error}"
+            ) from None
+        return
     if device not in (CPU, _CUDA_HOST):
         raise TritonModelException(f"DLDevice type {device} is not support by Python backend.")
 
@@ -166,7 +181,9 @@ def _take_capsule(capsule):
     size = dtype.itemsize
     for length in shape:
         size *= length
-    if size:
+    if tensor.device.type == CUDA:
+        array = DeviceArray((tensor.data or 0) + tensor.byte_offset, size, tensor.device.id)
+    elif size:
         memory = (ctypes.c_uint8 * size).from_address(tensor.data + tensor.byte_offset)
         array = np.ndarray(shape, dtype, memory)
     else:

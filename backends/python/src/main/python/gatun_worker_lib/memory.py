@@ -261,6 +261,16 @@ class ResponseMemory:
         np.copyto(np.ndarray(array.shape, array.dtype, self.mapping, offset), array)
         return offset
 
+    def write_from_device(self, array):
+        """Copies an array on a GPU into a block of its own; its offset."""
+        offset = self.allocate(array.nbytes)
+        try:
+            array.copy_into(self.mapping, offset)
+        except BaseException:
+            self.release([offset])
+            raise
+        return offset
+
     def write_elements(self, elements, size):
         """Writes elements of BYTES, `size` bytes with their lengths, into a block of its own; its offset."""
         offset = self.allocate(size)

@@ -7,6 +7,7 @@ import numpy as np
 
 from . import bytes_elements, dlpack
 from .datatypes import BF16, BYTES, DTYPES, UINT8, UINT16, number_of
+from .device_memory import DeviceArray
 from .errors import TritonModelException, text_of
 from .frames import TWO_U64, U32, text
 
@@ -19,10 +20,11 @@ _heads = {}
 
 class Tensor:
     """
-    A named tensor of one datatype and shape in the processor's memory.
+    A named tensor of one datatype and shape.
 
     It is made from a numpy array, which it does not copy, or from DLPack, or it shows an input of a request or an
-    output of another model's response without a copy.
+    output of another model's response without a copy. All are in the processor's memory but those from DLPack that are
+    on a GPU.
     """
 
     __slots__ = ("_name", "_number", "_shape", "_array", "_raw", "__weakref__")
@@ -37,7 +39,7 @@ class Tensor:
         self._number = number_of(numpy_array.dtype)
         self._shape = numpy_array.shape
         self._array = numpy_array
-        # The bytes as they lie in shared memory, of BYTES and BF16.
+        # The bytes as they lie in shared memory, of BYTES and BF16, or on a GPU.
         self._raw = None
 
     def name(self):
@@ -87,12 +89,36 @@ class Tensor:
         if not name:
             raise TritonModelException("Tensor name cannot be an empty string.")
         array, shape, number = dlpack.take(tensor)
-        made = _new_tensor(Tensor)
+        on_device = type(array) is DeviceArray
+        made = _new_tensor(_DeviceTensor if on_device else Tensor)
         made._name = name
         made._number = number
         made._shape = shape
-        made._array, made._raw = (None, array) if number == BF16 else (array, None)
+        made._array, made._raw = (None, array) if on_device or number == BF16 else (array, None)
         return made
+
+
+class _DeviceTensor(Tensor):
+    """A tensor on a GPU. The server gets a copy of it, as others that are handed the response do."""
+
+    __slots__ = ()
+
+    def is_cpu(self):
+        return False
+
+    def as_numpy(self):
+        raise TritonModelException("Tensor is stored in GPU and cannot be converted to NumPy.")
+
+    def to_dlpack(self):
+        return dlpack.give(self._raw, self._shape, self._number, self)
+
+    def __dlpack__(self, stream=None):
+        # What computes it may be on a stream that the consumer does not know.
+        self._raw.wait()
+        return self.to_dlpack()
+
+    def __dlpack_device__(self):
+        return (dlpack.CUDA, self._raw.device)
 
 
 class TensorReader:
@@ -177,7 +203,7 @@ def write_tensors(tensors, memory, parts, offsets):
             offset = memory.write_elements(elements, size)
         else:
             size = array.nbytes
-            offset = memory.write(array)
+            offset = memory.write(array) if type(array) is not DeviceArray else memory.write_from_device(array)
         offsets.append(offset)
         parts.append(_heads.get(key) or _head(key))
         parts.append(TWO_U64.pack(offset, size))
