@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface that models import, as far as it works without a server."""
 
+import importlib.util
 import json
 import sys
 import unittest
@@ -255,6 +256,29 @@ class OtherTest(unittest.TestCase):
         self.assertEqual(np.float16, pb_utils.triton_string_to_numpy("TYPE_FP16"))
         self.assertEqual(np.object_, pb_utils.triton_string_to_numpy("TYPE_STRING"))
         self.assertEqual(13, len(pb_utils.TRITON_STRING_TO_NUMPY))
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_keeps_an_exception_that_ends_a_consumer(self):
+        from torch.utils.dlpack import from_dlpack
+
+        # The expression's tensor ends while the exception is on its way.
+        with self.assertRaisesRegex(RuntimeError, "is invalid for input of size 6"):
+            from_dlpack(pb_utils.Tensor("T", np.ones((2, 3), "f4")).to_dlpack()).reshape(7)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_shares_memory_with_torch(self):
+        from torch.utils.dlpack import from_dlpack, to_dlpack
+
+        for shape in ((2, 3), (0, 4), (), (1, 5)):
+            for kind in ("f4", "f2", "i8", "u1", "i4"):
+                array = np.zeros(shape, kind)
+                seen = from_dlpack(pb_utils.Tensor("T", array).to_dlpack())
+                self.assertEqual(shape, tuple(seen.shape))
+                seen += 1
+                np.testing.assert_array_equal(np.ones(shape), array)
+                back = pb_utils.Tensor.from_dlpack("B", to_dlpack(seen))
+                np.testing.assert_array_equal(array, back.as_numpy())
+                self.assertEqual(array.dtype, back.as_numpy().dtype)
 
     def test_reads_bf16_of_any_producer(self):
         values = np.array([0x3F80, 0x4000, 0xC040], "u2")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-DLPack capsules, made and read with ctypes.
+DLPack capsules, made with numpy and read with ctypes.
 
 numpy's own cannot show BF16, refuses read-only arrays, and does not know BOOL in its older versions.
 """
@@ -37,6 +37,9 @@ _NUMBERS = {kind: number for number, kind in _TYPES.items()}
 _NAME = b"dltensor"
 _USED_NAME = b"used_dltensor"
 
+# Where empty tensors lie.
+_NOTHING = ctypes.c_uint8()
+
 
 class _Device(ctypes.Structure):
     _fields_ = [("type", ctypes.c_int32), ("id", ctypes.c_int32)]
@@ -65,38 +68,11 @@ class _Managed(ctypes.Structure):
     _fields_ = [("tensor", _Tensor), ("context", ctypes.c_void_p), ("deleter", _Deleter)]
 
 
-_Destructor = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-
-_new = ctypes.pythonapi.PyCapsule_New
-_new.restype = ctypes.py_object
-_new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, _Destructor]
-# The destructor meets its capsule when the count of references is zero, so it must not make a new reference.
-_is_valid_at = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_IsValid", ctypes.pythonapi)
-)
-_pointer_at = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
 _is_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
 _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
 _set_name = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_SetName", ctypes.pythonapi))
-
-# What the capsules out there point to, and the owner of the memory, by the address of the structure.
-_given = {}
-
-
-@_Deleter
-def _forget(address):
-    _given.pop(address, None)
-
-
-@_Destructor
-def _destroy(capsule):
-    # A consumer renames the capsule that it takes over, and calls the deleter itself later.
-    if _is_valid_at(capsule, _NAME):
-        _forget(_pointer_at(capsule, _NAME))
 
 
 def is_capsule(value):
@@ -109,26 +85,23 @@ def give(array, shape, number, owner):
 
     The owner lives as long as the capsule's consumer wants.
     """
+    on_device = type(array) is DeviceArray
+    address = array.address if on_device else array.__array_interface__["data"][0]
     code, bits = _TYPES[number]
-    managed = _Managed()
-    sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
-    tensor = managed.tensor
-    if type(array) is DeviceArray:
-        tensor.data = array.address
+    # numpy makes the capsule, of an array of as many bits that can be written. Its deleter, unlike one in Python, may
+    # run while an exception is on its way.
+    memory = (ctypes.c_uint8 * max(array.nbytes, 1)).from_address(address or ctypes.addressof(_NOTHING))
+    memory.owner = owner, array
+    shown = np.ndarray(shape, f"u{bits // 8}", memory)
+    if not hasattr(shown, "__dlpack__"):
+        raise TritonModelException(f"tensors go to DLPack by numpy 1.22 or newer; this is numpy {np.__version__}")
+    capsule = shown.__dlpack__()
+    tensor = _Managed.from_address(_pointer(capsule, _NAME)).tensor
+    tensor.type.code = code
+    if on_device:
         tensor.device.type = CUDA
         tensor.device.id = array.device
-    else:
-        tensor.data = array.__array_interface__["data"][0]
-        tensor.device.type = CPU
-    tensor.rank = len(shape)
-    tensor.type.code = code
-    tensor.type.bits = bits
-    tensor.type.lanes = 1
-    tensor.shape = ctypes.cast(sizes, ctypes.POINTER(ctypes.c_int64))
-    managed.deleter = _forget
-    address = ctypes.addressof(managed)
-    _given[address] = (managed, sizes, array, owner)
-    return _new(address, _NAME, _destroy)
+    return capsule
 
 
 def take(value):
@@ -195,7 +168,7 @@ def _take_capsule(capsule):
 
 
 def _check_contiguous(tensor, shape):
-    if not tensor.strides:
+    if not tensor.strides or 0 in shape:
         return
     expected = 1
     for axis in reversed(range(len(shape))):
