@@ -10,6 +10,7 @@ import gatun.memory.regions.SharedMemoryObject;
 import gatun.wire.inference.CudaSharedMemoryRegisterRequest;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub;
+import gatun.wire.inference.InferStatistics;
 import gatun.wire.inference.ModelStatisticsRequest;
 import gatun.wire.inference.StatisticDuration;
 import gatun.wire.inference.SystemSharedMemoryRegisterRequest;
@@ -20,6 +21,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * The cost of the way to a GPU, as a page in Markdown: an inference whose tensors are in a CUDA region beside the same
@@ -134,17 +137,17 @@ public final class GpuComparison {
                         + "| tensor | CUDA region | p99 | system shared memory | p99 | in the message | p99 |%n"
                         + "|---|---|---|---|---|---|---|%n");
         double[] medians = new double[SIZES.length];
-        double completion = 0;
+        StatisticsMeans smallest = null;
         for (int i = 0; i < SIZES.length; i++) {
             int size = SIZES[i];
-            StatisticDuration before = success(client);
+            InferStatistics before = statistics(client);
             LoadedServer.Result cuda = measure(server, Requests.grpcRegion(GpuServer.MODEL, "cuda", size));
-            StatisticDuration after = success(client);
+            InferStatistics after = statistics(client);
             LoadedServer.Result system = measure(server, Requests.grpcRegion(GpuServer.MODEL, "system", size));
             LoadedServer.Result bytes = measure(server, Requests.grpcLarge(GpuServer.MODEL, size));
             medians[i] = cuda.percentileMicros(50);
             if (i == 0) {
-                completion = (after.getNs() - before.getNs()) / (double) (after.getCount() - before.getCount());
+                smallest = new StatisticsMeans(before, after);
             }
             System.out.printf(
                     Locale.ROOT,
@@ -161,10 +164,11 @@ public final class GpuComparison {
                 Locale.ROOT,
                 "%nIn a CUDA region 256 MiB take %.2f times as long as 4 KiB (goal: the same).%n",
                 medians[SIZES.length - 1] / medians[0]);
-        overhead(region, completion);
+        overhead(region, Objects.requireNonNull(smallest));
     }
 
-    private void overhead(CudaAllocation region, double completion) throws IOException {
+    private void overhead(CudaAllocation region, StatisticsMeans means) throws IOException {
+        double completion = means.nanos(InferStatistics::getSuccess);
         long half = region.memory().byteSize() / 2;
         try (GpuKernel kernel = new GpuKernel(
                 device, ptx, region.memory().slice(0, half), region.memory().slice(half, half))) {
@@ -175,11 +179,18 @@ public final class GpuComparison {
                     Locale.ROOT,
                     "%n## The bridge's own part%n%n| 4 KiB in a CUDA region | microseconds |%n|---|---|%n"
                             + "| in the server, from submitting the request to its completion (mean) | %.1f |%n"
+                            + "| of it in the queue, until its instance has it | %.1f |%n"
+                            + "| of it on the instance, with the kernel | %.1f |%n"
                             + "| the kernel, as the device measures it | %.1f |%n"
                             + "| the kernel, launched and waited for by a plain loop | %.1f |%n%n"
                             + "The server adds %.1f us to the kernel (goal: under 15), of which the plain loop has"
                             + " %.1f too.%n",
                     completion / 1e3,
+                    means.nanos(InferStatistics::getQueue) / 1e3,
+                    (means.nanos(InferStatistics::getComputeInput)
+                                    + means.nanos(InferStatistics::getComputeInfer)
+                                    + means.nanos(InferStatistics::getComputeOutput))
+                            / 1e3,
                     onDevice / 1e3,
                     alone / 1e3,
                     (completion - onDevice) / 1e3,
@@ -200,13 +211,21 @@ public final class GpuComparison {
                         seconds);
     }
 
-    private static StatisticDuration success(GRPCInferenceServiceBlockingStub client) {
+    /** Means of what a server's statistics tell, over the requests between two moments. */
+    private record StatisticsMeans(InferStatistics before, InferStatistics after) {
+        double nanos(Function<InferStatistics, StatisticDuration> part) {
+            StatisticDuration from = part.apply(before);
+            StatisticDuration to = part.apply(after);
+            return (to.getNs() - from.getNs()) / (double) (to.getCount() - from.getCount());
+        }
+    }
+
+    private static InferStatistics statistics(GRPCInferenceServiceBlockingStub client) {
         return client.modelStatistics(ModelStatisticsRequest.newBuilder()
                         .setName(GpuServer.MODEL)
                         .build())
                 .getModelStats(0)
-                .getInferenceStats()
-                .getSuccess();
+                .getInferenceStats();
     }
 
     /** Whether the model does what is measured: its output is the beginning of its input. */

@@ -324,20 +324,24 @@ class CudaBackendIT {
     @Test
     void shouldTakeTheModelsOfALostGpuOutOfServiceAndServeTheOthers() throws Exception {
         Path models = Files.createDirectories(folder.resolve("lost-models"));
-        example(models, "simple_gpu", "on_0", "gpus: [ 0 ]");
-        example(models, "simple_gpu", "on_1", "gpus: [ 1 ]");
+        // On a machine with one GPU, that one.
+        int lost = Math.min(1, CudaClient.count() - 1);
+        if (lost > 0) {
+            example(models, "simple_gpu", "on_0", "gpus: [ 0 ]");
+        }
+        example(models, "simple_gpu", "on_lost", "gpus: [ %d ]".formatted(lost));
         example(models, "mlp_onnx", "on_cpu", "");
         probe(models, "small", SLOW.formatted(1));
-        probe(models, "breaks_1", """
+        probe(models, "breaks", """
                 backend: "cuda"
                 input [ { name: "X" data_type: TYPE_INT32 dims: [ 1 ] } ]
                 output [ { name: "Y" data_type: TYPE_INT32 dims: [ 1 ] } ]
-                instance_group [ { kind: KIND_GPU gpus: [ 1 ] } ]
+                instance_group [ { kind: KIND_GPU gpus: [ %d ] } ]
                 parameters { key: "kernels" value { string_value: "fault" } }
                 parameters { key: "fault.grid" value { string_value: "1" } }
                 parameters { key: "fault.block" value { string_value: "1" } }
                 parameters { key: "fault.arguments" value { string_value: "Y" } }
-                """);
+                """.formatted(lost));
         try (ServerProcess other = ServerProcess.launch(
                                 models, CudaClient.environment(), "--cuda-memory-pool-byte-size=0:65536")
                         .expectErrors();
@@ -346,34 +350,35 @@ class CudaBackendIT {
             assertThat(large.statusCode()).isEqualTo(400);
             assertThat(large.body()).contains("--cuda-memory-pool-byte-size=0:<bytes>");
 
-            HttpResponse<String> broken = api.post("/v2/models/breaks_1/infer", zeros("X", "INT32", 1));
+            HttpResponse<String> broken = api.post("/v2/models/breaks/infer", zeros("X", "INT32", 1));
             assertThat(broken.statusCode()).as(broken.body()).isEqualTo(503);
             assertThat(broken.body())
-                    .contains("model 'breaks_1': kernel 'fault' with grid [1, 1, 1] and block [1, 1, 1]")
-                    .contains("GPU 1 has failed")
+                    .contains("model 'breaks': kernel 'fault' with grid [1, 1, 1] and block [1, 1, 1]")
+                    .contains("GPU " + lost + " has failed")
                     .contains("CUDA_ERROR_ILLEGAL_ADDRESS");
 
-            for (String model : List.of("on_1", "breaks_1")) {
+            for (String model : List.of("on_lost", "breaks")) {
                 assertThat(api.get("/v2/models/" + model + "/ready").statusCode())
                         .as(model)
                         .isNotEqualTo(200);
             }
-            HttpResponse<String> refused = api.post("/v2/models/on_1/infer", SimpleModel.json());
+            HttpResponse<String> refused = api.post("/v2/models/on_lost/infer", SimpleModel.json());
             assertThat(refused.statusCode()).as(refused.body()).isBetween(400, 503);
-            assertThat(refused.body()).contains("on_1");
-            assertThat(api.post("/v2/repository/index", "").body())
-                    .containsPattern("\"on_1\"[^}]*UNAVAILABLE[^}]*GPU 1 has failed")
-                    .containsPattern("\"on_0\"[^}]*READY");
-
-            HttpResponse<String> served = api.post("/v2/models/on_0/infer", SimpleModel.json());
-            assertThat(served.statusCode()).as(served.body()).isEqualTo(200);
+            assertThat(refused.body()).contains("on_lost");
+            String index = api.post("/v2/repository/index", "").body();
+            assertThat(index).containsPattern("\"on_lost\"[^}]*UNAVAILABLE[^}]*GPU " + lost + " has failed");
+            if (lost > 0) {
+                assertThat(index).containsPattern("\"on_0\"[^}]*READY");
+                HttpResponse<String> served = api.post("/v2/models/on_0/infer", SimpleModel.json());
+                assertThat(served.statusCode()).as(served.body()).isEqualTo(200);
+                assertThat(api.get("/v2/models/on_0/ready").statusCode()).isEqualTo(200);
+            }
             assertThat(api.post(
                                     "/v2/models/on_cpu/infer",
                                     "{\"inputs\": [{\"name\": \"x\", \"datatype\": \"FP32\","
                                             + " \"shape\": [1, 4], \"data\": [1, 2, 3, 4]}]}")
                             .statusCode())
                     .isEqualTo(200);
-            assertThat(api.get("/v2/models/on_0/ready").statusCode()).isEqualTo(200);
             assertThat(api.get("/v2/health/live").statusCode()).isEqualTo(200);
         }
     }

@@ -38,6 +38,11 @@ public final class CudaClient implements AutoCloseable {
         return Map.of("LD_LIBRARY_PATH", path);
     }
 
+    /** How many GPUs a server finds: those of the machine, or the two of the stub. */
+    static int count() {
+        return Files.exists(DRIVER) ? CudaDevices.find().count() : 2;
+    }
+
     /**
      * Starts a client with {@code byteSize} bytes on a GPU, whose content is undefined. Skips the test on a machine
      * with a real driver that has fewer GPUs.
