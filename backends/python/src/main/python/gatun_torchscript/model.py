@@ -28,9 +28,8 @@ class TritonPythonModel:
         if _is_on(parameters, "DISABLE_OPTIMIZED_EXECUTION", False):
             torch._C._set_graph_executor_optimize(False)
         self._batching = config.get("max_batch_size", 0) > 0
-        names = [tensor["name"] for tensor in config.get("input", [])]
-        self._inputs = _in_order(names, _arguments(self._module))
-        self._outputs = _places([tensor["name"] for tensor in config.get("output", [])])
+        self._inputs = _in_order(_input_names(config), _arguments(self._module))
+        self._outputs = _places(_output_names(config))
 
     def execute(self, requests):
         arguments = [self._arguments_of(request) for request in requests]
@@ -99,6 +98,20 @@ def _is_on(parameters, name, otherwise):
     if name not in parameters:
         return otherwise
     return parameters[name]["string_value"].lower() in _TRUE
+
+
+def _input_names(config):
+    """What forward takes: inputs, those that tell of a batch, and a sequence's controls and states."""
+    sequence = config.get("sequence_batching", {})
+    names = [tensor["name"] for tensor in config.get("input", [])]
+    names += [name for batch in config.get("batch_input", []) for name in batch["target_name"]]
+    names += [control["name"] for control in sequence.get("control_input", [])]
+    return names + [state["input_name"] for state in sequence.get("state", [])]
+
+
+def _output_names(config):
+    names = [tensor["name"] for tensor in config.get("output", [])]
+    return names + [state["output_name"] for state in config.get("sequence_batching", {}).get("state", [])]
 
 
 def _arguments(module):

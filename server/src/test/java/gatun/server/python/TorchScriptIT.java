@@ -41,7 +41,13 @@ class TorchScriptIT {
                 def forward(self, a):
                     return a.reshape(7, 7)
 
-            for name, module in {"add_sub": AddSub(), "named": Named(), "fails": Fails()}.items():
+            class Sum(torch.nn.Module):
+                def forward(self, value, start, state):
+                    total = value + torch.where(start != 0, torch.zeros_like(state), state)
+                    return total * 10, total
+
+            modules = {"add_sub": AddSub(), "named": Named(), "fails": Fails(), "sum": Sum()}
+            for name, module in modules.items():
                 folder = os.path.join(sys.argv[1], name, "1")
                 os.makedirs(folder)
                 torch.jit.script(module).save(os.path.join(folder, "model.pt"))
@@ -79,6 +85,16 @@ class TorchScriptIT {
                         + input("right", "INT64", "2") + input("left", "INT64", "2")
                         + output("DIFFERENCE", "INT64", "2") + output("ROWS", "INT64", "1"));
         config("fails", input("INPUT__0", "FP32", "4") + output("OUTPUT__0", "FP32", "4"));
+        config(
+                "sum",
+                "platform: \"pytorch_libtorch\" max_batch_size: 4\n" + input("INPUT__0", "INT32", "1")
+                        + output("OUTPUT__0", "INT32", "1") + """
+                        sequence_batching {
+                          control_input { name: "START__1" control { kind: CONTROL_SEQUENCE_START
+                                          int32_false_true: [ 0, 1 ] } }
+                          state { input_name: "STATE__2" output_name: "STATE__1" data_type: TYPE_INT32 dims: 1 }
+                        }
+                        """);
         server = ServerProcess.launch(folder, EXECUTABLE);
         server.expectErrors();
         http = new HttpApi(server);
@@ -111,6 +127,20 @@ class TorchScriptIT {
             // Each of the three knows that they were three.
             assertThat(answers.get(i).join().body()).contains("\"data\":[" + (i - 1) + ",9]", "\"data\":[3]");
         }
+    }
+
+    @Test
+    void shouldGiveForwardTheControlsAndTheStateOfASequence() {
+        List<String> answers = new ArrayList<>();
+        for (int value = 1; value <= 3; value++) {
+            answers.add(http.post("/v2/models/sum/infer", """
+                    {"parameters": {"sequence_id": 7, "sequence_start": %b, "sequence_end": %b},
+                     "inputs": [{"name": "INPUT__0", "datatype": "INT32", "shape": [1, 1], "data": [%d]}]}""".formatted(value == 1, value == 3, value))
+                    .body());
+        }
+        assertThat(answers.get(0)).contains("\"OUTPUT__0\"", "\"data\":[10]");
+        assertThat(answers.get(1)).contains("\"data\":[30]");
+        assertThat(answers.get(2)).contains("\"data\":[60]");
     }
 
     @Test
