@@ -12,6 +12,7 @@ import triton_python_backend_utils as pb_utils
 # Inputs and outputs may be named after their places, as in INPUT__0.
 _PLACE = re.compile(r".*__([0-9]+)$")
 _TRUE = ("1", "true", "yes", "on")
+_ENABLED = ("disabled", "enabled")
 
 
 class TritonPythonModel:
@@ -24,9 +25,14 @@ class TritonPythonModel:
         self._module = torch.jit.load(path, map_location=self._device)
         self._module.eval()
         parameters = config.get("parameters", {})
-        self._no_gradients = torch.inference_mode if _is_on(parameters, "INFERENCE_MODE", True) else torch.no_grad
-        if _is_on(parameters, "DISABLE_OPTIMIZED_EXECUTION", False):
+        inference = _is_on(parameters, "INFERENCE_MODE", True)
+        self._no_gradients = torch.inference_mode if inference else torch.no_grad
+        optimized = not _is_on(parameters, "DISABLE_OPTIMIZED_EXECUTION", False)
+        if not optimized:
             torch._C._set_graph_executor_optimize(False)
+        instance = args["model_instance_name"]
+        pb_utils.Logger.log_verbose(f"Optimized execution is {_ENABLED[optimized]} for model instance '{instance}'")
+        pb_utils.Logger.log_verbose(f"Inference Mode is {_ENABLED[inference]} for model instance '{instance}'")
         self._batching = config.get("max_batch_size", 0) > 0
         self._inputs = _in_order(_input_names(config), _arguments(self._module))
         self._outputs = _places(_output_names(config))
@@ -111,7 +117,9 @@ def _input_names(config):
 
 def _output_names(config):
     names = [tensor["name"] for tensor in config.get("output", [])]
-    return names + [state["output_name"] for state in config.get("sequence_batching", {}).get("state", [])]
+    states = [state["output_name"] for state in config.get("sequence_batching", {}).get("state", [])]
+    # A state that clients may ask for is among the outputs, too.
+    return names + [name for name in states if name not in names]
 
 
 def _arguments(module):

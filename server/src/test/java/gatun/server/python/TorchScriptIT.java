@@ -171,6 +171,22 @@ class TorchScriptIT {
                     .contains("backend pytorch needs Python 3.9 or newer with numpy and torch")
                     .contains("No module named 'torch'", "apt-get install python3-numpy python3-torch");
         }
+        for (List<String> both : List.of(List.of("FP32", "UINT32"), List.of("UINT64", "FP32"))) {
+            Path odd = Files.createDirectories(other.resolve("odd/" + both.get(0) + "/1"))
+                    .getParent();
+            Files.copy(folder.resolve("add_sub/1/model.pt"), odd.resolve("1/model.pt"));
+            Files.writeString(
+                    odd.resolve("config.pbtxt"),
+                    "backend: \"pytorch\"\n" + input("INPUT__0", both.get(0), "4")
+                            + output("OUTPUT__0", both.get(1), "4"));
+        }
+        try (ServerProcess with = ServerProcess.launch(other.resolve("odd"), "--exit-on-error=false", EXECUTABLE);
+                HttpApi api = new HttpApi(with)) {
+            with.expectErrors();
+            assertThat(api.post("/v2/repository/index", "").body())
+                    .contains("unsupported datatype TYPE_UINT32 for output 'OUTPUT__0' for model 'FP32'")
+                    .contains("unsupported datatype TYPE_UINT64 for input 'INPUT__0' for model 'UINT64'");
+        }
         try (ServerProcess with = ServerProcess.launch(other.resolve("models"), "--exit-on-error=false", EXECUTABLE);
                 HttpApi api = new HttpApi(with)) {
             with.expectErrors();

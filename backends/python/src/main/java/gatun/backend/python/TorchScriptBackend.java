@@ -32,6 +32,7 @@ public final class TorchScriptBackend extends WorkerBackend {
                     "model '" + config.getName() + "' has no file " + name + " in " + directory,
                     "put a TorchScript file there, as torch.jit.save writes it, or name it by default_model_filename");
         }
+        TorchDatatypes.check(config);
         return ModelFile.builtIn(workerFiles.resolve(SCRIPT), directory);
     }
 }
