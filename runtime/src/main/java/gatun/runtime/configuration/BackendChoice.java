@@ -43,6 +43,9 @@ final class BackendChoice {
             new Kind("model.pt2", "pytorch_aoti", "torch_aoti"),
             new Kind("model.py", "python", ""));
 
+    private static final String NO_FILE = "put the model's file, such as model.onnx, into each version's folder, or"
+            + " write backend: \"...\" in config.pbtxt";
+
     private BackendChoice() {}
 
     /**
@@ -65,7 +68,9 @@ final class BackendChoice {
         if (!named && versionDirectory.isPresent()) {
             kind = kindOfFile(config, versionDirectory.get());
             if (kind.isEmpty()) {
-                completed.setBackend(backendInName(config.getName(), versionDirectory.get()));
+                completed.setBackend(backendInName(config.getName())
+                        .orElseThrow(() ->
+                                untold(config.getName(), ModelFiles.otherName(versionDirectory.get(), ""), NO_FILE)));
             }
         }
         if (named && kind.isEmpty() && completed.getBackend().isEmpty() && versionDirectory.isPresent()) {
@@ -118,18 +123,26 @@ final class BackendChoice {
         return fileName.substring(fileName.lastIndexOf('.') + 1);
     }
 
-    private static String backendInName(String modelName, Path versionDirectory) {
+    /** What is wrong with a model without files whose configuration and name tell no backend; nothing if they do. */
+    static Optional<ConfigurationException> untold(ModelConfig config, String advice) {
+        boolean told = !config.getPlatform().isEmpty()
+                || !config.getBackend().isEmpty()
+                || backendInName(config.getName()).isPresent();
+        return told ? Optional.empty() : Optional.of(untold(config.getName(), "", advice));
+    }
+
+    private static ConfigurationException untold(String modelName, String found, String advice) {
+        return new ConfigurationException(
+                ConfigurationPath.MODEL,
+                "Invalid model name: Could not determine backend for model '" + modelName
+                        + "' with no backend in model configuration. Expected model name of the form"
+                        + " 'model.<backend_name>'." + found,
+                advice);
+    }
+
+    private static Optional<String> backendInName(String modelName) {
         int dot = modelName.lastIndexOf('.');
-        if (dot < 0 || dot == modelName.length() - 1) {
-            throw new ConfigurationException(
-                    ConfigurationPath.MODEL,
-                    "Invalid model name: Could not determine backend for model '" + modelName
-                            + "' with no backend in model configuration. Expected model name of the form"
-                            + " 'model.<backend_name>'." + ModelFiles.otherName(versionDirectory, ""),
-                    "put the model's file, such as model.onnx, into each version's folder, or write backend: \"...\" in"
-                            + " config.pbtxt");
-        }
-        return modelName.substring(dot + 1);
+        return dot < 0 || dot == modelName.length() - 1 ? Optional.empty() : Optional.of(modelName.substring(dot + 1));
     }
 
     private static void fill(ModelConfig.Builder config, Kind kind) {

@@ -165,6 +165,17 @@ public final class ModelConfiguration {
                 || written.getInputList().stream().anyMatch(ModelInput::getAllowRaggedBatch);
     }
 
+    /**
+     * What is wrong with a written configuration that does not tell its model's backend, where there are no files that
+     * could; nothing if it does.
+     *
+     * @param advice what to do
+     */
+    public static Optional<ConfigurationException> untoldBackend(ModelConfig written, String advice) {
+        boolean isWritten = written.getInputCount() + written.getOutputCount() > 0;
+        return isWritten && !EnsembleRules.apply(written) ? BackendChoice.untold(written, advice) : Optional.empty();
+    }
+
     /** All of {@code config} but the model's instance groups. */
     public static ModelConfig withoutInstances(ModelConfig config) {
         return config.toBuilder().clearInstanceGroup().build();
@@ -240,6 +251,10 @@ public final class ModelConfiguration {
             return config.toBuilder().setName(name).build();
         }
         if (!config.getName().equals(name)) {
+            if (EnsembleRules.apply(config)) {
+                // As in Triton, what else is wrong with an ensemble is said first.
+                checkedEnsemble(config);
+            }
             throw new ConfigurationException(
                     ConfigurationPath.of("name"),
                     "unexpected directory name '" + name + "' for model '" + config.getName()

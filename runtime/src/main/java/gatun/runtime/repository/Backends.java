@@ -146,7 +146,8 @@ public final class Backends implements AutoCloseable {
     }
 
     private GatunException unknown(String name) {
-        StringBuilder text = new StringBuilder("backend '" + name + "' is not part of this server; known: " + known());
+        StringBuilder text = new StringBuilder("unable to find backend library for backend '" + name
+                + "', try specifying runtime on the model configuration. Known backends: " + known());
         directory.failures().forEach(failure -> text.append("; ").append(failure));
         return new GatunException(ErrorCode.UNAVAILABLE, text.toString());
     }

@@ -104,13 +104,8 @@ final class ModelLoader {
             return List.of(new Result(VersionEntry.awaited(source.directory()), Optional.empty()));
         }
         if (source.versions().isEmpty()) {
-            GatunException failure = new ConfigurationException(
-                    ConfigurationPath.MODEL,
-                    "at least one version must be available under the version policy of model '" + name + "'"
-                            + RepositoryAdvice.insteadOfVersions(
-                                    source.directory().path()),
-                    "add a folder named by the version's number, such as 1, that holds the model's file");
-            return List.of(Result.failed(name, "", VersionEntry.engine(source.config()), failure, Duration.ZERO));
+            return List.of(Result.failed(
+                    name, "", VersionEntry.engine(source.config()), withoutVersions(source), Duration.ZERO));
         }
         try {
             source.directory().warnOfOddNames();
@@ -129,6 +124,20 @@ final class ModelLoader {
                             since(startedNanos)))
                     .toList();
         }
+    }
+
+    private static GatunException withoutVersions(ModelSource source) {
+        String advice = "add a folder named by the version's number, such as 1, that holds the model's file";
+        String found = RepositoryAdvice.insteadOfVersions(source.directory().path());
+        ConfigurationException none = new ConfigurationException(
+                ConfigurationPath.MODEL,
+                "at least one version must be available under the version policy of model '" + source.name() + "'"
+                        + found,
+                advice);
+        // As in Triton, which looks for the backend before it looks for versions.
+        return found.isEmpty()
+                ? ModelConfiguration.untoldBackend(source.config(), advice).orElse(none)
+                : none;
     }
 
     /** The configuration of one version, completed from its own files: versions may differ in all but what is written. */

@@ -85,7 +85,10 @@ class RepositoryTest {
                 .model("no_start", MODEL + "instance_group [ { count: 10 } ]")
                 .open(ScriptedBackend::copy);
         assertThat(reason("bad_config")).isEqualTo("config.pbtxt:2:1: unknown field 'max_batch' in ModelConfig");
-        assertThat(reason("no_engine")).isEqualTo("backend 'tensorflow' is not part of this server; known: scripted");
+        assertThat(reason("no_engine"))
+                .isEqualTo(
+                        "unable to find backend library for backend 'tensorflow', try specifying runtime on the model"
+                                + " configuration. Known backends: scripted");
         assertThat(reason("no_version"))
                 .isEqualTo("at least one version must be available under the version policy of model 'no_version'");
         assertThat(reason("no_start")).isEqualTo("the tenth instance never starts");

@@ -120,7 +120,9 @@ class BackendDirectoryIT {
             server.expectErrors();
             assertThat(answer(grpc.service().modelInfer(request("plain", 4)))).containsExactly(4);
             assertThat(reason(grpc, "lost"))
-                    .startsWith("backend 'missing' is not part of this server; known: affine, ")
+                    .startsWith(
+                            "unable to find backend library for backend 'missing', try specifying runtime on the model"
+                                    + " configuration. Known backends: affine, ")
                     .contains("a-broken.jar could not be loaded: java.util.zip.ZipException")
                     .contains("b-empty.jar could not be loaded: ")
                     .contains("names no backend in META-INF/services/gatun.spi.Backend")
