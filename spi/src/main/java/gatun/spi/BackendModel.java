@@ -36,7 +36,8 @@ public interface BackendModel extends AutoCloseable {
     /**
      * Whether the requests of a batch come apart, each with its own tensors, to
      * {@link BackendInstance#executeApart}, instead of one tensor for all of them: for models that look at single
-     * requests. Steps of sequences, and batches with {@code batch_input}, come as one tensor nevertheless.
+     * requests, and whose ragged inputs nothing else would tell where they begin. Steps of sequences, and batches with
+     * {@code batch_input} or a {@code batch_output} that is cut, come as one tensor nevertheless.
      */
     default boolean takesRequestsApart() {
         return false;

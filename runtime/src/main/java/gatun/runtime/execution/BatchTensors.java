@@ -80,6 +80,11 @@ final class BatchTensors {
         return ragged.contains(input);
     }
 
+    /** Whether the configuration wants one tensor for all requests: it tells where each one's elements lie in it. */
+    boolean joinsRequests() {
+        return !inputs.isEmpty() || !scattered.isEmpty();
+    }
+
     /** The inputs that are made of the batch, after those that requests bring. */
     List<BatchInputRule> inputs() {
         return inputs;

@@ -25,6 +25,7 @@ record InstanceResources(
         ModelCounters counters) {
     /** Whether the requests of a run keep their own tensors. */
     boolean runsApart() {
-        return model.takesRequestsApart() && signature.batchTensors() == null;
+        BatchTensors tensors = signature.batchTensors();
+        return model.takesRequestsApart() && (tensors == null || !tensors.joinsRequests());
     }
 }

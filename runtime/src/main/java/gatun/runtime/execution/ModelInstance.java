@@ -30,6 +30,9 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     /** Whether also a single request runs as a batch, since the model gets inputs of the runtime's with it. */
     private final boolean alwaysBatch;
 
+    /** Whether the requests of a run that are no steps keep their own tensors. */
+    private final boolean runsApart;
+
     private final SingleRuns singleRuns;
 
     /** For batches of a model that takes requests apart. */
@@ -66,7 +69,8 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         modelName = signature.modelName();
         threadName = "instance-" + modelName + "-" + ordinal;
         decoupled = signature.decoupled();
-        alwaysBatch = signature.batchTensors() != null;
+        runsApart = resources.runsApart();
+        alwaysBatch = signature.batchTensors() != null && !runsApart;
         @Nullable ResponseTable responses = decoupled ? counters.responses() : null;
         batchExecution = new BatchExecution(signature, null, resources.pool(), responses);
         sequenceExecution = resources.sequences() == null
@@ -138,7 +142,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         if (single) {
             return singleRuns.run(opened, tickets.getFirst());
         }
-        if (!step && !alwaysBatch && model.takesRequestsApart()) {
+        if (!step && runsApart) {
             return decoupled ? runTogether(opened, tickets) : apartRun.run(opened, tickets, singleRuns.counters());
         }
         return runBatch(opened, tickets, step ? Objects.requireNonNull(sequenceExecution) : batchExecution);

@@ -234,6 +234,26 @@ class ApartBatchTest {
     }
 
     @Test
+    void shouldRunRaggedRequestsTogetherWithTheirOwnShapes() throws Exception {
+        List<List<Shape>> runs = new CopyOnWriteArrayList<>();
+        open(
+                MODEL.replace("dims: [ -1 ] } ]\noutput", "dims: [ -1 ] allow_ragged_batch: true } ]\noutput"),
+                executions -> {
+                    runs.add(executions.stream()
+                            .map(execution -> execution.input(0).spec().shape())
+                            .toList());
+                    executions.forEach(ScriptedBackend::copy);
+                });
+
+        List<Future<InferenceResponse>> responses = together(rows(1, 1, 2, 3), rows(2, 4, 5), request(6, 7));
+
+        assertThat(answer(responses.get(0))).containsExactly(1, 2, 3);
+        assertThat(answer(responses.get(1))).containsExactly(4, 5);
+        assertThat(answer(responses.get(2))).containsExactly(6, 7);
+        assertThat(runs).containsExactly(List.of(Shape.of(1, 3), Shape.of(2, 1), Shape.of(1, 2)));
+    }
+
+    @Test
     void shouldGiveEachRequestOfARunTensorsOfItsOwn() throws Exception {
         List<Shape> shapes = new CopyOnWriteArrayList<>();
         List<Long> addresses = new CopyOnWriteArrayList<>();

@@ -60,7 +60,9 @@ public final class IdentityBackend implements Backend {
             inputOfOutput.put(output.getName(), input);
         }
         sleep(loading);
-        return new IdentityModel(inputOfOutput, config.getMaxBatchSize() > 0, executing, TracedActivities.of(config));
+        boolean ragged = config.getInputList().stream().anyMatch(ModelInput::getAllowRaggedBatch);
+        return new IdentityModel(
+                inputOfOutput, config.getMaxBatchSize() > 0, executing, ragged, TracedActivities.of(config));
     }
 
     private static void sleep(Duration time) {

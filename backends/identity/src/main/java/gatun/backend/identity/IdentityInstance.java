@@ -9,6 +9,7 @@ import gatun.spi.Datatypes;
 import gatun.spi.Execution;
 import gatun.spi.StopSignal;
 import gatun.wire.inference.ModelInput;
+import java.util.List;
 
 /** Repeats inputs, after a while where the model says so. */
 final class IdentityInstance implements BackendInstance {
@@ -28,14 +29,38 @@ final class IdentityInstance implements BackendInstance {
 
     @Override
     public void execute(Execution execution) {
+        begin(execution);
+        model.activities().tell(execution);
+        pass(execution);
+        repeat(execution);
+        execution.inferEnded();
+    }
+
+    @Override
+    public void executeApart(List<? extends Execution> executions) {
+        Execution first = executions.getFirst();
+        begin(first);
+        executions.forEach(model.activities()::tell);
+        pass(first);
+        executions.forEach(this::repeat);
+        first.inferEnded();
+    }
+
+    private void begin(Execution execution) {
         if (!model.delay().isZero()) {
             signal.begin(execution);
         }
-        model.activities().tell(execution);
+    }
+
+    /** Lets the time pass that a run takes. */
+    private void pass(Execution execution) {
         execution.inferStarted();
         if (!model.delay().isZero()) {
             signal.await(model.delay());
         }
+    }
+
+    private void repeat(Execution execution) {
         for (int i = 0; i < execution.outputCount(); i++) {
             ModelInput repeated = input(execution.outputName(i));
             int input = indexOf(execution, repeated.getName());
@@ -45,7 +70,6 @@ final class IdentityInstance implements BackendInstance {
                 fillWithZeros(execution, i, repeated);
             }
         }
-        execution.inferEnded();
     }
 
     private ModelInput input(String output) {

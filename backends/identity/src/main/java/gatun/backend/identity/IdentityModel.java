@@ -14,13 +14,23 @@ import java.util.Map;
  * @param inputOfOutput the input that each output repeats, by the output's name
  * @param batching whether tensors have a batch dimension
  * @param delay how long a run takes
+ * @param ragged whether the requests of a batch may differ in their shapes
  * @param activities what it notes in the traces of its requests
  */
 record IdentityModel(
-        Map<String, ModelInput> inputOfOutput, boolean batching, Duration delay, TracedActivities activities)
+        Map<String, ModelInput> inputOfOutput,
+        boolean batching,
+        Duration delay,
+        boolean ragged,
+        TracedActivities activities)
         implements BackendModel {
     IdentityModel {
         inputOfOutput = Map.copyOf(inputOfOutput);
+    }
+
+    @Override
+    public boolean takesRequestsApart() {
+        return ragged;
     }
 
     @Override

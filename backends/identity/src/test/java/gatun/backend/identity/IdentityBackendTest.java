@@ -25,8 +25,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -104,6 +108,31 @@ class IdentityBackendTest {
             assertThat(response.outputs().get(1).tensor().bytes().toArray(ValueLayout.JAVA_BYTE))
                     .containsExactly(1);
         }
+    }
+
+    @Test
+    void shouldRepeatRaggedRequestsThatRunTogether() throws Exception {
+        open("""
+                max_batch_size: 8
+                dynamic_batching { preferred_batch_size: [ 2 ] max_queue_delay_microseconds: 50000000 }
+                input [ { name: "IN" data_type: TYPE_UINT8 dims: [ -1 ] allow_ragged_batch: true } ]
+                output [ { name: "OUT" data_type: TYPE_UINT8 dims: [ -1 ] } ]
+                """);
+        try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<byte[]>> answers = new ArrayList<>();
+            for (byte[] bytes : List.of(new byte[] {1, 2, 3}, new byte[] {4})) {
+                answers.add(clients.submit(() -> {
+                    InferenceRequest request = new InferenceRequest(server.model("m", ""));
+                    input(request, "IN", Datatype.UINT8, bytes, 1, bytes.length);
+                    try (InferenceResponse response = server.infer(request)) {
+                        return response.outputs().getFirst().tensor().bytes().toArray(ValueLayout.JAVA_BYTE);
+                    }
+                }));
+            }
+            assertThat(answers.get(0).get()).containsExactly(1, 2, 3);
+            assertThat(answers.get(1).get()).containsExactly(4);
+        }
+        assertThat(server.statistics().getFirst().executionCount()).isEqualTo(1);
     }
 
     @Test
