@@ -187,7 +187,11 @@ final class ProtocolListeners {
         ListenerSettings listening = settings.listeners();
         AccessSettings access = settings.clients().access();
         ProtocolSettings common = new ProtocolSettings(
-                listening.http().maxInputSize(), settings.memory().clientSharedMemory(), access.http(), access.grpc());
+                listening.http().maxInputSize(),
+                settings.memory().clientSharedMemory(),
+                listening.http().healthBodies(),
+                access.http(),
+                access.grpc());
         TensorFlowSettings serving = listening.tensorFlow().protocol();
         Protocol tensorFlow = new TensorFlowProtocol(
                 inference, common, monitoring.map(serving::withMonitoring).orElse(serving));

@@ -37,6 +37,12 @@ final class HttpFlags extends OverlayFlags<ListenerSettings> {
             "Lets browsers show answers to pages of ORIGIN, such as https://console.example, or * for any;"
                     + " may be given several times.");
 
+    private final Flag<Boolean> healthBodies = yesOrNo(
+            "--http-health-bodies",
+            standard.http().healthBodies(),
+            "Whether /v2/health and the readiness of models are told as JSON, which KServe's clients read, or by the"
+                    + " status alone, as Triton does and 'gatun tritonserver' unless told otherwise.");
+
     /** The port of TensorFlow Serving's REST API alone. */
     final Flag<Integer> restPort = flag(
             "--rest_api_port",
@@ -74,6 +80,7 @@ final class HttpFlags extends OverlayFlags<ListenerSettings> {
                 bind.settings(tls),
                 maxInputSize.value(),
                 new HttpTimeouts(idleTimeout.value(), bodyByteRate.value()),
-                Set.copyOf(allowedOrigins.value()));
+                Set.copyOf(allowedOrigins.value()),
+                healthBodies.value());
     }
 }

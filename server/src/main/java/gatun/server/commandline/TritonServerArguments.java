@@ -15,6 +15,8 @@ final class TritonServerArguments {
 
     private static final String BACKEND_CONFIG = "--backend-config";
 
+    private static final String HEALTH_BODIES = "--http-health-bodies";
+
     /** The beginning of the option that Triton also takes for all backends at once. */
     private static final String MAX_BATCH_SIZE = "default-max-batch-size=";
 
@@ -36,6 +38,10 @@ final class TritonServerArguments {
             return arguments;
         }
         List<String> translated = new ArrayList<>(List.of("serve"));
+        if (Arrays.stream(arguments).noneMatch(argument -> argument.startsWith(HEALTH_BODIES))) {
+            // Scripts that wait for Triton compare all that curl prints with the status.
+            translated.add(HEALTH_BODIES + "=false");
+        }
         for (String argument : Arrays.asList(arguments).subList(1, arguments.length)) {
             boolean separate = translated.getLast().equals(BACKEND_CONFIG);
             String option = separate ? argument : argument.replaceFirst("^" + BACKEND_CONFIG + "=", "");

@@ -43,7 +43,8 @@ public record ListenerSettings(
     /** The same, but nothing listens. */
     public ListenerSettings disabled() {
         return new ListenerSettings(
-                new HttpSettings(http.bind.disabled(), http.maxInputSize, http.timeouts, http.allowedOrigins),
+                new HttpSettings(
+                        http.bind.disabled(), http.maxInputSize, http.timeouts, http.allowedOrigins, http.healthBodies),
                 new GrpcSettings(grpc.bind.disabled(), grpc.keepalive, grpc.compression),
                 tensorFlow,
                 lanes,
@@ -80,13 +81,17 @@ public record ListenerSettings(
      * @param allowedOrigins the other origins whose pages may read responses in a browser; {@code *} for any
      */
     public record HttpSettings(
-            BindSettings bind, long maxInputSize, HttpTimeouts timeouts, Set<String> allowedOrigins) {
+            BindSettings bind,
+            long maxInputSize,
+            HttpTimeouts timeouts,
+            Set<String> allowedOrigins,
+            boolean healthBodies) {
         private static final int PORT = 8000;
         private static final long MAX_INPUT_SIZE = 64L << 20;
 
         /** On port 8000, requests of up to 64 MiB. */
         public static final HttpSettings STANDARD =
-                new HttpSettings(BindSettings.everywhere(PORT), MAX_INPUT_SIZE, HttpTimeouts.STANDARD, Set.of());
+                new HttpSettings(BindSettings.everywhere(PORT), MAX_INPUT_SIZE, HttpTimeouts.STANDARD, Set.of(), true);
     }
 
     /**

@@ -50,7 +50,8 @@ class GatunCommandTest extends CommandFixture {
                         new BindSettings(true, "0.0.0.0", 8000, Optional.empty(), Optional.empty()),
                         64L * 1024 * 1024,
                         HttpTimeouts.STANDARD,
-                        Set.of()));
+                        Set.of(),
+                        true));
         assertThat(settings.listeners().tensorFlow())
                 .isEqualTo(new TensorFlowServingSettings(0, 0, TensorFlowSettings.STANDARD, Optional.empty()));
         assertThat(serve("--rest_api_port=8501", "--rest_api_enable_cors_support", "--rest_api_timeout_in_ms=7")

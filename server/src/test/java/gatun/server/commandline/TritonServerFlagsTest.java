@@ -29,7 +29,16 @@ class TritonServerFlagsTest extends CommandFixture {
         assertThat(settings.models().sources().repositories()).containsExactly(Path.of("/mnt/models"));
         assertThat(settings.listeners().grpc().bind().port()).isEqualTo(9000);
         assertThat(settings.listeners().http().bind().port()).isEqualTo(8080);
+        assertThat(settings.listeners().http().healthBodies()).isFalse();
         assertThat(warnings).isEmpty();
+    }
+
+    @Test
+    void shouldTellHealthAsJsonWhereThatIsAskedFor() {
+        assertThat(triton("--http-health-bodies=true").listeners().http().healthBodies())
+                .isTrue();
+        assertThat(run("serve", "--model-store=m")).isEqualTo(SERVED);
+        assertThat(served.getLast().listeners().http().healthBodies()).isTrue();
     }
 
     @Test
@@ -56,6 +65,7 @@ class TritonServerFlagsTest extends CommandFixture {
     void shouldGiveAnOptionOfAllBackendsToEachThatKnowsIt() {
         String[] each = {
             "serve",
+            "--http-health-bodies=false",
             "--model-store=m",
             "--backend-config=onnxruntime,default-max-batch-size=8",
             "--backend-config=tensorflow,default-max-batch-size=8",

@@ -45,9 +45,8 @@ public final class SageMakerProtocol implements Protocol {
         this.models = new HostedModels(server, settings.models());
         RouteTable v2 = V2Routes.to(
                 server,
-                common.maxInputByteSize(),
+                common.withHeaders(HeaderRules.none(), HeaderRules.none()),
                 new ClientRegions(server.regions(), common.clientSharedMemory()),
-                HeaderRules.none(),
                 ResponseHeaders.constant("Content-Type: " + BINARY.prefix()));
         this.requests = new RewrittenRequests(v2, BINARY);
         MultiModelRoutes multiModel =

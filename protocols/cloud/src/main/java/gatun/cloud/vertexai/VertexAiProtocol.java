@@ -49,9 +49,8 @@ public final class VertexAiProtocol implements Protocol {
         this.inference = "/v2/models/" + settings.chooseModel(server) + "/infer";
         RouteTable v2 = V2Routes.to(
                 server,
-                common.maxInputByteSize(),
-                new ClientRegions(server.regions(), common.clientSharedMemory()),
-                new HeaderRules(common.http().access(), HeaderForwarding.none()));
+                common.withHeaders(new HeaderRules(common.http().access(), HeaderForwarding.none()), common.grpc()),
+                new ClientRegions(server.regions(), common.clientSharedMemory()));
         this.requests = new RewrittenRequests(v2, BINARY);
         this.table = new RouteTable(
                 "/",

@@ -19,9 +19,16 @@ final class MetadataRoutes {
             ResponseHeaders.of(ResponseHeaders.constant(Status.BAD_REQUEST_400, "Content-Type: application/json"));
 
     private final InferenceServer server;
+    private final boolean bodies;
 
-    MetadataRoutes(InferenceServer server) {
+    /**
+     * Those of {@code server}.
+     *
+     * @param bodies whether health has a body
+     */
+    MetadataRoutes(InferenceServer server, boolean bodies) {
         this.server = server;
+        this.bodies = bodies;
     }
 
     void live(Exchange exchange) {
@@ -33,7 +40,11 @@ final class MetadataRoutes {
     }
 
     /** Triton's clients read the status, and KServe's the body. */
-    private static void answerHealth(Exchange exchange, String begin, boolean healthy) {
+    private void answerHealth(Exchange exchange, String begin, boolean healthy) {
+        if (!bodies) {
+            exchange.answerEmpty(healthy ? Status.OK_200 : Status.BAD_REQUEST_400);
+            return;
+        }
         JsonWriter json = exchange.json().raw(begin).raw(healthy ? "true}" : "false}");
         exchange.answer(healthy ? JsonResponse.HEADERS : NOT_HEALTHY, json);
     }
@@ -64,7 +75,9 @@ final class MetadataRoutes {
 
     void modelReady(Exchange exchange, String name, String version) {
         Optional<String> reason = server.unreadiness(name, version);
-        if (reason.isEmpty()) {
+        if (reason.isEmpty() && !bodies) {
+            exchange.answerEmpty(Status.OK_200);
+        } else if (reason.isEmpty()) {
             JsonWriter json = exchange.json(JsonResponse.HEADERS);
             JsonResponse.send(exchange, json.raw("{\"name\":").string(name).raw(",\"ready\":true}"));
         } else {

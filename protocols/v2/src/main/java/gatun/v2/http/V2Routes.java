@@ -11,7 +11,9 @@ import gatun.http.routes.RouteHandler;
 import gatun.http.routes.RouteTable;
 import gatun.http.routes.StandardConventions;
 import gatun.protocol.ClientRegions;
+import gatun.protocol.ProtocolSettings;
 import gatun.runtime.access.ApiGroup;
+import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.server.InferenceServer;
 import gatun.v2.lane.Lanes;
@@ -33,23 +35,22 @@ public final class V2Routes {
     /**
      * The routes to {@code server}, with those of lanes.
      *
-     * @param maxInputByteSize the longest body of a request, in bytes
+     * @param settings the longest body of a request, the headers that requests need or pass to models, and whether
+     *     health is told as JSON
      * @param regions the shared memory of clients
-     * @param headers the headers that requests need, and those that are passed to models
      * @param lanes the lanes of clients
      */
-    public static RouteTable to(
-            InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers, Lanes lanes) {
-        List<Route> rows = new ArrayList<>(rows(server, maxInputByteSize, regions, headers, InferResponseBody.BINARY));
+    public static RouteTable to(InferenceServer server, ProtocolSettings settings, ClientRegions regions, Lanes lanes) {
+        List<Route> rows = new ArrayList<>(rows(server, settings, regions, InferResponseBody.BINARY));
+        JsonBody jsonBody = new JsonBody(server, settings.maxInputByteSize());
         rows.addAll(laneRows(
-                new LaneRoutes(server, lanes, regions, new JsonBody(server, maxInputByteSize), headers.forwarding())));
-        return table(rows, headers);
+                new LaneRoutes(server, lanes, regions, jsonBody, settings.http().forwarding())));
+        return table(rows, settings.http());
     }
 
     /** The same without lanes, for other paths that lead to these. */
-    public static RouteTable to(
-            InferenceServer server, long maxInputByteSize, ClientRegions regions, HeaderRules headers) {
-        return to(server, maxInputByteSize, regions, headers, InferResponseBody.BINARY);
+    public static RouteTable to(InferenceServer server, ProtocolSettings settings, ClientRegions regions) {
+        return to(server, settings, regions, InferResponseBody.BINARY);
     }
 
     /**
@@ -58,12 +59,8 @@ public final class V2Routes {
      * @param binary the head of a response with bytes behind its JSON, up to the length of that
      */
     public static RouteTable to(
-            InferenceServer server,
-            long maxInputByteSize,
-            ClientRegions regions,
-            HeaderRules headers,
-            ResponseHeaders.Constant binary) {
-        return table(rows(server, maxInputByteSize, regions, headers, binary), headers);
+            InferenceServer server, ProtocolSettings settings, ClientRegions regions, ResponseHeaders.Constant binary) {
+        return table(rows(server, settings, regions, binary), settings.http());
     }
 
     private static RouteTable table(List<Route> rows, HeaderRules headers) {
@@ -91,15 +88,13 @@ public final class V2Routes {
     }
 
     private static List<Route> rows(
-            InferenceServer server,
-            long maxInputByteSize,
-            ClientRegions regions,
-            HeaderRules headers,
-            ResponseHeaders.Constant binary) {
+            InferenceServer server, ProtocolSettings settings, ClientRegions regions, ResponseHeaders.Constant binary) {
+        long maxInputByteSize = settings.maxInputByteSize();
+        HeaderForwarding forwarding = settings.http().forwarding();
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
-        InferRoute infer = new InferRoute(server, maxInputByteSize, headers.forwarding(), binary);
-        GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, headers.forwarding());
-        MetadataRoutes metadata = new MetadataRoutes(server);
+        InferRoute infer = new InferRoute(server, maxInputByteSize, forwarding, binary);
+        GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, forwarding);
+        MetadataRoutes metadata = new MetadataRoutes(server, settings.healthBodies());
         StatisticsRoutes statistics = new StatisticsRoutes(server);
         LoggingRoutes logging = new LoggingRoutes(server, jsonBody);
         TraceRoutes trace = new TraceRoutes(server, jsonBody);

@@ -41,7 +41,7 @@ public final class V2Protocol implements Protocol, AutoCloseable {
             LaneSettings laneSettings) {
         this.lanes = new Lanes(server, laneSettings);
         ClientRegions regions = new ClientRegions(server.regions(), settings.clientSharedMemory());
-        this.table = V2Routes.to(server, settings.maxInputByteSize(), regions, settings.http(), lanes);
+        this.table = V2Routes.to(server, settings, regions, lanes);
         this.services = List.of(V2Services.of(server, regions, settings.grpc().forwarding(), compression));
     }
 

@@ -7,11 +7,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import gatun.testing.listeners.ListenerUnderTest;
 import gatun.testing.listeners.RawClient;
+import gatun.testing.listeners.TestServerSettings;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -20,8 +22,11 @@ import org.junit.jupiter.api.io.TempDir;
 class MetadataTest {
     private static ListenerUnderTest edge;
 
+    @TempDir
+    private static Path repository;
+
     @BeforeAll
-    static void start(@TempDir Path repository) throws IOException {
+    static void start() throws IOException {
         ListenerUnderTest.writeModel(repository, "ints", 8, "TYPE_INT32 [ 2, -1 ]");
         Files.createDirectories(repository.resolve("ints").resolve("3"));
         Files.writeString(
@@ -52,6 +57,22 @@ class MetadataTest {
         assertThat(ready.headers().firstValue("Content-Type")).hasValue("application/json");
 
         assertThat(edge.post("/v2/health/live", "").statusCode()).isEqualTo(405);
+    }
+
+    @Test
+    void shouldTellItsHealthByTheStatusAlone() {
+        try (ListenerUnderTest bare = V2TestServer.startWith(repository, TestServerSettings::withoutHealthBodies)) {
+            for (String path :
+                    List.of("/v2/health/live", "/v2/models/ints/ready", "/v2/models/ints/versions/3/ready")) {
+                HttpResponse<String> healthy = bare.get(path);
+                assertThat(healthy.statusCode()).as(path).isEqualTo(200);
+                assertThat(healthy.body()).as(path).isEmpty();
+            }
+            HttpResponse<String> ready = bare.get("/v2/health/ready");
+            assertThat(ready.statusCode()).isEqualTo(400);
+            assertThat(ready.body()).isEmpty();
+            assertThat(bare.get("/v2/models/none/ready").body()).contains("Model version not ready");
+        }
     }
 
     @Test

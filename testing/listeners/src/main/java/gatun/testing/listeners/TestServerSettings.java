@@ -32,6 +32,11 @@ public record TestServerSettings(ProtocolSettings protocol, HttpSettings http) {
         return new TestServerSettings(protocol.withClientSharedMemory(allowed), http);
     }
 
+    /** The same, with health told by the status alone. */
+    public TestServerSettings withoutHealthBodies() {
+        return new TestServerSettings(protocol.withoutHealthBodies(), http);
+    }
+
     /** The same, with other timeouts for slow clients. */
     public TestServerSettings withTimeouts(HttpTimeouts timeouts) {
         return new TestServerSettings(protocol, http.withTimeouts(timeouts));
