@@ -292,6 +292,8 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
             }
             throw new IllegalStateException(e.getCause());
         } catch (InterruptedException e) {
+            // Its answer, which may come yet, must not be taken for that to the next question.
+            process.kill("the wait for its answer was interrupted");
             Thread.currentThread().interrupt();
             throw new GatunException(ErrorCode.CANCELLED, "the wait for '" + name + "' was interrupted", e);
         } finally {

@@ -281,20 +281,23 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public void lendOutput(int output, Datatype datatype, Shape shape, MemorySegment bytes, Hold hold) {
-        InferenceTicket running = ticket();
-        RequestedOutput wanted = running.tensors().wanted(output);
-        if (wanted.destination().isPresent() || wanted.classification() > 0) {
-            ModelExecution.super.lendOutput(output, datatype, shape, bytes, hold);
-            return;
-        }
+        boolean kept = false;
         try {
+            InferenceTicket running = ticket();
+            RequestedOutput wanted = running.tensors().wanted(output);
+            if (wanted.destination().isPresent() || wanted.classification() > 0) {
+                TensorCopy.copy(bytes, output(output, datatype, shape, bytes.byteSize()));
+                return;
+            }
             OutputRule rule = running.tensors().rule(output);
             TensorSpec spec = rule.shaped(datatype, shape, running.signature());
             rule.requireSize(datatype, shape, bytes.byteSize(), running.signature());
             running.result(output, new OutputTensor(new Tensor(spec, bytes), false), hold);
-        } catch (GatunException e) {
-            hold.close();
-            throw e;
+            kept = true;
+        } finally {
+            if (!kept) {
+                hold.close();
+            }
         }
     }
 

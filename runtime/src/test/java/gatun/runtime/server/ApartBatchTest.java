@@ -383,6 +383,18 @@ class ApartBatchTest {
     }
 
     @Test
+    void shouldGiveMemoryBackThatIsLentForAnOutputThatIsNotThere() throws Exception {
+        open(executions -> executions.forEach(execution -> {
+            Lent memory = new Lent(arena.allocate(4));
+            lent.add(memory);
+            execution.lendOutput(7, Datatype.FP32, Shape.of(1, 1), memory.bytes, memory);
+        }));
+
+        assertThat(failure(together(request(1)).getFirst()).code()).isEqualTo(ErrorCode.INTERNAL);
+        assertThat(lent).hasSize(1);
+    }
+
+    @Test
     void shouldAnswerWithTheDatatypeAndTheShapeOfMemoryThatIsLent() throws Exception {
         open(executions -> {
             Lent memory = new Lent(arena.allocateFrom(ValueLayout.JAVA_BYTE, (byte) 1, (byte) 2, (byte) 3));
