@@ -26,6 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A model made of other models. A step runs as soon as its inputs are there, beside others that can run too; its
@@ -33,6 +35,8 @@ import java.util.function.Supplier;
  * used at once. Safe for any thread.
  */
 public final class Ensemble implements ServedModel {
+    private static final Logger LOG = LoggerFactory.getLogger(Ensemble.class);
+
     private final ModelConfig config;
     private final long version;
     private final String versionText;
@@ -101,6 +105,10 @@ public final class Ensemble implements ServedModel {
         if (streams.any() && config.getResponseCache().getEnable()) {
             throw GatunException.invalidArgument("Response Cache does not currently support model " + config.getName()
                     + " with 'decoupled' transaction policy. Please disable the response cache.");
+        }
+        int inflightLimit = ResponseStreams.inflightLimit(config);
+        if (inflightLimit > 0) {
+            LOG.info("Ensemble model '{}' configured with max_inflight_requests: {}", config.getName(), inflightLimit);
         }
         ModelConfig completed = withDecoupled(config, streams.any());
         ComposedRequests requests = new ComposedRequests(completed, allLabels(config, plan, labels, asked), pool);
