@@ -25,6 +25,7 @@ import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ResponseCacheSettings;
 import gatun.server.settings.ServerSettings;
+import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.StartException;
 import gatun.server.text.Version;
 import gatun.tensorflow.serving.BatchingFiles;
@@ -83,7 +84,7 @@ final class Server implements AutoCloseable {
         OpenResources opened = new OpenResources();
         try {
             boolean shared = !settings.models().backends().isolated().isEmpty();
-            BufferPool buffers = opened.add(buffers(settings.memory().bufferPoolByteSize(), shared));
+            BufferPool buffers = opened.add(buffers(settings.memory(), shared));
             Gpus.prepare(CudaDevices.find(), settings.memory().devicePools(), buffers);
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
             if (settings.memory().clientSharedMemory()) {
@@ -120,8 +121,12 @@ final class Server implements AutoCloseable {
     }
 
     /** @param shared whether processes of engines read the memory */
-    private static BufferPool buffers(long byteLimit, boolean shared) {
-        return shared ? BufferPool.sharedWithReserve("gatun-buffers", byteLimit) : BufferPool.withReserve(byteLimit);
+    private static BufferPool buffers(MemorySettings memory, boolean shared) {
+        long byteLimit = memory.bufferPoolByteSize();
+        BufferPool buffers =
+                shared ? BufferPool.sharedWithReserve("gatun-buffers", byteLimit) : BufferPool.withReserve(byteLimit);
+        buffers.limitLocked(memory.pinnedByteSize());
+        return buffers;
     }
 
     /** The server without its sockets; valid until {@link #close}. */

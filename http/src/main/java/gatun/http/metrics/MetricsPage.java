@@ -196,11 +196,19 @@ public final class MetricsPage {
             families.add(gauge.build());
         }
         families.add(gauge(
-                "nv_pinned_memory_pool_total_bytes",
-                "Size of the buffer pool of requests and responses, in bytes",
+                "gatun_buffer_pool_total_bytes",
+                "The most bytes that requests and responses may occupy at a time",
                 (double) server.buffers().byteLimit()));
-        families.add(gauge("nv_pinned_memory_pool_used_bytes", "Bytes of the buffer pool that are lent now", (double)
+        families.add(gauge("gatun_buffer_pool_used_bytes", "Bytes that requests and responses occupy now", (double)
                 server.buffers().usedBytes()));
+        families.add(gauge(
+                "nv_pinned_memory_pool_total_bytes",
+                "How much of the buffer pool is locked in memory where there are GPUs, in bytes",
+                (double) server.buffers().lockLimit()));
+        families.add(gauge(
+                "nv_pinned_memory_pool_used_bytes",
+                "Bytes of the buffer pool's locked memory that are lent now",
+                (double) server.buffers().lockedUsedBytes()));
         GaugeSnapshot.Builder values = GaugeSnapshot.builder()
                 .name("gatun_backend_live_values")
                 .help("Native tensors that a backend holds now, those it keeps for requests to come included");

@@ -65,6 +65,8 @@ class MetricsPageTest {
                             "nv_inference_compute_output_duration_us{model=\"digits\",version=\"3\"} 4",
                             "nv_inference_pending_request_count{model=\"digits\",version=\"3\"} 5",
                             "nv_model_load_duration_secs{model=\"digits\",version=\"3\"} 1.5",
+                            "gatun_buffer_pool_total_bytes 1048576",
+                            "gatun_buffer_pool_used_bytes 0",
                             "nv_pinned_memory_pool_total_bytes 1048576",
                             "nv_pinned_memory_pool_used_bytes 0",
                             "gatun_backend_live_values{backend=\"onnxruntime\"} 12");
@@ -160,7 +162,7 @@ class MetricsPageTest {
                                     List::of,
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
-                    .contains("nv_pinned_memory_pool_used_bytes 0");
+                    .contains("gatun_buffer_pool_used_bytes 0");
         }
     }
 

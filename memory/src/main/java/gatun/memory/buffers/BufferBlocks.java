@@ -44,9 +44,6 @@ final class BufferBlocks {
 
     private static final int MOST_RESERVED_SHIFT = 42;
 
-    /** Idle buffers from this size on, 1 MiB, are worth giving their memory back. */
-    private static final int TRIM_SHIFT = 20;
-
     private final BufferPool pool;
     private final BufferStack[] stacks;
     private final BufferTable buffers;
@@ -127,7 +124,7 @@ final class BufferBlocks {
     /** A buffer of {@code 1 << shift} bytes that nobody holds, or null when the address space has no such run left. */
     @Nullable
     Buffer take(int shift) {
-        if (shift >= TRIM_SHIFT && trimming.compareAndSet(false, true)) {
+        if (shift >= SLAB_SHIFT && trimming.compareAndSet(false, true)) {
             trimmer.start();
         }
         lock.lock();
@@ -168,7 +165,7 @@ final class BufferBlocks {
      */
     void trim() {
         int pass = trimPass;
-        for (int shift = TRIM_SHIFT; shift <= largestShift; shift++) {
+        for (int shift = SLAB_SHIFT; shift <= largestShift; shift++) {
             List<Buffer> cold = new ArrayList<>();
             Deque<Buffer> warm = new ArrayDeque<>();
             for (int number = stacks[shift].popAll(); number != BufferStack.NO_BUFFER; ) {
@@ -187,9 +184,9 @@ final class BufferBlocks {
         trimPass = pass + 1;
     }
 
-    /** As {@link BufferPool#lockFor}. */
-    void lockFor(CudaDevice device) {
-        long bytes = 1L << largestShift;
+    /** Locks the first {@code byteSize} bytes, rounded up to a power of two, since blocks are taken from there first. */
+    void lockFor(CudaDevice device, long byteSize) {
+        long bytes = Math.min(1L << largestShift, 1L << Math.max(SLAB_SHIFT, BufferPool.shift(byteSize)));
         lockedBytes = bytes; // before, so that nothing is given up meanwhile
         try {
             locked = device.lock(NativeMemory.segment(base, bytes));
@@ -197,6 +194,11 @@ final class BufferBlocks {
             lockedBytes = 0;
             throw e;
         }
+    }
+
+    /** How much is locked; 0 while nothing is. */
+    long lockedBytes() {
+        return lockedBytes;
     }
 
     private void discard(Buffer buffer) {

@@ -65,6 +65,7 @@ public final class BufferPool implements AutoCloseable {
 
     private final BufferBlocks blocks;
     private final IncomingBuffers incoming;
+    private volatile long lockLimit;
     private final List<Runnable> onShortage = new CopyOnWriteArrayList<>();
     private final AtomicLong shortNanos = new AtomicLong(System.nanoTime() - SHORTAGE_INTERVAL_NANOS - 1);
 
@@ -129,6 +130,7 @@ public final class BufferPool implements AutoCloseable {
         }
         this.byteLimit = byteLimit;
         this.chargeLimit = charge(byteLimit);
+        this.lockLimit = byteLimit;
         this.reserve = reserve & -GRANULE;
         for (int i = 0; i < idle.length; i++) {
             idle[i] = new BufferStack();
@@ -294,14 +296,38 @@ public final class BufferPool implements AutoCloseable {
     }
 
     /**
-     * Locks as much memory as may be lent at a time, so that GPUs copy from buffers and to them without help from the
-     * processor; that much memory is occupied from now on. Buffers that lie beyond, because small ones are scattered,
-     * are copied as any other memory.
+     * Limits what {@link #lockFor} locks to {@code byteSize} bytes, 0 for nothing; as much as may be lent at a time
+     * unless this is called. Call it before the pool is used.
+     *
+     * @throws IllegalArgumentException for a negative size
+     */
+    public void limitLocked(long byteSize) {
+        if (byteSize < 0) {
+            throw new IllegalArgumentException(byteSize + " bytes were to be locked: expected 0 or more");
+        }
+        lockLimit = Math.min(byteSize, byteLimit);
+    }
+
+    /**
+     * Locks {@link #lockLimit} bytes, so that GPUs copy from buffers and to them without help from the processor; that
+     * much memory is occupied from now on. Buffers that lie beyond are copied as any other memory.
      *
      * @throws GatunException when the system does not let so much be locked; the pool goes on without
      */
     public void lockFor(CudaDevice device) {
-        blocks.lockFor(device);
+        if (lockLimit > 0) {
+            blocks.lockFor(device, lockLimit);
+        }
+    }
+
+    /** The most bytes that are locked for GPUs, where there are some. */
+    public long lockLimit() {
+        return lockLimit;
+    }
+
+    /** What of the locked memory is lent, counted as {@link #usedBytes}; 0 while nothing is locked. */
+    public long lockedUsedBytes() {
+        return Math.min(usedBytes(), blocks.lockedBytes());
     }
 
     /** The most bytes that may be lent at a time. */

@@ -212,6 +212,36 @@ class DeviceTransfersTest {
     }
 
     @Test
+    void shouldLockNoMoreThanItIsAllowed() {
+        CudaStandIn standIn = CudaFixture.standIn();
+        long before = standIn.count(Count.HOST);
+        try (BufferPool pool = new BufferPool(4 << 20)) {
+            pool.limitLocked(0);
+            pool.lockFor(device);
+            assertThat(standIn.count(Count.HOST)).isEqualTo(before);
+            assertThat(pool.lockLimit()).isZero();
+            pool.limitLocked(1 << 20);
+            try (Buffer early = pool.take(1 << 10)) {
+                assertThat(pool.lockedUsedBytes()).as("nothing is locked yet").isZero();
+                pool.lockFor(device);
+                assertThat(standIn.count(Count.HOST)).isEqualTo(before + 1);
+                assertThat(pool.lockedUsedBytes()).isEqualTo(early.byteSize());
+            }
+            long pageable = standIn.count(Count.PAGEABLE);
+            try (Buffer locked = pool.take(1 << 19);
+                    Buffer beyond = pool.take(2 << 20);
+                    DeviceTransfers run = transfers.begin()) {
+                run.bring(new Tensor(spec(1 << 19), locked.segment()));
+                run.awaitKernels();
+                assertThat(standIn.count(Count.PAGEABLE)).isEqualTo(pageable);
+                run.bring(new Tensor(spec(2 << 20), beyond.segment()));
+                run.awaitKernels();
+                assertThat(standIn.count(Count.PAGEABLE)).isEqualTo(pageable + 1);
+            }
+        }
+    }
+
+    @Test
     void shouldLetTheGpuCopyFromLockedBuffersByItself() {
         CudaStandIn standIn = CudaFixture.standIn();
         try (BufferPool pool = new BufferPool(4 << 20)) {

@@ -180,6 +180,7 @@ public final class Ensemble implements ServedModel {
     /** Has a run answer a request, and counts how it goes. */
     private <T> T answer(InferenceRequest request, Function<EnsembleRun, T> how) {
         long arrivedNanos = System.nanoTime();
+        EnsembleRun run = null;
         try {
             if (!running.enter()) {
                 throw new VersionRetiredException();
@@ -187,7 +188,7 @@ public final class Ensemble implements ServedModel {
             try {
                 ComposedResponse response = requests.answer(request, arrivedNanos);
                 request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
-                EnsembleRun run = new EnsembleRun(this, request, response);
+                run = new EnsembleRun(this, request, response);
                 if (!request.cancellation().arm(run::cancel)) {
                     throw new GatunException(ErrorCode.CANCELLED, "");
                 }
@@ -205,7 +206,8 @@ public final class Ensemble implements ServedModel {
                 running.leave();
             }
         } catch (GatunException e) {
-            counters.failed(e, arrivedNanos);
+            boolean canceled = e.code() == ErrorCode.CANCELLED && e.getMessage().isEmpty();
+            counters.failed(run == null ? 0 : run.failedMembers(), canceled, arrivedNanos);
             throw request.afterRun(e);
         }
     }

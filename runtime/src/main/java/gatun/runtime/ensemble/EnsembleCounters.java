@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
-import gatun.memory.tensor.GatunException;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
@@ -92,17 +91,17 @@ final class EnsembleCounters {
         }
     }
 
-    /** Counts a request that failed now. */
-    void failed(GatunException failure, long arrivedNanos) {
-        counters.failed(
-                switch (failure.code()) {
-                    case UNAVAILABLE -> FailureReason.REJECTED;
-                    case CANCELLED -> FailureReason.CANCELED;
-                    case INTERNAL -> FailureReason.BACKEND;
-                    case UNKNOWN, NOT_FOUND, INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNSUPPORTED, ALREADY_EXISTS ->
-                        FailureReason.OTHER;
-                },
-                arrivedNanos);
+    /**
+     * Counts a request that failed now, and with it the failures of its members: Triton's metrics "will reflect the
+     * failure counts of their composing models as well as the parent model", all of the reason OTHER.
+     *
+     * @param canceled whether the client gave the request up
+     */
+    void failed(int failedMembers, boolean canceled, long arrivedNanos) {
+        counters.failed(canceled ? FailureReason.CANCELED : FailureReason.OTHER, arrivedNanos);
+        for (int i = 0; i < failedMembers; i++) {
+            counters.failed(FailureReason.OTHER, arrivedNanos);
+        }
     }
 
     /** How long responses took, by where the requests came from. */

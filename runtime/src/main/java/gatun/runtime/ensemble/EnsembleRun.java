@@ -18,6 +18,7 @@ import gatun.runtime.execution.VersionRetiredException;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +43,8 @@ final class EnsembleRun {
     private final ComputeTimes times = new ComputeTimes();
     private final StepRuns steps;
     private final boolean[] needed;
+
+    private final AtomicInteger failedMembers = new AtomicInteger();
 
     /** For the request's thread. */
     private long firstNanos;
@@ -114,6 +117,11 @@ final class EnsembleRun {
             threads.awaitNone();
             steps.release();
         }
+    }
+
+    /** How many requests to members have failed. */
+    int failedMembers() {
+        return failedMembers.get();
     }
 
     /** When the first of several responses was given, as a reading of {@link System#nanoTime}; 0 before. */
@@ -297,7 +305,11 @@ final class EnsembleRun {
             }
         } catch (GatunException e) {
             // A request that was given up has nothing to say.
-            from.fail(step, e.getMessage().isEmpty() ? e : prefixed(e));
+            boolean givenUp = e.getMessage().isEmpty();
+            if (!givenUp) {
+                failedMembers.incrementAndGet();
+            }
+            from.fail(step, givenUp ? e : prefixed(e));
         } catch (RuntimeException | Error e) {
             failUnexpectedly(step, from, e);
         } finally {

@@ -121,8 +121,8 @@ class EnsembleFailureTest extends EnsembleFixture {
                             .getFirst()
                             .totals()
                             .failures()
-                            .rejected())
-                    .isEqualTo(1);
+                            .other())
+                    .isEqualTo(2);
             release.countDown();
             runs.get(20, TimeUnit.SECONDS);
             waits.get(20, TimeUnit.SECONDS);
@@ -174,8 +174,8 @@ class EnsembleFailureTest extends EnsembleFixture {
                         .getFirst()
                         .totals()
                         .failures()
-                        .canceled())
-                .isEqualTo(1);
+                        .other())
+                .isEqualTo(2);
     }
 
     @Test
@@ -191,7 +191,7 @@ class EnsembleFailureTest extends EnsembleFixture {
                         .getFirst()
                         .totals()
                         .failures()
-                        .backend())
-                .isEqualTo(1);
+                        .other())
+                .isEqualTo(2);
     }
 }

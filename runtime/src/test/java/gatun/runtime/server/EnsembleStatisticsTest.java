@@ -101,7 +101,7 @@ class EnsembleStatisticsTest extends EnsembleFixture {
     }
 
     @Test
-    void shouldCountAFailureOnceAndNoWorkForIt() {
+    void shouldCountAFailureWithThatOfItsMemberAndNoWorkForIt() {
         members();
         test.model("e", ensemble("IN", "OUT", step("twice", "A=IN", "TWICE=T"), step("next", "A=T", "NEXT=OUT")))
                 .open(this::compute);
@@ -110,8 +110,9 @@ class EnsembleStatisticsTest extends EnsembleFixture {
         });
         assertThatThrownBy(() -> test.server().infer(request("e"))).isInstanceOf(GatunException.class);
         ModelStatistics own = of("e");
-        assertThat(own.failureCount()).isEqualTo(1);
-        assertThat(own.totals().failures().other()).isEqualTo(1);
+        assertThat(own.failureCount()).isEqualTo(2);
+        assertThat(of("next").failureCount()).isEqualTo(1);
+        assertThat(own.totals().failures().other()).isEqualTo(2);
         assertThat(own.totals().failures().nanos())
                 .isGreaterThanOrEqualTo(of("next").totals().failures().nanos());
         assertThat(own.totals().nanos().computeInfer()).isZero();

@@ -328,7 +328,7 @@ class EnsembleTest extends EnsembleFixture {
                         .totals()
                         .failures()
                         .other())
-                .isEqualTo(1);
+                .isEqualTo(2);
     }
 
     @Test

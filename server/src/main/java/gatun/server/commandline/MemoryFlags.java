@@ -19,12 +19,17 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
     private static final String LOCAL_CACHE = "local,size=BYTES, such as local,size=67108864";
 
     private final Flag<Long> bufferPoolByteSize = flag(
-            "--buffer-pool-byte-size --pinned-memory-pool-byte-size",
+            "--buffer-pool-byte-size",
             FlagType.BYTE_SIZE_OR_NONE,
-            standard.bufferPoolByteSize(),
-            "The most bytes of native memory that requests and responses may occupy at a time; 0, by which"
-                    + " Triton pins none, for the default: 256 MiB, or a quarter of the memory of the machine or"
-                    + " container where that is less. Also called --pinned-memory-pool-byte-size.");
+            0L,
+            "The most bytes of native memory that requests and responses may occupy at a time; 0 for a quarter of"
+                    + " the memory of the machine or container.");
+    private final Flag<Long> pinnedByteSize = flag(
+            "--pinned-memory-pool-byte-size",
+            FlagType.BYTE_SIZE_OR_NONE,
+            standard.pinnedByteSize(),
+            "How many bytes of that memory are locked for copies to and from GPUs, where there are some; 0 for"
+                    + " none.");
     private final Flag<List<DevicePoolLimit>> devicePools = several(
             "--cuda-memory-pool-byte-size",
             FlagType.of("GPU:BYTES", new DevicePoolFlag()::convert),
@@ -62,6 +67,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
                 olderCacheByteSize.value().filter(byteSize -> byteSize > 0).map(ResponseCacheSettings.Local::new);
         return new MemorySettings(
                 bufferPoolByteSize.value() == 0 ? standard.bufferPoolByteSize() : bufferPoolByteSize.value(),
+                pinnedByteSize.value(),
                 clientSharedMemory.value(),
                 cache(spec).or(() -> older).or(standard::responseCache),
                 devicePools.value());

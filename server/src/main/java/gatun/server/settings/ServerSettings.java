@@ -70,18 +70,20 @@ public record ServerSettings(
      * The limits of native memory.
      *
      * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
+     * @param pinnedByteSize how many of them are locked in memory for copies to and from GPUs, where there are some
      * @param clientSharedMemory whether clients may register shared memory
      * @param responseCache the cache of responses; empty for none
      * @param devicePools the limits of single GPUs' memory; other GPUs have none
      */
     public record MemorySettings(
             long bufferPoolByteSize,
+            long pinnedByteSize,
             boolean clientSharedMemory,
             Optional<ResponseCacheSettings> responseCache,
             List<DevicePoolLimit> devicePools) {
-        /** A buffer pool of 256 MiB, or of a quarter of the memory where that is less, and no shared memory. */
+        /** A buffer pool of a quarter of the memory, of which 256 MiB are locked for GPUs, and no shared memory. */
         public static final MemorySettings STANDARD =
-                new MemorySettings(ProcessMemory.poolByteSize(), false, Optional.empty(), List.of());
+                new MemorySettings(ProcessMemory.poolByteSize(), 256L << 20, false, Optional.empty(), List.of());
 
         /** Keeps a copy of the limits. */
         public MemorySettings {

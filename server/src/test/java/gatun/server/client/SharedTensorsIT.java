@@ -70,7 +70,7 @@ class SharedTensorsIT {
     @AfterEach
     void shouldHaveLeftNothing() {
         assertThat(http.get("/v2/systemsharedmemory/status").body()).isEqualTo("[]");
-        assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
+        assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
         assertThat(objects()).isEmpty();
     }
 

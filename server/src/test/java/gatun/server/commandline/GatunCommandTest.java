@@ -75,7 +75,12 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.listeners().metrics())
                 .isEqualTo(new MetricsSettings(true, Optional.empty(), 8002, ShownMetrics.STANDARD, true));
         assertThat(settings.memory())
-                .isEqualTo(new MemorySettings(256L * 1024 * 1024, false, Optional.empty(), List.of()));
+                .isEqualTo(new MemorySettings(
+                        MemorySettings.STANDARD.bufferPoolByteSize(),
+                        256L * 1024 * 1024,
+                        false,
+                        Optional.empty(),
+                        List.of()));
         assertThat(settings.models().sources().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().control().mode()).isEqualTo(ControlMode.NONE);
         assertThat(settings.models().control().exitOnError()).isTrue();
@@ -199,10 +204,13 @@ class GatunCommandTest extends CommandFixture {
     }
 
     @Test
-    void shouldTakeBothNamesOfThePoolsSize() {
-        assertThat(serve("--pinned-memory-pool-byte-size=0").memory()).isEqualTo(MemorySettings.STANDARD);
-        assertThat(serve("--pinned-memory-pool-byte-size=4096").memory().bufferPoolByteSize())
+    void shouldTellThePoolsSizeFromWhatOfItIsLocked() {
+        assertThat(serve("--buffer-pool-byte-size=0").memory()).isEqualTo(MemorySettings.STANDARD);
+        assertThat(serve("--buffer-pool-byte-size=4096").memory().bufferPoolByteSize())
                 .isEqualTo(4096);
+        MemorySettings pinned = serve("--pinned-memory-pool-byte-size=0").memory();
+        assertThat(pinned.pinnedByteSize()).isZero();
+        assertThat(pinned.bufferPoolByteSize()).isEqualTo(MemorySettings.STANDARD.bufferPoolByteSize());
     }
 
     @Test
@@ -293,7 +301,7 @@ class GatunCommandTest extends CommandFixture {
         serve("--log-warn=false", "--http-po", "7");
         assertThat(logs.getLast().warning()).isFalse();
         assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(7);
-        assertThat(serve("--pinned-mem=4096").memory().bufferPoolByteSize()).isEqualTo(4096);
+        assertThat(serve("--pinned-mem=4096").memory().pinnedByteSize()).isEqualTo(4096);
         assertThat(refused("--log-=1"))
                 .contains("option '--log-' is ambiguous; possibilities: '--log-error' '--log-file' '--log-format'");
     }

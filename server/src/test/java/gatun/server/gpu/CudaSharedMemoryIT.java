@@ -82,7 +82,7 @@ class CudaSharedMemoryIT {
         Protocol.HTTP.client().unregister("");
         Await.until("regions to be closed", () -> counts.count(CudaStandIn.Count.MAPPINGS) == 0);
         assertThat(Protocol.GRPC.client().status("")).isEmpty();
-        assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
+        assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
         HttpResponse<String> next = http.post("/v2/models/simple/infer", SimpleModel.json());
         assertThat(next.statusCode()).as(next.body()).isEqualTo(200);
     }

@@ -61,7 +61,7 @@ class CudaSharedMemoryRefusalIT {
     void shouldHaveLeftNothing() {
         Protocol.HTTP.client().unregister("");
         assertThat(Protocol.GRPC.client().status("")).isEmpty();
-        assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
+        assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
     }
 
     enum Protocol {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 public final class LeakCheckedServer
         implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
-    private static final String LENT_BYTES = "nv_pinned_memory_pool_used_bytes";
+    private static final String LENT_BYTES = "gatun_buffer_pool_used_bytes";
     private static final String LIVE_VALUES = "gatun_backend_live_values{backend=\"onnxruntime\"}";
 
     private final String[] flags;

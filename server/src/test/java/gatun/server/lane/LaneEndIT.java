@@ -86,7 +86,7 @@ class LaneEndIT {
             }
             vandal.kill();
             tensors.infer();
-            Await.until("buffers to come back", () -> http.metric("nv_pinned_memory_pool_used_bytes") == 0);
+            Await.until("buffers to come back", () -> http.metric("gatun_buffer_pool_used_bytes") == 0);
         }
     }
 

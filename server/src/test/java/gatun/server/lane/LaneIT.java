@@ -71,7 +71,7 @@ class LaneIT {
 
     @AfterEach
     void shouldHaveLeftNothing() {
-        Await.until("buffers to come back", () -> http.metric("nv_pinned_memory_pool_used_bytes") == 0);
+        Await.until("buffers to come back", () -> http.metric("gatun_buffer_pool_used_bytes") == 0);
     }
 
     @Test

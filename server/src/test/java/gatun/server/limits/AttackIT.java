@@ -50,7 +50,7 @@ class AttackIT {
     private static final int COUNT = FULL ? 10_000_000 : 500_000;
     private static final int CONNECTIONS = FULL ? 2000 : 200;
 
-    private static final String LENT_BYTES = "nv_pinned_memory_pool_used_bytes";
+    private static final String LENT_BYTES = "gatun_buffer_pool_used_bytes";
 
     /** The growth in KiB that is allowed to the heap of an idle server after an attack. */
     private static final long HEAP_SLACK = 24 << 10;

@@ -88,7 +88,7 @@ class DisconnectIT {
         }
         awaitWaiting(0);
         awaitMetric("nv_inference_request_failure{model=\"patient\",reason=\"CANCELED\",version=\"1\"} 2\n");
-        awaitMetric("nv_pinned_memory_pool_used_bytes 0\n");
+        awaitMetric("gatun_buffer_pool_used_bytes 0\n");
         assertThat(server.log()).doesNotContain("failed unexpectedly");
     }
 

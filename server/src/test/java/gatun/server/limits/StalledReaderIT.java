@@ -39,7 +39,7 @@ class StalledReaderIT {
      */
     private static final long MOST_BYTES = 2L * 32 * REQUEST_BYTES + (8 << 20);
 
-    private static final Pattern USED = Pattern.compile("(?m)^nv_pinned_memory_pool_used_bytes ([0-9.eE+]+)$");
+    private static final Pattern USED = Pattern.compile("(?m)^gatun_buffer_pool_used_bytes ([0-9.eE+]+)$");
 
     private static final String CONFIG = """
             backend: "identity"

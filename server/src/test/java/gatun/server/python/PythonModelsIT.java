@@ -310,6 +310,6 @@ class PythonModelsIT {
             HttpResponse<String> response = infer("double", tensor("X", "FP32", "200000", much));
             assertThat(response.statusCode()).isEqualTo(200);
         }
-        assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
+        assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
     }
 }

@@ -9,14 +9,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ProcessMemoryTest {
     @ParameterizedTest
     @CsvSource({
-        "25769803776,268435456",
+        "25769803776,6442450944",
         "1073741824,268435456",
         "1073741820,268435455",
         "536870912,134217728",
         "0,268435456",
         "-1,268435456"
     })
-    void shouldGiveThePoolAQuarterAtMost(long memoryByteSize, long poolByteSize) {
+    void shouldGiveThePoolAQuarter(long memoryByteSize, long poolByteSize) {
         assertThat(ProcessMemory.poolByteSize(memoryByteSize)).isEqualTo(poolByteSize);
     }
 }

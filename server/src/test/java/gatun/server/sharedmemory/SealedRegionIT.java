@@ -67,7 +67,7 @@ class SealedRegionIT {
     void shouldHaveLeftNothing() {
         assertThat(http.post("/v2/systemsharedmemory/unregister", "").statusCode())
                 .isEqualTo(200);
-        assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
+        assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
         HttpResponse<String> next = http.post("/v2/models/simple/infer", SimpleModel.json());
         assertThat(next.statusCode()).as(next.body()).isEqualTo(200);
     }

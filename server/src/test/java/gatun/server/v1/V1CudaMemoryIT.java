@@ -55,7 +55,7 @@ class V1CudaMemoryIT {
     void shouldHaveLeftNothing() {
         assertThat(http.post(PATH + "unregisterall", "").statusCode()).isEqualTo(200);
         assertThat(regions()).isEmpty();
-        assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
+        assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
     }
 
     enum Transport {

@@ -169,7 +169,7 @@ class ConcurrentStreamsIT {
             }
             assertThat(http.metric("nv_inference_request_success{model=\"identity_fp32\""))
                     .isEqualTo((double) responses);
-            assertThat(http.metric("nv_pinned_memory_pool_used_bytes")).isZero();
+            assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
         }
     }
 }

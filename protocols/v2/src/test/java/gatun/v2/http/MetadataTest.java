@@ -155,7 +155,7 @@ class MetadataTest {
             assertThat(page.headers().get("content-type")).startsWith("text/plain; version=0.0.4");
             assertThat(page.text())
                     .contains("nv_inference_request_success{model=\"ints\",version=\"3\"}")
-                    .contains("nv_pinned_memory_pool_total_bytes 67108864");
+                    .contains("gatun_buffer_pool_total_bytes 67108864");
 
             RawClient.Response open = client.sendLines(
                             "GET /metrics/ HTTP/1.1\nHost: h\nAccept: application/openmetrics-text;version=1.0.0\n\n")
