@@ -15,20 +15,20 @@ import java.util.List;
  * Shows the results of {@code gatun check}, with problems in the form of compilers: {@code FILE:LINE:COLUMN: text}, the
  * line, and the remedy.
  */
-final class CheckReport {
+public final class CheckReport {
     private static final int INDENT = 4;
 
     private final PrintWriter out;
     private final boolean configurations;
 
     /** @param configurations whether completed configurations are shown */
-    CheckReport(PrintWriter out, boolean configurations) {
+    public CheckReport(PrintWriter out, boolean configurations) {
         this.out = out;
         this.configurations = configurations;
     }
 
     /** Shows one model. */
-    void model(ModelReport model) {
+    public void model(ModelReport model) {
         if (model.isGood()) {
             out.println(model.model() + ": good, version" + (model.versions().size() == 1 ? " " : "s ")
                     + String.join(", ", model.versions()));

@@ -77,6 +77,25 @@ public final class Checking {
         }
     }
 
+    /**
+     * Checks the one model that {@code settings} name.
+     *
+     * @throws GatunException when there is nothing at its path that could be a model
+     */
+    public static ModelReport reportOf(CheckSettings settings) {
+        Log.install(LogSettings.standard().withInfo(false).withWarning(false).withError(false));
+        List<ServedPath> paths =
+                settings.paths().stream().map(RepositoryCheck::pathOf).toList();
+        try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
+                SharedRegions regions = SharedRegions.open(buffers);
+                RepositoryCheck check =
+                        RepositoryCheck.open(options(settings, buffers, regions), paths, settings.configName())) {
+            List<ModelReport> models = new ArrayList<>();
+            check.run(name -> true, models::add);
+            return models.getFirst();
+        }
+    }
+
     private static int report(CheckSettings settings, List<ServedPath> paths, RepositoryCheck check, PrintWriter out) {
         CheckReport report = new CheckReport(out, settings.showConfigurations());
         List<String> remarks = paths.stream()

@@ -74,6 +74,7 @@ public final class GatunCommand implements Callable<Integer> {
         CommandLine command = new CommandLine(new GatunCommand());
         command.addSubcommand(serve);
         command.addSubcommand(new CheckCommand());
+        command.addSubcommand(new InitCommand());
         command.addSubcommand(new ModelsCommand());
         command.addSubcommand(new BenchCommand(embedded));
         command.addSubcommand(new TritonServerCommand());

@@ -30,6 +30,7 @@ class CommandWordsTest extends CommandFixture {
                 .contains(
                         "serve",
                         "check",
+                        "init",
                         "models",
                         "bench",
                         "tritonserver",
@@ -39,8 +40,8 @@ class CommandWordsTest extends CommandFixture {
                         "help")
                 .contains("@FILE");
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
-        for (String command :
-                List.of("serve", "check", "bench", "tritonserver", "tensorflow_model_server", "install", "help")) {
+        for (String command : List.of(
+                "serve", "check", "init", "bench", "tritonserver", "tensorflow_model_server", "install", "help")) {
             out.getBuffer().setLength(0);
             assertThat(run("help", command)).isZero();
             assertThat(out.toString()).startsWith("Usage: gatun " + command).contains("--help");

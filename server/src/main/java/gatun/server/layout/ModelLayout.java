@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.layout;
+
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ServedPath;
+import gatun.runtime.ServedPath.LooseModel;
+import gatun.runtime.ServedPath.ModelFolder;
+import gatun.runtime.ServedPath.Repository;
+import gatun.runtime.check.ModelReport;
+import gatun.runtime.check.RepositoryCheck;
+import gatun.runtime.configuration.ConfigurationFile;
+import gatun.runtime.configuration.ModelFiles;
+import gatun.server.check.CheckReport;
+import gatun.server.check.Checking;
+import gatun.server.settings.CheckSettings;
+import gatun.server.settings.LayoutSettings;
+import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * One run of {@code gatun init}: copies a loose model into a model repository, and writes its configuration as the
+ * engine completes it. The model appears there whole or not at all, and nothing that is there is changed.
+ */
+public final class ModelLayout {
+    /** The model is laid out, and a server would serve it. */
+    private static final int DONE = 0;
+
+    /** No server would serve the model. */
+    private static final int BAD = 1;
+
+    /** The model, its name, or the repository is none that can be used. */
+    private static final int WRONG = 2;
+
+    /** A folder with such a name is no model to a server that watches the repository. */
+    private static final String STAGING = ".gatun-init-";
+
+    private static final String VERSION = "1";
+    private static final String SAVED_MODEL = "model.savedmodel";
+
+    private final LayoutSettings settings;
+    private final PrintWriter out;
+
+    private ModelLayout(LayoutSettings settings, PrintWriter out) {
+        this.settings = settings;
+        this.out = out;
+    }
+
+    /** What the caller has asked for in vain. */
+    private static final class WrongRequest extends Exception {
+        private static final long serialVersionUID = 1;
+
+        WrongRequest(String text) {
+            super(text);
+        }
+    }
+
+    /**
+     * Lays out the model of {@code settings}.
+     *
+     * @param out receives what was done, or why a server would not serve the model
+     * @param err receives what is wrong with the settings
+     * @return the exit status: 0 when the model is laid out, 1 when it cannot be served, 2 when there is no such model
+     *     or no place for it
+     */
+    public static int run(LayoutSettings settings, PrintWriter out, PrintWriter err) {
+        try {
+            return new ModelLayout(settings, out).run();
+        } catch (WrongRequest | GatunException e) {
+            err.println("gatun: " + e.getMessage());
+            return WRONG;
+        } catch (IOException | UncheckedIOException e) {
+            err.println("gatun: the model cannot be copied to '" + settings.repository() + "': " + e);
+            return WRONG;
+        } finally {
+            out.flush();
+            err.flush();
+        }
+    }
+
+    private int run() throws WrongRequest, IOException {
+        LooseModel model = looseModel();
+        String name = settings.name().orElse(model.name());
+        requireName(name);
+        Path place = settings.repository().resolve(name);
+        if (Files.exists(place, LinkOption.NOFOLLOW_LINKS)) {
+            throw new WrongRequest(
+                    "'" + place + "' is there already, and is left as it is; choose another --name or another folder");
+        }
+        ModelReport report = Checking.reportOf(check(settings.model(), true));
+        if (!report.isGood() || report.config().isEmpty()) {
+            new CheckReport(out, false).model(report);
+            out.println();
+            out.println("Nothing was laid out.");
+            return BAD;
+        }
+        ModelConfig config = report.config().get().toBuilder().setName(name).build();
+        return put(model, place, ExplainedConfiguration.of(config));
+    }
+
+    private LooseModel looseModel() throws WrongRequest {
+        ServedPath path = RepositoryCheck.pathOf(settings.model());
+        return switch (path) {
+            case LooseModel loose -> loose;
+            case ModelFolder folder ->
+                throw new WrongRequest("'" + folder.folder() + "' is laid out already; serve it with: gatun serve "
+                        + settings.model());
+            case Repository repository ->
+                throw new WrongRequest("'" + repository.folder() + "' is a model repository already; serve it with:"
+                        + " gatun serve " + settings.model());
+        };
+    }
+
+    /** The name is that of a folder, and of one that a server sees. */
+    private static void requireName(String name) throws WrongRequest {
+        boolean plain = !name.isBlank()
+                && !name.startsWith(".")
+                && name.chars().noneMatch(c -> c == '/' || Character.isISOControl(c));
+        if (!plain) {
+            throw new WrongRequest(
+                    "the name '" + name.replaceAll("\\p{Cntrl}", "?") + "' is none for a model: expected a"
+                            + " folder's name without a slash that does not begin with a point; say another one with --name");
+        }
+    }
+
+    private CheckSettings check(Path path, boolean autoComplete) {
+        return new CheckSettings(
+                List.of(path), List.of(), "", autoComplete, false, settings.backendOptions(), Optional.empty(), false);
+    }
+
+    private int put(LooseModel model, Path place, String configuration) throws IOException, WrongRequest {
+        Optional<Path> made = firstMissing(settings.repository().toAbsolutePath());
+        Files.createDirectories(settings.repository());
+        Path staging = Files.createTempDirectory(settings.repository(), STAGING);
+        boolean done = false;
+        try {
+            Path folder = Files.createDirectories(staging.resolve(place.getFileName()));
+            copy(model, Files.createDirectory(folder.resolve(VERSION)));
+            Files.writeString(folder.resolve(ConfigurationFile.NAME), configuration);
+            ModelReport report = Checking.reportOf(check(folder, false));
+            if (!report.isGood()) {
+                new CheckReport(out, false).model(report);
+                out.println();
+                out.println("Nothing was laid out.");
+                return BAD;
+            }
+            // Where somebody else has made the folder meanwhile, this fails: it is not empty.
+            Files.move(folder, place, StandardCopyOption.ATOMIC_MOVE);
+            done = true;
+        } catch (FileAlreadyExistsException e) {
+            throw new WrongRequest("'" + place + "' has come meanwhile, and is left as it is");
+        } finally {
+            delete(staging);
+            if (!done && made.isPresent()) {
+                deleteEmpty(settings.repository().toAbsolutePath(), made.get());
+            }
+        }
+        out.println("Laid out " + place);
+        out.println("  " + place.resolve(ConfigurationFile.NAME) + "  says what the model takes and gives");
+        out.println("Serve it with: gatun serve " + settings.repository());
+        return DONE;
+    }
+
+    /** Copies the model to where an engine looks for it, and the files of its weights, which begin with its name. */
+    private static void copy(LooseModel model, Path version) throws IOException {
+        if (model.fileName().isEmpty()) {
+            copyFolder(model.path(), version.resolve(SAVED_MODEL));
+            return;
+        }
+        String fileName = model.fileName().get();
+        Files.copy(
+                model.path(), version.resolve(ModelFiles.standardName(fileName).orElse(fileName)));
+        try (Stream<Path> beside = Files.list(model.versionFolder())) {
+            for (Path file : beside.filter(Files::isRegularFile).toList()) {
+                String other = file.getFileName().toString();
+                if (other.startsWith(fileName) && !other.equals(fileName)) {
+                    Files.copy(file, version.resolve(other));
+                }
+            }
+        }
+    }
+
+    private static void copyFolder(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(from.relativize(file).toString()));
+            }
+        }
+    }
+
+    /** The highest folder of those that have to be made for {@code folder} to be there. */
+    private static Optional<Path> firstMissing(Path folder) {
+        Optional<Path> missing = Optional.empty();
+        for (Path at = folder; at != null && !Files.exists(at, LinkOption.NOFOLLOW_LINKS); at = at.getParent()) {
+            missing = Optional.of(at);
+        }
+        return missing;
+    }
+
+    /** Deletes {@code folder} and those above it up to {@code last}, as far as they are empty. */
+    private static void deleteEmpty(Path folder, Path last) {
+        for (Path at = folder; at != null; at = at.equals(last) ? null : at.getParent()) {
+            try {
+                Files.deleteIfExists(at);
+            } catch (IOException e) {
+                return; // Somebody else has put something there, whose place it is now.
+            }
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

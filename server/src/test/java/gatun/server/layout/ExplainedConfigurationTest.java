@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.TextFormat;
+import gatun.wire.inference.DataType;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelDynamicBatching;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelInstanceGroup;
+import gatun.wire.inference.ModelOutput;
+import gatun.wire.inference.ModelParameter;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The text must mean what the engine has said, whatever names its model has, and with each example in use. */
+class ExplainedConfigurationTest {
+    private static ModelConfig.Builder config(String input) {
+        return ModelConfig.newBuilder()
+                .setName("m")
+                .setPlatform("onnxruntime_onnx")
+                .setBackend("onnxruntime")
+                .setDefaultModelFilename("m.onnx")
+                .setMaxBatchSize(4)
+                .addInstanceGroup(ModelInstanceGroup.newBuilder().setCount(1))
+                .addInput(ModelInput.newBuilder()
+                        .setName(input)
+                        .setDataType(DataType.TYPE_FP32)
+                        .addAllDims(List.of(-1L, 3L)))
+                .addOutput(ModelOutput.newBuilder()
+                        .setName("out")
+                        .setDataType(DataType.TYPE_INT64)
+                        .addDims(1));
+    }
+
+    private static ModelConfig parse(String text) throws TextFormat.ParseException {
+        return TextFormat.parse(text, ModelConfig.class);
+    }
+
+    @Test
+    void shouldSayWhatTheEngineHasFoundAndLeaveDefaultsToTheServer() throws Exception {
+        ModelConfig config = config("in")
+                .setDynamicBatching(ModelDynamicBatching.getDefaultInstance())
+                .putParameters(
+                        "p", ModelParameter.newBuilder().setStringValue("v").build())
+                .build();
+        assertThat(parse(ExplainedConfiguration.of(config)))
+                .isEqualTo(config.toBuilder()
+                        .clearBackend()
+                        .clearDefaultModelFilename()
+                        .clearInstanceGroup()
+                        .build());
+    }
+
+    @Test
+    void shouldNotBeLedAstrayByTheNamesOfTensors() throws Exception {
+        for (String name : List.of("a\"b", "a\nmax_batch_size: 100", "#", "a\\", "\u0000", "größe")) {
+            ModelConfig parsed = parse(ExplainedConfiguration.of(config(name).build()));
+            assertThat(parsed.getInput(0).getName()).isEqualTo(name);
+            assertThat(parsed.getMaxBatchSize()).isEqualTo(4);
+        }
+    }
+
+    /** Whoever takes the comment signs away gets a configuration. */
+    @Test
+    void shouldGiveExamplesThatCanBeUsed() throws Exception {
+        String text = ExplainedConfiguration.of(config("in").build());
+        StringBuilder used = new StringBuilder();
+        text.lines()
+                .map(line -> line.matches("# *[a-z_]+ ?[\\[{:].*|# *[]})].*|#  +.*") ? line.substring(1) : line)
+                .forEach(line -> used.append(line).append('\n'));
+        ModelConfig parsed = parse(used.toString());
+        assertThat(parsed.hasDynamicBatching()).isTrue();
+        assertThat(parsed.getInstanceGroup(0).getCount()).isEqualTo(2);
+        assertThat(parsed.getVersionPolicy().hasAll()).isTrue();
+        assertThat(parsed.getModelWarmup(0).getBatchSize()).isEqualTo(1);
+        assertThat(parsed.getModelWarmup(0).getInputsOrThrow("in").getDimsList())
+                .containsExactly(1L, 3L);
+    }
+}
