@@ -14,6 +14,7 @@ import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
 import gatun.workers.Mailbox;
+import gatun.workers.MalformedFrameException;
 import gatun.workers.WorkerMemory;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -80,6 +81,9 @@ final class IsolatedRun {
                 throw process.death();
             }
             finish(mailbox, limit);
+        } catch (MalformedFrameException e) {
+            process.kill(e.getMessage());
+            throw process.death();
         } finally {
             for (long place : places) {
                 if (place < 0) {
@@ -178,6 +182,8 @@ final class IsolatedRun {
                 execution.sendFailure(FrameValues.readFailure(frame));
             }
             return null;
+        } catch (MalformedFrameException e) {
+            throw e;
         } catch (GatunException e) {
             return e;
         }
@@ -276,14 +282,16 @@ final class IsolatedRun {
                 && (datatype == Datatype.BYTES || shape.byteSize(datatype) == byteSize)
                 && byteSize >= 0;
         if (!fits) {
-            throw wrong(
-                    "output '" + execution.outputName(index) + "' of shape " + shape + " in " + byteSize + " bytes");
+            // What an engine makes of a model, where the process itself is sound.
+            throw new GatunException(
+                    ErrorCode.INTERNAL,
+                    "the engine gives output '" + execution.outputName(index) + "' of " + datatype + " and shape "
+                            + shape + " in " + byteSize + " bytes, which do not fit together");
         }
         return new Output.Own(index, datatype, shape, offset, byteSize);
     }
 
-    private static GatunException wrong(String what) {
-        return new GatunException(
-                ErrorCode.INTERNAL, "the process of an engine names " + what + ", which there is not");
+    private static MalformedFrameException wrong(String what) {
+        return new MalformedFrameException("it names " + what + ", which there is not");
     }
 }

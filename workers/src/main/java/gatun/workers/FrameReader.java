@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.workers;
 
-import gatun.memory.tensor.ErrorCode;
-import gatun.memory.tensor.GatunException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -76,7 +74,7 @@ public final class FrameReader {
         return value;
     }
 
-    private static GatunException tooShort(Throwable cause) {
-        return new GatunException(ErrorCode.INTERNAL, "a worker sent a frame that ends too early", cause);
+    private static MalformedFrameException tooShort(Throwable cause) {
+        return new MalformedFrameException("a worker sent a frame that ends too early", cause);
     }
 }

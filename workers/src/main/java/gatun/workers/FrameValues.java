@@ -141,7 +141,7 @@ public final class FrameValues {
     public static Datatype readDatatype(FrameReader frame) {
         int number = frame.u8();
         if (number >= DATATYPES.length) {
-            throw new GatunException(ErrorCode.INTERNAL, "a worker sent datatype number " + number);
+            throw new MalformedFrameException("a worker sent datatype number " + number);
         }
         return DATATYPES[number];
     }

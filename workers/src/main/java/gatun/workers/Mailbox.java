@@ -136,7 +136,7 @@ public final class Mailbox implements AutoCloseable {
         int byteSize = memory.get(JAVA_INT, LENGTH);
         // Four bytes of length and one of kind are before the body.
         if (byteSize < Integer.BYTES + 1 || byteSize > MOST_FRAME) {
-            throw new GatunException(ErrorCode.INTERNAL, "a frame of " + byteSize + " bytes came to a mailbox");
+            throw new MalformedFrameException("a frame of " + byteSize + " bytes came to a mailbox");
         }
         if (byteSize > bytes.length) {
             bytes = new byte[byteSize];

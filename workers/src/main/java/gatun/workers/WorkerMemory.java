@@ -148,16 +148,14 @@ public final class WorkerMemory implements AutoCloseable {
     /**
      * A block of response memory that the worker has filled. For callers that have the memory in {@linkplain #use use}.
      *
-     * @throws GatunException INTERNAL when there is no such block
+     * @throws MalformedFrameException when there is no such block
      */
     public MemorySegment response(long offset, long byteSize) {
         try {
             return responses.segment(offset, byteSize);
         } catch (IndexOutOfBoundsException e) {
-            throw new GatunException(
-                    ErrorCode.INTERNAL,
-                    "the process of instance '" + owner + "' names memory that it does not have",
-                    e);
+            throw new MalformedFrameException(
+                    "the process of instance '" + owner + "' names memory that it does not have", e);
         }
     }
 
