@@ -2,6 +2,7 @@
 package gatun.spi;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.Map;
 
 /**
@@ -43,6 +44,14 @@ public interface ModelServer {
      * @param version in decimal; empty for any
      */
     boolean isReady(String model, String version);
+
+    /**
+     * A new folder for files of the backend, among the system's temporary ones, which only the server's user can read.
+     * It goes with the server, however that ends.
+     *
+     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the system refuses
+     */
+    Path newFolder();
 
     /** The metrics that models make themselves, on the page of the server's own. */
     ModelMetrics metrics();

@@ -6,9 +6,14 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.spi.ConfigurationPath.Step;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -146,15 +151,32 @@ public final class FrameValues {
         return DATATYPES[number];
     }
 
-    /** Writes a failure: its code and its text. */
+    /** Writes a failure: its code, its text, and where in the model's configuration it is, if it is a mistake there. */
     public static void writeFailure(FrameWriter frame, GatunException failure) {
         String message = failure.getMessage();
         frame.u8(failure.code().ordinal()).text(message == null ? "" : message);
+        if (failure instanceof ConfigurationException mistake) {
+            List<Step> steps = mistake.path().steps();
+            frame.u8(1).u32(steps.size());
+            steps.forEach(step -> frame.text(step.field()).text(step.element()));
+            frame.text(mistake.advice());
+        } else {
+            frame.u8(0);
+        }
     }
 
     /** The failure that was written. */
     public static GatunException readFailure(FrameReader frame) {
         int code = frame.u8();
-        return new GatunException(code < CODES.length ? CODES[code] : ErrorCode.UNKNOWN, frame.text());
+        String message = frame.text();
+        if (frame.u8() == 0) {
+            return new GatunException(code < CODES.length ? CODES[code] : ErrorCode.UNKNOWN, message);
+        }
+        int count = frame.count(2 * Integer.BYTES);
+        List<Step> steps = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            steps.add(new Step(frame.text(), frame.text()));
+        }
+        return new ConfigurationException(new ConfigurationPath(steps), message, frame.text());
     }
 }

@@ -9,6 +9,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
 import java.nio.ByteBuffer;
@@ -66,6 +68,18 @@ class FrameValuesTest {
         assertThat(FrameValues.readFailure(read(frame -> FrameValues.writeFailure(frame, failure))))
                 .hasMessage("why")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(code));
+    }
+
+    @Test
+    void shouldKeepThePlaceOfAMistakeAndItsRemedy() {
+        ConfigurationException mistake = new ConfigurationException(
+                ConfigurationPath.of("input", "a[\"0").then("dims"), "too many", "write two");
+        assertThat(FrameValues.readFailure(read(frame -> FrameValues.writeFailure(frame, mistake))))
+                .isInstanceOfSatisfying(ConfigurationException.class, read -> {
+                    assertThat(read.path()).isEqualTo(mistake.path());
+                    assertThat(read).hasMessage("too many");
+                    assertThat(read.advice()).isEqualTo("write two");
+                });
     }
 
     @Test

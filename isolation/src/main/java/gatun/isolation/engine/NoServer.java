@@ -7,6 +7,7 @@ import gatun.spi.ModelCall;
 import gatun.spi.ModelMetrics;
 import gatun.spi.ModelServer;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.Map;
 
 /**
@@ -40,6 +41,11 @@ record NoServer(String backend) implements ModelServer {
     @Override
     public boolean isReady(String model, String version) {
         return false;
+    }
+
+    @Override
+    public Path newFolder() {
+        throw unsupported("have files of the server");
     }
 
     @Override

@@ -46,7 +46,7 @@ public final class ModelRepository {
     private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
 
     private final ModelList list = new ModelList();
-    private final UploadFolder uploads = new UploadFolder();
+    private final TemporaryFolder files;
     private final ModelSources sources;
     private final ControlMode controlMode;
     private final ModelTable models;
@@ -68,16 +68,19 @@ public final class ModelRepository {
      *
      * @param remembering puts the response cache before a model that wants it
      * @param listeners hear of every change
+     * @param files for those of load requests; owned by this from now on
      */
     public ModelRepository(
             RepositorySettings settings,
             Backends backends,
             BufferPool pool,
             UnaryOperator<ServedModel> remembering,
-            ChangeListeners listeners) {
-        sources = new ModelSources(settings.sources(), list, uploads);
+            ChangeListeners listeners,
+            TemporaryFolder files) {
+        this.files = files;
+        sources = new ModelSources(settings.sources(), list, files);
         list.replace(settings.sources().listed());
-        uploads.removeAbandoned();
+        files.removeAbandoned();
         controlMode = settings.controlMode();
         readableAtStart = settings.sources().readableAtStart();
         models = new ModelTable(settings.sources().namespacing(), listeners);
@@ -399,7 +402,7 @@ public final class ModelRepository {
         // Models that were still being loaded until now.
         unloaded &= unloadAll(deadline);
         models.all().forEach(entry -> entry.attempted().ifPresent(ModelSource::discard));
-        uploads.close();
+        files.close();
         return loaded && unloaded;
     }
 

@@ -20,8 +20,9 @@ import java.util.TreeMap;
  * @param uploads where the files of load requests are
  * @param directories reads the directories of the repositories
  */
-record ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads, SharedScan directories) {
-    ModelSources(RepositorySettings.Sources sources, ModelList list, UploadFolder uploads) {
+record ModelSources(
+        RepositorySettings.Sources sources, ModelList list, TemporaryFolder uploads, SharedScan directories) {
+    ModelSources(RepositorySettings.Sources sources, ModelList list, TemporaryFolder uploads) {
         this(sources, list, uploads, new SharedScan(() -> RepositoryScan.scan(sources)));
     }
 

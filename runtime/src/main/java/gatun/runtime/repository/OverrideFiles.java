@@ -37,7 +37,7 @@ final class OverrideFiles {
      * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files
      *     cannot be written
      */
-    static OverrideFiles write(UploadFolder uploads, String model, Map<String, MemorySegment> files) {
+    static OverrideFiles write(TemporaryFolder uploads, String model, Map<String, MemorySegment> files) {
         Path root;
         try {
             root = uploads.newFolder();
@@ -102,6 +102,6 @@ final class OverrideFiles {
 
     /** Removes them; files that are mapped stay readable for who mapped them. May be called again. */
     void delete() {
-        UploadFolder.delete(root);
+        TemporaryFolder.delete(root);
     }
 }

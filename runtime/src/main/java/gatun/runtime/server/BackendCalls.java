@@ -15,12 +15,15 @@ import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.repository.ModelRepository;
+import gatun.runtime.repository.TemporaryFolder;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.spi.CorrelationId;
 import gatun.spi.ModelCall;
 import gatun.spi.ModelMetrics;
 import gatun.spi.ModelServer;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,10 +36,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class BackendCalls implements ModelServer {
     private final MetricRegistry metrics;
+    private final TemporaryFolder files;
     private volatile @Nullable ModelRepository repository;
 
-    BackendCalls(MetricRegistry metrics) {
+    /** @param files for those of backends */
+    BackendCalls(MetricRegistry metrics, TemporaryFolder files) {
         this.metrics = metrics;
+        this.files = files;
     }
 
     /** Says whose models these are. */
@@ -169,6 +175,16 @@ final class BackendCalls implements ModelServer {
             return repository().model(model, version).ready();
         } catch (GatunException e) {
             return false;
+        }
+    }
+
+    @Override
+    public Path newFolder() {
+        try {
+            return files.newFolder();
+        } catch (IOException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "no temporary folder could be made for a backend: " + e.getMessage(), e);
         }
     }
 

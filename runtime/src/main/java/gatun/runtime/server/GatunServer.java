@@ -40,6 +40,7 @@ import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
+import gatun.runtime.repository.TemporaryFolder;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import java.time.Duration;
@@ -119,12 +120,18 @@ public final class GatunServer implements InferenceServer {
         BackendDirectory directory =
                 options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
         MetricRegistry metrics = new MetricRegistry();
-        BackendCalls calls = new BackendCalls(metrics);
+        TemporaryFolder files = new TemporaryFolder();
+        BackendCalls calls = new BackendCalls(metrics, files);
         Backends backends = new Backends(engines, options.backendOptions(), directory, calls, options.isolation());
         Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
-                options.repository(), backends, options.buffers(), remembering(cache, options.buffers()), listeners);
+                options.repository(),
+                backends,
+                options.buffers(),
+                remembering(cache, options.buffers()),
+                listeners,
+                files);
         calls.connect(repository);
         try {
             if (options.modelNames().isPresent()) {

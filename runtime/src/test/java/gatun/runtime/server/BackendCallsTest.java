@@ -13,6 +13,7 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.metrics.MetricRegistry;
+import gatun.runtime.repository.TemporaryFolder;
 import gatun.spi.Backend;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
@@ -443,7 +444,7 @@ class BackendCallsTest {
 
     @Test
     void shouldRefuseCallsBeforeTheServerHasModels() {
-        ModelServer early = new BackendCalls(new MetricRegistry());
+        ModelServer early = new BackendCalls(new MetricRegistry(), new TemporaryFolder());
         assertThat(early.isReady("m", "")).isFalse();
         assertThatThrownBy(() -> early.infer(new ModelCall("m", ""), this::receive))
                 .isInstanceOfSatisfying(

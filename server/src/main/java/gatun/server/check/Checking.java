@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.check;
 
+import gatun.isolation.ProcessIsolation;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
@@ -18,8 +19,10 @@ import gatun.tensorflow.serving.grpc.WarmUpRecords;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** One run of {@code gatun check}: loads each model as a server would, reports its faults, and serves nothing. */
@@ -57,17 +60,17 @@ public final class Checking {
             err.flush();
             return WRONG;
         }
-        try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
-                SharedRegions regions = SharedRegions.open(buffers);
-                RepositoryCheck check =
-                        RepositoryCheck.open(options(settings, buffers, regions), paths, settings.configName())) {
-            Set<String> unknown = new TreeSet<>(settings.models());
-            unknown.removeAll(check.models());
-            if (!unknown.isEmpty()) {
-                err.println("gatun: no model " + unknown + " in " + settings.paths() + "; there are " + check.models());
-                return WRONG;
-            }
-            return report(settings, paths, check, out);
+        try {
+            return check(settings, paths, check -> {
+                Set<String> unknown = new TreeSet<>(settings.models());
+                unknown.removeAll(check.models());
+                if (!unknown.isEmpty()) {
+                    err.println(
+                            "gatun: no model " + unknown + " in " + settings.paths() + "; there are " + check.models());
+                    return WRONG;
+                }
+                return report(settings, paths, check, out);
+            });
         } catch (GatunException e) {
             err.println("gatun: " + e.getMessage());
             return WRONG;
@@ -86,13 +89,23 @@ public final class Checking {
         Log.install(LogSettings.standard().withInfo(false).withWarning(false).withError(false));
         List<ServedPath> paths =
                 settings.paths().stream().map(RepositoryCheck::pathOf).toList();
-        try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
-                SharedRegions regions = SharedRegions.open(buffers);
-                RepositoryCheck check =
-                        RepositoryCheck.open(options(settings, buffers, regions), paths, settings.configName())) {
+        return check(settings, paths, check -> {
             List<ModelReport> models = new ArrayList<>();
             check.run(name -> true, models::add);
             return models.getFirst();
+        });
+    }
+
+    /** Has {@code user} look at what is there, with all that a server would have for it. */
+    private static <T> T check(CheckSettings settings, List<ServedPath> paths, Function<RepositoryCheck, T> user) {
+        try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
+                SharedRegions regions = SharedRegions.open(buffers);
+                ProcessIsolation isolation = new ProcessIsolation(settings.backendDirectory(), Optional.empty());
+                RepositoryCheck check = RepositoryCheck.open(
+                        options(settings, buffers, regions).isolation(isolation, Set.of()),
+                        paths,
+                        settings.configName())) {
+            return user.apply(check);
         }
     }
 

@@ -46,6 +46,11 @@ class CheckIT {
         models.config("datatype", ModelRepositoryFolder.simpleConfig().replaceFirst("TYPE_INT32", "TYPE_FLOAT"));
         models.simple("dims", "", 1);
         models.config("dims", ModelRepositoryFolder.simpleConfig().replaceFirst("\\[ 16 ]", "[ 17 ]"));
+        models.simple("isolated", "", 1);
+        models.config(
+                "isolated",
+                ModelRepositoryFolder.simpleConfig().replaceFirst("\\[ 16 ]", "[ 17 ]")
+                        + "parameters { key: \"isolation\" value { string_value: \"process\" } }\n");
         models.simple("several", """
 
                 dynamic_batching { preferred_batch_size: [ 4, 64 ] }
@@ -69,12 +74,15 @@ class CheckIT {
                         "complete shape [-1,17]",
                         "the model's own file says:")
                 .contains(
+                        folder.resolve("isolated/config.pbtxt") + ":" + line("isolated", "17") + ":",
+                        "complete shape [-1,17]")
+                .contains(
                         "several: 2 problems",
                         folder.resolve("several/config.pbtxt") + ":" + line("several", "preferred_batch_size") + ":",
                         folder.resolve("several/config.pbtxt") + ":" + line("several", "gpus") + ":",
                         "leave gpus out, or write kind: KIND_GPU")
                 .contains(folder.resolve("empty") + ": ", "add a folder named by the version's number")
-                .endsWith("5 of 6 models would not be served.\n");
+                .endsWith("6 of 7 models would not be served.\n");
         assertThat(check.log()).isEmpty();
     }
 

@@ -8,11 +8,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.testing.Await;
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -120,6 +123,43 @@ class WorkerEndIT {
             assertThat(infer(http, "fragile", 5).body())
                     .contains("was ended by the server", "execute took longer than execution_timeout_ms, 500");
             assertThat(infer(http, "fragile", 7).body()).contains("[7.0]");
+        }
+    }
+
+    @Test
+    void shouldRemoveTheFilesOfAServerThatWasKilled() throws Exception {
+        Path temporary = Files.createDirectory(folder.resolve("tmp"));
+        Map<String, String> environment = Map.of("GATUN_JAVA_OPTS", "-Djava.io.tmpdir=" + temporary);
+        new PythonModels(folder.resolve("models")).write("steady", X + Y, FRAGILE.replace("MARK", "'mark'"));
+        Path left;
+        try (ServerProcess server =
+                        ServerProcess.launch(folder.resolve("models"), environment, PythonModels.EXECUTABLE);
+                HttpApi http = new HttpApi(server)) {
+            server.expectErrors();
+            assertThat(infer(http, "steady", 7).body()).contains("[7.0]");
+            left = only(temporary);
+            assertThat(left.getFileName().toString()).startsWith("gatun-server-");
+            assertThat(server.handle().destroyForcibly()).isTrue();
+            server.handle().onExit().join();
+        }
+        assertThat(only(temporary)).isEqualTo(left);
+        try (ServerProcess server =
+                        ServerProcess.launch(folder.resolve("models"), environment, PythonModels.EXECUTABLE);
+                HttpApi http = new HttpApi(server)) {
+            assertThat(infer(http, "steady", 8).body()).contains("[8.0]");
+            assertThat(only(temporary)).isNotEqualTo(left);
+        }
+        assertThat(temporary).isEmptyDirectory();
+    }
+
+    /** The one folder of a server in {@code folder}. */
+    private static Path only(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            List<Path> folders = entries.filter(
+                            path -> path.getFileName().toString().startsWith("gatun-"))
+                    .toList();
+            assertThat(folders).hasSize(1);
+            return folders.getFirst();
         }
     }
 

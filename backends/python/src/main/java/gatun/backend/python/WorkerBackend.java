@@ -65,7 +65,7 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
     @Override
     public final void start(Map<String, String> options) {
         Settings chosen = Settings.of(name, options);
-        WorkerFiles unpacked = WorkerFiles.unpack();
+        WorkerFiles unpacked = WorkerFiles.unpack(server().newFolder());
         Interpreter standard =
                 new Interpreter(chosen.executable(), Map.of(), unpacked.main(), new Interpreter.Need(name, modules));
         try {

@@ -27,10 +27,14 @@ final class WorkerFiles implements AutoCloseable {
         this.folder = folder;
     }
 
-    /** @throws GatunException UNAVAILABLE when they cannot be written */
-    static WorkerFiles unpack() {
+    /**
+     * The files in {@code folder}, which is owned by this from now on.
+     *
+     * @throws GatunException UNAVAILABLE when they cannot be written
+     */
+    static WorkerFiles unpack(Path folder) {
         try {
-            WorkerFiles files = new WorkerFiles(Files.createTempDirectory("gatun-python-"));
+            WorkerFiles files = new WorkerFiles(folder);
             try (InputStream list = resource(LIST)) {
                 List<String> names = new String(list.readAllBytes(), StandardCharsets.UTF_8)
                         .lines()
@@ -74,6 +78,9 @@ final class WorkerFiles implements AutoCloseable {
 
     @Override
     public void close() {
+        if (!Files.exists(folder)) {
+            return; // It went with the server's other temporary files.
+        }
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);

@@ -9,8 +9,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class WorkerFilesTest {
+    @TempDir
+    Path parent;
+
     private static final Path SOURCES = Path.of("src/main/python");
     private static final Path LIST = Path.of("src/main/resources/gatun/backend/python/worker/files.txt");
 
@@ -36,9 +40,9 @@ class WorkerFilesTest {
 
     @Test
     void shouldUnpackEveryFileAndDeleteAllOfThem() throws IOException {
-        Path folder;
-        try (WorkerFiles files = WorkerFiles.unpack()) {
-            folder = files.folder();
+        Path folder = Files.createDirectory(parent.resolve("python"));
+        try (WorkerFiles files = WorkerFiles.unpack(folder)) {
+            assertThat(files.folder()).isEqualTo(folder);
             assertThat(files.main()).isEqualTo(folder.resolve("gatun_worker.py"));
             assertThat(files(folder)).isEqualTo(sources());
             for (String name : sources()) {
@@ -51,11 +55,11 @@ class WorkerFilesTest {
     }
 
     @Test
-    void shouldUnpackToAFolderOfItsOwnEachTime() {
-        try (WorkerFiles one = WorkerFiles.unpack();
-                WorkerFiles other = WorkerFiles.unpack()) {
-            assertThat(one.folder()).isNotEqualTo(other.folder());
-            assertThat(other.main()).exists();
-        }
+    void shouldNotMissAFolderThatWentWithTheServersOthers() throws IOException {
+        Path folder = Files.createDirectory(parent.resolve("python"));
+        WorkerFiles files = WorkerFiles.unpack(folder);
+        Files.move(folder, parent.resolve("away"));
+        files.close();
+        assertThat(folder).doesNotExist();
     }
 }

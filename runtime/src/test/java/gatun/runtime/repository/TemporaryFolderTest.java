@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class UploadFolderTest {
+class TemporaryFolderTest {
     @TempDir
     Path parent;
 
@@ -21,13 +21,13 @@ class UploadFolderTest {
 
     @Test
     void shouldRemoveWhatADeadServerLeftAndNothingElse() throws Exception {
-        Path dead = Files.createDirectory(parent.resolve("gatun-uploads-1234"));
+        Path dead = Files.createDirectory(parent.resolve("gatun-server-1234"));
         Files.createFile(dead.resolve("lock"));
         Files.createDirectories(dead.resolve("model-1/m/1"));
         Files.writeString(dead.resolve("model-1/m/1/model"), "weights");
-        Path other = Files.createDirectory(parent.resolve("gatun-uploads-of-somebody"));
-        try (UploadFolder living = new UploadFolder(parent);
-                UploadFolder next = new UploadFolder(parent)) {
+        Path other = Files.createDirectory(parent.resolve("gatun-server-of-somebody"));
+        try (TemporaryFolder living = new TemporaryFolder(parent);
+                TemporaryFolder next = new TemporaryFolder(parent)) {
             Path used = living.newFolder();
             next.removeAbandoned();
             assertThat(dead).doesNotExist();
@@ -39,12 +39,12 @@ class UploadFolderTest {
 
     @Test
     void shouldMakeNoFolderUntilItIsNeeded() throws Exception {
-        try (UploadFolder uploads = new UploadFolder(parent)) {
+        try (TemporaryFolder uploads = new TemporaryFolder(parent)) {
             uploads.removeAbandoned();
             assertThat(folders()).isZero();
             Path first = uploads.newFolder();
             assertThat(uploads.newFolder()).isNotEqualTo(first).hasParent(first.getParent());
-            UploadFolder.delete(first);
+            TemporaryFolder.delete(first);
             assertThat(first).doesNotExist();
         }
         assertThat(folders()).isZero();

@@ -21,16 +21,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The folder of this server, among the system's temporary ones, for the files that load requests bring. The server
+ * The folder of this server, among the system's temporary ones, for files that load requests bring, and those of
+ * backends. The server
  * holds a lock on a file in it for as long as it lives, however it ends; a folder whose lock nobody holds is one of a
  * server that died, and the next removes it. Safe for any thread.
  */
-final class UploadFolder implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(UploadFolder.class);
-    private static final String PREFIX = "gatun-uploads-";
+public final class TemporaryFolder implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TemporaryFolder.class);
+    private static final String PREFIX = "gatun-server-";
 
     /** Of folders that are not locked yet, which nobody removes. */
-    private static final String NEW_PREFIX = "gatun-new-uploads-";
+    private static final String NEW_PREFIX = "gatun-new-server-";
 
     private static final String LOCK = "lock";
 
@@ -43,17 +44,20 @@ final class UploadFolder implements AutoCloseable {
     private @Nullable FileChannel locked; // guarded by lock
 
     /** A folder among the system's temporary ones, made when it is first needed. */
-    UploadFolder() {
+    public TemporaryFolder() {
         this(Path.of(System.getProperty("java.io.tmpdir")));
     }
 
     /** @param parent where the folder of each server is */
-    UploadFolder(Path parent) {
+    TemporaryFolder(Path parent) {
         this.parent = parent;
     }
 
-    /** A new folder in this one that only this user can read. The caller {@linkplain #delete deletes} it. */
-    Path newFolder() throws IOException {
+    /**
+     * A new folder in this one that only this user can read. It goes with this one, if the caller does not delete it
+     * before.
+     */
+    public Path newFolder() throws IOException {
         lock.lock();
         try {
             Path made = root;
@@ -61,7 +65,7 @@ final class UploadFolder implements AutoCloseable {
                 made = make();
                 root = made;
             }
-            return Files.createTempDirectory(made, "model-");
+            return Files.createTempDirectory(made, "files-");
         } finally {
             lock.unlock();
         }
@@ -124,7 +128,7 @@ final class UploadFolder implements AutoCloseable {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            LOG.warn("The files of a load request cannot be removed from {}: {}", folder, e.getMessage());
+            LOG.warn("The temporary files cannot be removed from {}: {}", folder, e.getMessage());
         }
     }
 
@@ -143,7 +147,7 @@ final class UploadFolder implements AutoCloseable {
                 locked = null;
             }
         } catch (IOException e) {
-            LOG.debug("The lock of the folder for uploads could not be given up", e);
+            LOG.debug("The lock of the temporary folder could not be given up", e);
         } finally {
             lock.unlock();
         }
