@@ -20,6 +20,7 @@ import java.util.BitSet;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -106,7 +107,7 @@ final class EnsembleRun {
     void answer(ResponseReceiver receiver) {
         try {
             steps.begin(RequestInputs.of(request, response.inputs()), false);
-            deliver(steps, receiver);
+            deliver(steps, receiver, () -> true);
         } catch (GatunException e) {
             stop(e);
             throw e;
@@ -144,8 +145,13 @@ final class EnsembleRun {
         steps.stop();
     }
 
-    /** Gives the receiver what these steps, or those behind them, make; in order. */
-    private void deliver(StepRuns from, ResponseReceiver receiver) {
+    /**
+     * Gives the receiver what these steps, or those behind them, make; in order. The last response is marked as such
+     * where that is known when it is given, as in Triton.
+     *
+     * @param last whether nothing comes behind these steps; for holders of the lock of the threads
+     */
+    private void deliver(StepRuns from, ResponseReceiver receiver, BooleanSupplier last) {
         Optional<MemberResponses> responses = from.responses();
         if (responses.isEmpty()) {
             from.awaitAnswer();
@@ -153,12 +159,12 @@ final class EnsembleRun {
             if (firstNanos == 0) {
                 firstNanos = System.nanoTime();
             }
-            receiver.accept(part, false);
+            receiver.accept(part, from.isLast(last));
             return;
         }
         MemberResponses behind = responses.get();
         for (Optional<StepRuns> next = from.next(behind); next.isPresent(); next = from.next(behind)) {
-            deliver(next.get(), receiver);
+            deliver(next.get(), receiver, () -> last.getAsBoolean() && behind.isLast());
             from.delivered(behind, next.get());
         }
     }

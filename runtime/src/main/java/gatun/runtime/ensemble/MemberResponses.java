@@ -67,6 +67,11 @@ final class MemberResponses {
         return Optional.ofNullable(open.peek());
     }
 
+    /** Whether the first is the last: the member has ended, and no other is on its way. */
+    boolean isLast() {
+        return ended && open.size() == 1 && failure == null;
+    }
+
     /** Forgets the first, which was delivered: one more may come. */
     void delivered() {
         open.remove();

@@ -12,6 +12,7 @@ import gatun.runtime.execution.SharedHolds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -198,6 +199,16 @@ final class StepRuns {
      */
     Optional<MemberResponses> responses() {
         return Optional.ofNullable(responses);
+    }
+
+    /** Whether the response of these steps ends the request: it is in the last place, and nothing has failed. */
+    boolean isLast(BooleanSupplier lastPlace) {
+        threads.lock();
+        try {
+            return failure == null && lastPlace.getAsBoolean();
+        } finally {
+            threads.unlock();
+        }
     }
 
     /** Forgets the first of the responses, which was delivered, and gives its memory up. */

@@ -57,6 +57,24 @@ class DecoupledEnsembleTest extends EnsembleFixture {
     }
 
     @Test
+    void shouldMarkTheLastResponseWhereTheDecoupledMemberHasEndedBefore() {
+        openDecoupled("OUT", step("each", "A=IN", "EACH=T"), step("next", "A=T", "NEXT=OUT"));
+        beforeElement.put("NEXT", element -> {
+            if (element == 2) {
+                Await.until(
+                        "the decoupled member has ended",
+                        () -> test.server().statistics("each", "").getFirst().successCount() == 1);
+            }
+        });
+        List<Boolean> marked = new ArrayList<>();
+        test.server().infer(test.input(test.request("e"), "IN", 3), (response, last) -> {
+            response.close();
+            marked.add(last);
+        });
+        assertThat(marked).containsExactly(false, false, true);
+    }
+
+    @Test
     void shouldShowInEachAnswerWhatIsMadeOncePerRequest() {
         openDecoupled("OUT T IN", step("next", "A=IN", "NEXT=T"), step("each", "A=T", "EACH=OUT"));
         List<String> responses = new ArrayList<>();
