@@ -19,6 +19,7 @@ import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
 import gatun.spi.EntryPoint;
+import gatun.spi.ParameterValue;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOutput;
 import java.time.Duration;
@@ -39,6 +40,10 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class CachedModel implements ServedModel {
     private final ServedModel model;
+
+    /** Whether the only parameters of responses are those of the request's place in a sequence. */
+    private final boolean ensemble;
+
     private final ResponseCache cache;
     private final BufferPool pool;
     private final ComposedRequests requests;
@@ -57,6 +62,7 @@ public final class CachedModel implements ServedModel {
 
     private CachedModel(ServedModel model, ResponseCache cache, BufferPool pool) {
         this.model = model;
+        this.ensemble = model.config().hasEnsembleScheduling();
         this.cache = cache;
         this.pool = pool;
         Map<String, List<String>> labels = new HashMap<>();
@@ -113,6 +119,7 @@ public final class CachedModel implements ServedModel {
             InferenceResponse response = respond(
                     answer,
                     found.get().outputs(),
+                    Map.of(),
                     new SharedHolds(List.of(found.get().claim())),
                     arrivedNanos);
             counters.hit(arrivedNanos);
@@ -125,11 +132,14 @@ public final class CachedModel implements ServedModel {
         List<Tensor> outputs =
                 response.outputs().stream().map(OutputTensor::tensor).toList();
         // A member that was replaced meanwhile may have had a part in it or not.
-        if (response.parameters().isEmpty() && generation().equals(now)) {
+        boolean whole = outputs.size() == answer.outputCount();
+        if (whole
+                && (ensemble || response.parameters().isEmpty())
+                && generation().equals(now)) {
             entry.put(outputs);
         }
         counters.miss(askedNanos - arrivedNanos + System.nanoTime() - answeredNanos);
-        return respond(answer, outputs, memory, arrivedNanos);
+        return respond(answer, outputs, response.parameters(), memory, arrivedNanos);
     }
 
     private Generation generation() {
@@ -228,10 +238,24 @@ public final class CachedModel implements ServedModel {
 
     /** Responds with those of {@code outputs} that are wanted, and gives up the caller's share of {@code memory}. */
     private InferenceResponse respond(
-            ComposedResponse answer, List<Tensor> outputs, SharedHolds memory, long arrivedNanos) {
+            ComposedResponse answer,
+            List<Tensor> outputs,
+            Map<String, ParameterValue> parameters,
+            SharedHolds memory,
+            long arrivedNanos) {
         try {
             for (int i = 0; i < answer.outputCount(); i++) {
-                answer.output(i, named(outputs, answer.outputName(i)), memory.share());
+                Optional<Tensor> output = named(outputs, answer.outputName(i));
+                if (output.isPresent()) {
+                    answer.output(i, output.get(), memory.share());
+                } else {
+                    answer.leaveOut(i); // as the model did
+                }
+            }
+            if (ensemble) {
+                answer.tellSequence();
+            } else {
+                parameters.forEach(answer::parameter);
             }
             return answer.response(model.name(), model.versionText());
         } catch (GatunException e) {
@@ -243,13 +267,10 @@ public final class CachedModel implements ServedModel {
         }
     }
 
-    private static Tensor named(List<Tensor> outputs, String name) {
-        for (int i = 0; i < outputs.size(); i++) {
-            if (outputs.get(i).spec().name().equals(name)) {
-                return outputs.get(i);
-            }
-        }
-        throw new AssertionError("a response to a request for '" + name + "' lacks it");
+    private static Optional<Tensor> named(List<Tensor> outputs, String name) {
+        return outputs.stream()
+                .filter(output -> output.spec().name().equals(name))
+                .findFirst();
     }
 
     @Override

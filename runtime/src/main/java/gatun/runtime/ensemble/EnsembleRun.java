@@ -181,6 +181,7 @@ final class EnsembleRun {
     }
 
     private void fill(ComposedResponse target, StepRuns from) {
+        target.tellSequence();
         for (int i = 0; i < target.outputCount(); i++) {
             int number = plan.tensor(target.outputName(i));
             Optional<EnsembleTensor> made = from.tensor(number);
@@ -188,6 +189,7 @@ final class EnsembleRun {
                 fill(target, i, made.get());
             } else if (plan.producer(number) != EnsemblePlan.FROM_REQUEST) {
                 // The member has run, and left it out of its response.
+                LOG.debug("Composing models did not output tensor {}", target.outputName(i));
                 target.leaveOut(i);
             } else if (!streams.any()) {
                 throw deadlock();

@@ -11,9 +11,12 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.spi.CorrelationId;
+import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +27,8 @@ import java.util.Optional;
  * {@link #fail}.
  */
 public final class ComposedResponse {
+    private static final ParameterValue NO_SEQUENCE = new ParameterValue.Int64(0);
+
     private final InferenceTicket ticket;
     private final ModelSignature signature;
     private final BufferPool pool;
@@ -143,6 +148,28 @@ public final class ComposedResponse {
     /** Leaves output {@code index} out. */
     public void leaveOut(int index) {
         ticket.leaveOut(outputName(index));
+    }
+
+    /** Adds a parameter to the response. */
+    public void parameter(String name, ParameterValue value) {
+        ticket.parameter(name, value);
+    }
+
+    /**
+     * Tells the client the place of its request in a sequence, as the responses of Triton's ensembles do, those to
+     * requests outside of a sequence too.
+     */
+    public void tellSequence() {
+        InferenceRequest request = ticket.request();
+        ParameterValue id = request.correlationId()
+                .<ParameterValue>map(correlation -> switch (correlation) {
+                    case CorrelationId.Uint64 number -> new ParameterValue.Int64(number.value());
+                    case CorrelationId.Text text -> new ParameterValue.Text(text.value());
+                })
+                .orElse(NO_SEQUENCE);
+        ticket.parameter("sequence_id", id);
+        ticket.parameter("sequence_start", new ParameterValue.Bool(request.sequenceStart()));
+        ticket.parameter("sequence_end", new ParameterValue.Bool(request.sequenceEnd()));
     }
 
     /**

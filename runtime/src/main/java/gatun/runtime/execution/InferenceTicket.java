@@ -288,6 +288,11 @@ final class InferenceTicket extends RequestTicket {
                     + "' begins with triton_, which the protocol keeps for itself; take another name");
         }
         Objects.requireNonNull(value, name);
+        parameter(name, value);
+    }
+
+    /** Adds a parameter to the next response. */
+    void parameter(String name, ParameterValue value) {
         response.parameter(name, value);
     }
 

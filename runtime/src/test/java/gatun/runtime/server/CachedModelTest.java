@@ -19,6 +19,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -71,6 +72,25 @@ class CachedModelTest {
         try (InferenceResponse response = test.server().infer(request)) {
             return response.outputs().getFirst().tensor().bytes().toArray(ValueLayout.JAVA_FLOAT);
         }
+    }
+
+    @Test
+    void shouldGiveTheParametersOfAModelAndNotRememberThem() {
+        test.model("m", CACHED);
+        test.open(
+                execution -> {
+                    int run = runs.incrementAndGet();
+                    ScriptedBackend.copy(execution);
+                    execution.requests().getFirst().responseParameter("run", new ParameterValue.Int64(run));
+                },
+                options -> options.responseCacheByteSize(1 << 20));
+        for (int run = 1; run <= 2; run++) {
+            try (InferenceResponse response = test.server().infer(request("m", 1, 3))) {
+                assertThat(response.parameters()).containsExactly(Map.entry("run", new ParameterValue.Int64(run)));
+            }
+        }
+        assertThat(test.server().statistics("m", "").getFirst().cache().hitCount())
+                .isZero();
     }
 
     @Test

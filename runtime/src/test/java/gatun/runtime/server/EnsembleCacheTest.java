@@ -4,7 +4,9 @@ package gatun.runtime.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.ControlMode;
+import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.spi.ParameterValue;
 import gatun.testing.Await;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +63,21 @@ class EnsembleCacheTest extends EnsembleFixture {
         assertThat(ask("outer")).isEqualTo(20);
         assertThat(ask("e")).isEqualTo(20);
         assertThat(runs).containsEntry("NEXT", 2).containsEntry("TWICE", 2);
+    }
+
+    @Test
+    void shouldTellEachRequestItsOwnPlaceInTheSequence() {
+        open("", CACHED);
+        assertThat(ask("e")).isEqualTo(2);
+        InferenceRequest last = test.input(test.request("e"), "IN", 1);
+        last.correlationId(7);
+        last.sequenceEnd(true);
+        try (InferenceResponse response = test.server().infer(last)) {
+            assertThat(response.parameters())
+                    .containsEntry("sequence_id", new ParameterValue.Int64(7))
+                    .containsEntry("sequence_end", new ParameterValue.Bool(true));
+        }
+        assertThat(runs).as("remembered").containsEntry("NEXT", 1);
     }
 
     @Test

@@ -391,6 +391,29 @@ class EnsembleTest extends EnsembleFixture {
     }
 
     @Test
+    void shouldTellThePlaceOfTheRequestInItsSequence() {
+        members();
+        test.model("e", ensemble("IN", "OUT", step("twice", "A=IN", "TWICE=OUT")))
+                .open(this::compute);
+        try (InferenceResponse alone = test.server().infer(test.input(test.request("e"), "IN", 2))) {
+            assertThat(alone.parameters())
+                    .containsExactly(
+                            Map.entry("sequence_id", new ParameterValue.Int64(0)),
+                            Map.entry("sequence_start", new ParameterValue.Bool(false)),
+                            Map.entry("sequence_end", new ParameterValue.Bool(false)));
+        }
+        InferenceRequest last = test.input(test.request("e"), "IN", 2);
+        last.correlationId("s7");
+        last.sequenceEnd(true);
+        try (InferenceResponse answered = test.server().infer(last)) {
+            assertThat(answered.parameters())
+                    .containsEntry("sequence_id", new ParameterValue.Text("s7"))
+                    .containsEntry("sequence_start", new ParameterValue.Bool(false))
+                    .containsEntry("sequence_end", new ParameterValue.Bool(true));
+        }
+    }
+
+    @Test
     void shouldGiveMembersTheIdPriorityTimeoutAndParametersOfTheRequest() {
         members();
         test.open(this::compute);

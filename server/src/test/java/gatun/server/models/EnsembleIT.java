@@ -134,6 +134,7 @@ class EnsembleIT {
         assertThat(json.body())
                 .contains(
                         "\"model_name\":\"simple_ensemble\"",
+                        "\"parameters\":{\"sequence_id\":0,\"sequence_start\":false,\"sequence_end\":false}",
                         SimpleModel.jsonData(twice(SimpleModel.LEFT)),
                         SimpleModel.jsonData(twice(SimpleModel.RIGHT)));
         ModelInferResponse response = ask("simple_ensemble");
