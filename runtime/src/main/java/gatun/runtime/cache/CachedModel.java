@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A model whose responses are cached: an equal request to the same version is answered from the cache. Requests are
@@ -245,9 +246,9 @@ public final class CachedModel implements ServedModel {
             long arrivedNanos) {
         try {
             for (int i = 0; i < answer.outputCount(); i++) {
-                Optional<Tensor> output = named(outputs, answer.outputName(i));
-                if (output.isPresent()) {
-                    answer.output(i, output.get(), memory.share());
+                Tensor output = named(outputs, answer.outputName(i));
+                if (output != null) {
+                    answer.output(i, output, memory.share());
                 } else {
                     answer.leaveOut(i); // as the model did
                 }
@@ -267,10 +268,13 @@ public final class CachedModel implements ServedModel {
         }
     }
 
-    private static Optional<Tensor> named(List<Tensor> outputs, String name) {
-        return outputs.stream()
-                .filter(output -> output.spec().name().equals(name))
-                .findFirst();
+    private static @Nullable Tensor named(List<Tensor> outputs, String name) {
+        for (int i = 0; i < outputs.size(); i++) {
+            if (outputs.get(i).spec().name().equals(name)) {
+                return outputs.get(i);
+            }
+        }
+        return null;
     }
 
     @Override
