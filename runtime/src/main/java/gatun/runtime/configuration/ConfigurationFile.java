@@ -25,6 +25,9 @@ public final class ConfigurationFile {
             .setSingularOverwritePolicy(TextFormat.Parser.SingularOverwritePolicy.FORBID_SINGULAR_OVERWRITES)
             .build();
 
+    /** How the parser begins to tell of a number that is none. */
+    private static final String NO_INTEGER = "Couldn't parse integer: ";
+
     private ConfigurationFile() {}
 
     /**
@@ -57,16 +60,32 @@ public final class ConfigurationFile {
             PARSER.merge(text, config);
         } catch (TextFormat.ParseException e) {
             List<Mistake> unknown = UnknownNames.in(text);
-            throw new ConfigurationSyntaxException(fileName, unknown.isEmpty() ? List.of(mistake(e)) : unknown);
+            throw new ConfigurationSyntaxException(fileName, unknown.isEmpty() ? List.of(mistake(e, text)) : unknown);
         }
         return config.build();
     }
 
     /** The failure of the parser, in one line and without the {@code line:column: } that its text starts with. */
-    private static Mistake mistake(TextFormat.ParseException e) {
+    private static Mistake mistake(TextFormat.ParseException e, String file) {
         String text = String.valueOf(e.getMessage());
         String position = e.getLine() + ":" + e.getColumn() + ": ";
         String problem = text.startsWith(position) ? text.substring(position.length()) : text;
-        return new Mistake(new Position(e.getLine(), e.getColumn()), problem.replaceAll("\\s*\\n\\s*", " "), "");
+        String shown = problem.startsWith(NO_INTEGER) ? noInteger(word(file, e.getLine(), e.getColumn())) : problem;
+        return new Mistake(new Position(e.getLine(), e.getColumn()), shown.replaceAll("\\s*\\n\\s*", " "), "");
+    }
+
+    /** In the words of the parser in C++. */
+    private static String noInteger(String word) {
+        return word.matches("[0-9]+") ? "Integer out of range (" + word + ")" : "Expected integer, got: " + word;
+    }
+
+    /** What stands at a position, up to the next blank or sign that ends a value. */
+    private static String word(String file, int line, int column) {
+        return file.lines()
+                .skip(line - 1L)
+                .findFirst()
+                .map(whole -> whole.substring(Math.min(whole.length(), column - 1)))
+                .map(rest -> rest.split("[\\s,;}\\]>]", 2)[0])
+                .orElse("");
     }
 }

@@ -19,10 +19,10 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -154,8 +154,8 @@ public final class ModelLayout {
                 out.println("Nothing was laid out.");
                 return BAD;
             }
-            // Where somebody else has made the folder meanwhile, this fails: it is not empty.
-            Files.move(folder, place, StandardCopyOption.ATOMIC_MOVE);
+            // A rename, since both lie in one folder; it fails where somebody else has made the place meanwhile.
+            Files.move(folder, place);
             done = true;
         } catch (FileAlreadyExistsException e) {
             throw new WrongRequest("'" + place + "' has come meanwhile, and is left as it is");
@@ -171,7 +171,7 @@ public final class ModelLayout {
         return DONE;
     }
 
-    /** Copies the model to where an engine looks for it, and the files of its weights, which begin with its name. */
+    /** Copies the model to where an engine looks for it, and the files beside it that hold its weights. */
     private static void copy(LooseModel model, Path version) throws IOException {
         if (model.fileName().isEmpty()) {
             copyFolder(model.path(), version.resolve(SAVED_MODEL));
@@ -180,18 +180,15 @@ public final class ModelLayout {
         String fileName = model.fileName().get();
         Files.copy(
                 model.path(), version.resolve(ModelFiles.standardName(fileName).orElse(fileName)));
-        try (Stream<Path> beside = Files.list(model.versionFolder())) {
-            for (Path file : beside.filter(Files::isRegularFile).toList()) {
-                String other = file.getFileName().toString();
-                if (other.startsWith(fileName) && !other.equals(fileName)) {
-                    Files.copy(file, version.resolve(other));
-                }
-            }
+        for (Path weights : ExternalWeights.of(model.path())) {
+            Path copy = version.resolve(weights.toString());
+            Files.createDirectories(copy.getParent());
+            Files.copy(model.versionFolder().resolve(weights), copy);
         }
     }
 
     private static void copyFolder(Path from, Path to) throws IOException {
-        try (Stream<Path> files = Files.walk(from)) {
+        try (Stream<Path> files = Files.walk(from, FileVisitOption.FOLLOW_LINKS)) {
             for (Path file : files.toList()) {
                 Files.copy(file, to.resolve(from.relativize(file).toString()));
             }

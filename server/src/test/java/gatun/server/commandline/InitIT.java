@@ -51,19 +51,13 @@ class InitIT {
     void shouldTakeTheNameOfTheFileAndAddToARepositoryThatIsThere() throws IOException {
         Path file = folder.resolve("resnet.onnx");
         Files.copy(ServerProcess.exampleModels().resolve("simple/1/model.onnx"), file);
-        Files.writeString(folder.resolve("resnet.onnx.data"), "weights");
+        Files.writeString(folder.resolve("resnet.onnx.bak"), "not named in the model");
         Path repository = Files.createDirectories(folder.resolve("models"));
         Files.createDirectories(repository.resolve("other/1"));
         init(0, file, "--model-repository=" + repository);
         assertThat(files(repository))
                 .containsExactly(
-                        "other",
-                        "other/1",
-                        "resnet",
-                        "resnet/1",
-                        "resnet/1/model.onnx",
-                        "resnet/1/resnet.onnx.data",
-                        "resnet/config.pbtxt");
+                        "other", "other/1", "resnet", "resnet/1", "resnet/1/model.onnx", "resnet/config.pbtxt");
 
         assertThat(init(2, file, "--model-repository=" + repository).log())
                 .contains("'" + repository.resolve("resnet") + "' is there already, and is left as it is");
