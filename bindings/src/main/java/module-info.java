@@ -8,7 +8,8 @@ module gatun.bindings {
             gatun.server,
             gatun.workers,
             gatun.backend.onnxruntime,
-            gatun.backend.tensorflow;
+            gatun.backend.tensorflow,
+            gatun.backend.trees;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.
     exports gatun.bindings.cuda to
             gatun.memory,
@@ -17,4 +18,8 @@ module gatun.bindings {
             gatun.backend.onnxruntime;
     exports gatun.bindings.tensorflow to
             gatun.backend.tensorflow;
+    exports gatun.bindings.xgboost to
+            gatun.backend.trees;
+    exports gatun.bindings.lightgbm to
+            gatun.backend.trees;
 }

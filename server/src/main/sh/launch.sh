@@ -2,7 +2,7 @@
 #
 #   GATUN_JAVA_OPTS   more flags for the JVM; they win over those below
 #   wrapper           Maven, or what downloads it
-#   tensorflow        the version of TensorFlow's library
+#   version_of NAME   prints the version of a library that can be installed
 
 jdk=
 least=22 # java.lang.foreign is final from there on
@@ -66,10 +66,44 @@ no_jdk() {
     fail "Install one, for example 'apt-get install openjdk-25-jdk' or from https://adoptium.net, or point JAVA_HOME to it."
 }
 
-# Downloads TensorFlow's library by Maven into the folder where the server looks for it.
-install_tensorflow() {
-    [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] \
-        || fail "there is a library of TensorFlow for Linux on x86-64 only; name your own with --backend-config=tensorflow,library=PATH"
+# Downloads the library $1 by Maven into the folder where the server looks for it. version_of NAME prints the version to take.
+install_library() {
+    case $1 in
+        tensorflow)
+            title=TensorFlow
+            option=tensorflow,library
+            artifact=org.tensorflow:tensorflow-core-native:$(version_of tensorflow):jar:linux-x86_64
+            platforms=x86_64
+            inside='**/libtensorflow*'
+            file=libtensorflow_cc.so.2
+            size='some 160 MB, which become several times that'
+            ;;
+        xgboost)
+            title=XGBoost
+            option=fil,xgboost-library
+            artifact=ml.dmlc:xgboost4j_2.12:$(version_of xgboost):jar
+            platforms='x86_64 aarch64'
+            inside="lib/linux/$(uname -m)/libxgboost4j.so"
+            file=libxgboost4j.so
+            size='18 MB'
+            ;;
+        lightgbm)
+            title=LightGBM
+            option=fil,lightgbm-library
+            artifact=com.microsoft.ml.lightgbm:lightgbmlib:$(version_of lightgbm):jar
+            platforms=x86_64
+            inside='com/microsoft/ml/lightgbm/linux/x86_64/lib_lightgbm.so'
+            file=lib_lightgbm.so
+            size='6 MB'
+            ;;
+        *) fail "what to install? Known are: gatun install tensorflow, xgboost or lightgbm" ;;
+    esac
+    case " $platforms " in
+        *" $(uname -m) "*) here=$(uname -s) ;;
+        *) here= ;;
+    esac
+    [ "$here" = Linux ] \
+        || fail "there is a library of $title for Linux on $platforms only; name your own with --backend-config=$option=PATH"
     [ -n "$jdk" ] || find_jdk java || no_jdk "to run Maven"
     cache=${GATUN_CACHE:-}
     if [ -z "$cache" ]; then
@@ -79,20 +113,20 @@ install_tensorflow() {
         esac
     fi
     mkdir -p "$cache"
-    scratch=$(mktemp -d "$cache/tensorflow.XXXXXX") # for this user alone, and on the same disk
+    scratch=$(mktemp -d "$cache/$1.XXXXXX") # for this user alone, and on the same disk
     trap 'rm -rf "$scratch"' EXIT
     trap 'exit 130' INT TERM
-    say "downloading TensorFlow $tensorflow, some 160 MB, which become several times that"
+    version=$(version_of "$1")
+    say "downloading $title $version, $size"
     (cd "$scratch" && JAVA_HOME=$jdk "$wrapper" -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
-        -Dartifact="org.tensorflow:tensorflow-core-native:$tensorflow:jar:linux-x86_64" \
-        -Dmdep.unpack.includes='**/libtensorflow*' -DoutputDirectory="$scratch/jar") \
-        || fail "Maven could not download TensorFlow; what it said stands above"
+        -Dartifact="$artifact" -Dmdep.unpack.includes="$inside" -DoutputDirectory="$scratch/jar") \
+        || fail "Maven could not download $title; what it said stands above"
     mkdir "$scratch/lib"
-    find "$scratch/jar" -name 'libtensorflow*' -type f -exec mv {} "$scratch/lib/" \;
-    [ -f "$scratch/lib/libtensorflow_cc.so.2" ] || fail "the archive of TensorFlow $tensorflow has no libtensorflow_cc.so.2"
-    rm -rf "$cache/tensorflow"
-    mv "$scratch/lib" "$cache/tensorflow"
-    say "installed TensorFlow $tensorflow in $cache/tensorflow"
+    find "$scratch/jar" -name '*.so*' -type f -exec mv {} "$scratch/lib/" \;
+    [ -f "$scratch/lib/$file" ] || fail "the archive of $title $version has no $file"
+    rm -rf "${cache:?}/$1"
+    mv "$scratch/lib" "$cache/$1"
+    say "installed $title $version in $cache/$1"
 }
 
 # The largest heap in MiB: less than usual where a container's limit is less than four times that, since tensors, models and

@@ -9,5 +9,6 @@ module gatun.backend.support {
             gatun.backend.identity,
             gatun.backend.onnxruntime,
             gatun.backend.tensorflow,
+            gatun.backend.trees,
             gatun.isolation;
 }

@@ -28,7 +28,9 @@ cp "$project/server/src/main/sh/distribution/gatun" "$made/bin"
 ln -s gatun "$made/bin/tritonserver"
 ln -s gatun "$made/bin/tensorflow_model_server"
 cp "$project/server/src/main/sh/launch.sh" "$project/mvnw" "$made/lib"
-sed -n 's:.*<tensorflow.version>\(.*\)</tensorflow.version>.*:\1:p' "$project/pom.xml" >"$made/lib/tensorflow.version"
+for library in tensorflow xgboost lightgbm; do
+    sed -n "s:.*<$library.version>\(.*\)</$library.version>.*:\1:p" "$project/pom.xml" >"$made/lib/$library.version"
+done
 cp "$project/LICENSE" "$project/CHANGELOG.md" "$made"
 cp -R "$project/examples/models/." "$made/models"
 

@@ -25,6 +25,9 @@ final class BackendChoice {
     }
 
     private static final String LITE = "model.tflite";
+    /** Triton's name for what runs decision trees. */
+    private static final String FOREST = "fil";
+
     private static final String SAVED_MODEL = "tensorflow_savedmodel";
 
     /** The values of {@code runtime} that mean nothing else than the backend. */
@@ -41,7 +44,12 @@ final class BackendChoice {
             new Kind("model.xml", "openvino", ""),
             new Kind("model.pt", "pytorch", "pytorch_libtorch"),
             new Kind("model.pt2", "pytorch_aoti", "torch_aoti"),
-            new Kind("model.py", "python", ""));
+            new Kind("model.py", "python", ""),
+            new Kind("xgboost.json", FOREST, ""),
+            new Kind("xgboost.ubj", FOREST, ""),
+            new Kind("xgboost.model", FOREST, ""),
+            new Kind("model.txt", FOREST, ""),
+            new Kind("checkpoint.tl", FOREST, ""));
 
     private static final String NO_FILE = "put the model's file, such as model.onnx, into each version's folder, or"
             + " write backend: \"...\" in config.pbtxt";
@@ -77,7 +85,8 @@ final class BackendChoice {
             // A platform that nobody knows contradicts what the file says.
             kindOfFile(config, versionDirectory.get()).ifPresent(found -> completed.setBackend(found.backend));
         }
-        kind.ifPresent(found -> fill(completed, found));
+        // Of a forest that names its backend, a parameter tells the file.
+        kind.filter(found -> !named || !found.backend.equals(FOREST)).ifPresent(found -> fill(completed, found));
         if (kind.isEmpty() && completed.getDefaultModelFilename().isEmpty() && versionDirectory.isPresent()) {
             completed.setDefaultModelFilename("model." + completed.getBackend());
         }

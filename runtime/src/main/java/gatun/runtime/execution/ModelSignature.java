@@ -69,7 +69,7 @@ final class ModelSignature {
         decoupled = config.getModelTransactionPolicy().getDecoupled();
         inputs = config.getInputList().stream().map(ModelSignature::rule).toArray(InputRule[]::new);
         outputs = config.getOutputList().stream()
-                .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of())))
+                .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of()), named))
                 .toArray(OutputRule[]::new);
         batchTensors = BatchTensors.of(config, outputs);
         allOutputs = config.getOutputList().stream()
@@ -179,7 +179,7 @@ final class ModelSignature {
     private OutputRule outputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
         return new OutputRule(
-                spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), null, List.of());
+                spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), null, null, List.of());
     }
 
     private Shape withoutBatch(EntryTensor tensor) {
@@ -201,13 +201,14 @@ final class ModelSignature {
                 reshape);
     }
 
-    private static OutputRule rule(ModelOutput output, List<String> labels) {
+    private static OutputRule rule(ModelOutput output, List<String> labels, @Nullable EntryPoint named) {
         if (!output.hasReshape()) {
             return new OutputRule(
                     output.getName(),
                     Datatypes.of(output.getDataType()),
                     shape(output.getDimsList()),
                     false,
+                    described(output, named),
                     null,
                     labels);
         }
@@ -217,8 +218,21 @@ final class ModelSignature {
                 Datatypes.of(output.getDataType()),
                 shape(backendDims),
                 false,
+                null,
                 new Reshape(backendDims, output.getDimsList()),
                 labels);
+    }
+
+    /** The shape that the backend says it gives, where it has other dimensions than the configuration. */
+    private static @Nullable Shape described(ModelOutput output, @Nullable EntryPoint named) {
+        if (named == null) {
+            return null;
+        }
+        return named.outputs().stream()
+                .filter(tensor -> tensor.spec().name().equals(output.getName()) && !tensor.anyShape())
+                .map(tensor -> tensor.spec().shape())
+                .findFirst()
+                .orElse(null);
     }
 
     private static Shape shape(List<Long> dims) {

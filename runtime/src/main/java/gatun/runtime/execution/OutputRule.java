@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param backendDims the dimensions that the backend gives, without the batch dimension
  * @param anyShape whether it may have any shape, whatever {@code backendDims} says
+ * @param described the shape that the backend says it gives instead, with all dimensions; null where that is as
+ *     {@code backendDims}
  * @param reshape the dimensions that the client gets instead of the backend's; null for the backend's
  * @param labels the names of its classes, by index; empty when it has none
  */
@@ -23,6 +25,7 @@ record OutputRule(
         Datatype datatype,
         Shape backendDims,
         boolean anyShape,
+        @Nullable Shape described,
         @Nullable Reshape reshape,
         List<String> labels) {
     /**
@@ -91,9 +94,13 @@ record OutputRule(
     }
 
     private boolean fits(Shape shape, int rows, int leading) {
-        if (shape.rank() != backendDims.rank() + leading
-                || shape.elementCount() < 0
-                || (leading > 0 && shape.dim(0) != rows)) {
+        if (shape.elementCount() < 0 || (leading > 0 && (shape.rank() == 0 || shape.dim(0) != rows))) {
+            return false;
+        }
+        if (described != null && described.accepts(shape)) {
+            return true;
+        }
+        if (shape.rank() != backendDims.rank() + leading) {
             return false;
         }
         for (int i = 0; i < backendDims.rank(); i++) {

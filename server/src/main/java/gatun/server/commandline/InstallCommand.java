@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "install",
         description = {
-            "Installs a library that is too large to come along.",
+            "Installs a library that does not come along.",
             "",
             "Downloads it with Maven into the user's cache (GATUN_CACHE, or else ~/.cache/gatun), where servers find it."
         },
@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         optionListHeading = "%nFlags:%n")
 final class InstallCommand implements Callable<Integer> {
     /** What can be installed. */
-    static final String TENSORFLOW = "tensorflow";
+    static final List<String> LIBRARIES = List.of("tensorflow", "xgboost", "lightgbm");
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
@@ -35,14 +35,14 @@ final class InstallCommand implements Callable<Integer> {
         private static final long serialVersionUID = 1;
 
         Libraries() {
-            super(List.of(TENSORFLOW));
+            super(LIBRARIES);
         }
     }
 
     @Parameters(
             paramLabel = "LIBRARY",
             completionCandidates = Libraries.class,
-            description = "What to install: " + TENSORFLOW + ".")
+            description = "What to install: tensorflow, xgboost or lightgbm.")
     String library = "";
 
     @Mixin

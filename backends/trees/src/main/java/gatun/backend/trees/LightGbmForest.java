@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.trees;
+
+import gatun.bindings.NativeMemory;
+import gatun.bindings.lightgbm.lightgbm_h;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Owns a booster of LightGBM. Its predictions may run side by side. */
+final class LightGbmForest implements Forest {
+    private static final int ALL = -1;
+
+    private final MemorySegment booster;
+    private final String model;
+    private final int features;
+    private final int trees;
+    private final int threads;
+    private final Map<Quantity, Integer> columns = new ConcurrentHashMap<>();
+
+    private LightGbmForest(MemorySegment booster, String model, int features, int trees, int threads) {
+        this.booster = booster;
+        this.model = model;
+        this.features = features;
+        this.trees = trees;
+        this.threads = threads;
+    }
+
+    /**
+     * Loads a model.
+     *
+     * @param model the model's name, for messages
+     * @param text its file, with a zero byte after it, which {@link gatun.backend.trees.files.LightGbmFile} found in order
+     * @param threads how many threads each run may use
+     * @throws GatunException INVALID_ARGUMENT when the library cannot read it
+     */
+    static LightGbmForest load(String model, String fileName, MemorySegment text, int threads) {
+        String what = "model '" + model + "': LightGBM cannot load its " + fileName;
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment number = scratch.allocate(ValueLayout.JAVA_INT);
+            MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);
+            check(lightgbm_h.LGBM_BoosterLoadModelFromString(text, number, out), ErrorCode.INVALID_ARGUMENT, what);
+            MemorySegment booster = out.get(ValueLayout.ADDRESS, 0);
+            try {
+                check(lightgbm_h.LGBM_BoosterGetNumFeature(booster, number), ErrorCode.INVALID_ARGUMENT, what);
+                int features = number.get(ValueLayout.JAVA_INT, 0);
+                if (features < 1) {
+                    throw GatunException.invalidArgument(what + ": it says that it has " + features + " features");
+                }
+                check(lightgbm_h.LGBM_BoosterNumberOfTotalModel(booster, number), ErrorCode.INVALID_ARGUMENT, what);
+                int trees = number.get(ValueLayout.JAVA_INT, 0);
+                return new LightGbmForest(booster, model, features, trees, threads);
+            } catch (RuntimeException | Error e) {
+                lightgbm_h.LGBM_BoosterFree(booster);
+                throw e;
+            }
+        }
+    }
+
+    /**
+     * Looks at what a call returned, in the thread that made it.
+     *
+     * @param code the kind of failure, if it is one
+     * @param what what failed, the beginning of the message
+     * @throws GatunException with the library's text
+     */
+    static void check(int returned, ErrorCode code, String what) {
+        if (returned != 0) {
+            throw new GatunException(
+                    code,
+                    what + ": "
+                            + NativeMemory.string(lightgbm_h.LGBM_GetLastError())
+                                    .strip());
+        }
+    }
+
+    /** The library's number for {@code quantity}. */
+    static int type(Quantity quantity) {
+        return switch (quantity) {
+            case VALUE -> lightgbm_h.C_API_PREDICT_NORMAL();
+            case CONTRIBUTIONS -> lightgbm_h.C_API_PREDICT_CONTRIB();
+            case LEAVES -> lightgbm_h.C_API_PREDICT_LEAF_INDEX();
+        };
+    }
+
+    @Override
+    public int features() {
+        return features;
+    }
+
+    /** How many trees there are. */
+    int trees() {
+        return trees;
+    }
+
+    @Override
+    public int columns(Quantity quantity) {
+        Integer known = columns.get(quantity);
+        if (known != null) {
+            return known;
+        }
+        int asked = askColumns(quantity);
+        columns.put(quantity, asked);
+        if (quantity != Quantity.VALUE) {
+            tryRow(quantity); // What the library has not for this model, it tells only then.
+        }
+        return asked;
+    }
+
+    private void tryRow(Quantity quantity) {
+        try (Arena scratch = Arena.ofConfined();
+                Predictor predictor = newPredictor(false)) {
+            MemorySegment row = scratch.allocate(ValueLayout.JAVA_FLOAT, features);
+            predictor.predict(quantity, row, Datatype.FP32, 1, MemorySegment.NULL);
+        } catch (GatunException e) {
+            throw GatunException.invalidArgument(
+                    "model '" + model + "' has no " + quantity.output() + ": " + e.getMessage());
+        }
+    }
+
+    private int askColumns(Quantity quantity) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment out = scratch.allocate(ValueLayout.JAVA_LONG);
+            check(
+                    lightgbm_h.LGBM_BoosterCalcNumPredict(booster, 1, type(quantity), 0, ALL, out),
+                    ErrorCode.INVALID_ARGUMENT,
+                    "model '" + model + "' has no " + quantity.output());
+            return Math.toIntExact(out.get(ValueLayout.JAVA_LONG, 0));
+        }
+    }
+
+    @Override
+    public Predictor newPredictor(boolean isOnly) {
+        return new LightGbmPredictor(this, booster, threads, isOnly);
+    }
+
+    @Override
+    public void close() {
+        lightgbm_h.LGBM_BoosterFree(booster);
+    }
+}

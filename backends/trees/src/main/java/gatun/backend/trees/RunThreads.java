@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.trees;
+
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
+
+/**
+ * How many threads a run may use.
+ *
+ * @param count at least 1
+ * @param text the same, and why, for people
+ */
+record RunThreads(int count, String text) {
+    /**
+     * As a model's parameters say, or else its share of the cores, so that all instances together have no more threads
+     * than there are cores.
+     */
+    static RunThreads of(Settings settings, ModelConfig config, int cores) {
+        if (settings.threads().isPresent()) {
+            int asked = settings.threads().getAsInt();
+            return new RunThreads(asked, "threads of a run: " + asked + ", as cpu_nthread says");
+        }
+        int instances = Math.max(
+                1,
+                config.getInstanceGroupList().stream()
+                        .mapToInt(ModelInstanceGroup::getCount)
+                        .sum());
+        int share = Math.max(1, cores / instances);
+        return new RunThreads(
+                share,
+                "threads of a run: " + share + ", of " + cores + (cores == 1 ? " core for " : " cores for ") + instances
+                        + (instances == 1 ? " instance" : " instances"));
+    }
+}

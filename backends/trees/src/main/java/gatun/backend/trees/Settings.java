@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.trees;
+
+import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.wire.inference.ModelConfig;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * A model's parameters, by the names that users of Triton's FIL backend know. Those that choose among that backend's
+ * ways to compute the same ({@code storage_type}, {@code algo}, {@code layout}, {@code chunk_size},
+ * {@code transfer_threshold}, ...) are taken and have no effect.
+ *
+ * @param format what is in the file; empty to tell by its name
+ * @param classifier whether the model chooses a class; empty for what the library's own prediction gives
+ * @param probabilities whether a classifier answers with each class's probability in place of the class
+ * @param threshold the probability above which a model of two classes chooses the second
+ * @param threads how many threads a run of one instance may use; empty for a choice
+ */
+record Settings(
+        Optional<ModelFormat> format,
+        Optional<Boolean> classifier,
+        boolean probabilities,
+        float threshold,
+        OptionalInt threads) {
+    private static final String FORMAT = "model_type";
+
+    /** Triton's name since 25.09; {@code output_class} before. */
+    private static final String CLASSIFIER = "is_classifier";
+
+    private static final String OLD_CLASSIFIER = "output_class";
+    private static final String PROBABILITIES = "predict_proba";
+    private static final String THRESHOLD = "threshold";
+    private static final String THREADS = "cpu_nthread";
+
+    private static final float USUAL_THRESHOLD = 0.5f;
+
+    /** More than any machine has cores for: a library makes as many as it is told. */
+    private static final int MAX_THREADS = 1024;
+
+    /**
+     * Those of a configuration.
+     *
+     * @throws ConfigurationException for a value that means nothing
+     */
+    static Settings of(ModelConfig config) {
+        Optional<ModelFormat> format = text(config, FORMAT).map(type -> ModelFormat.ofType(type)
+                .orElseThrow(() -> wrong(FORMAT, type, "one of " + ModelFormat.types())));
+        return new Settings(
+                format,
+                flag(config, OLD_CLASSIFIER).or(() -> flag(config, CLASSIFIER)),
+                flag(config, PROBABILITIES).orElse(false),
+                text(config, THRESHOLD).map(Settings::threshold).orElse(USUAL_THRESHOLD),
+                text(config, THREADS).map(Settings::threads).orElse(OptionalInt.empty()));
+    }
+
+    /** Whether answers are classes. */
+    boolean choosesClass() {
+        return classifier.orElse(false) && !probabilities;
+    }
+
+    /** Whether the file's own choice between a class and probabilities is to be passed over. */
+    boolean needsProbabilities() {
+        return classifier.isPresent() || probabilities;
+    }
+
+    private static Optional<String> text(ModelConfig config, String name) {
+        return Optional.ofNullable(config.getParametersMap().get(name))
+                .map(value -> value.getStringValue().strip())
+                .filter(text -> !text.isEmpty());
+    }
+
+    private static Optional<Boolean> flag(ModelConfig config, String name) {
+        return text(config, name).map(value -> switch (value) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw wrong(name, value, "true or false");
+        });
+    }
+
+    private static float threshold(String text) {
+        try {
+            float value = Float.parseFloat(text);
+            if (!Float.isNaN(value)) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the one error for everything that is no number.
+        }
+        throw wrong(THRESHOLD, text, "a number, such as 0.5");
+    }
+
+    private static OptionalInt threads(String text) {
+        try {
+            int value = Integer.parseInt(text);
+            if (value <= MAX_THREADS) {
+                return value > 0 ? OptionalInt.of(value) : OptionalInt.empty();
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the one error for everything that is no count.
+        }
+        throw wrong(THREADS, text, "a number up to " + MAX_THREADS + ", or -1 for a choice");
+    }
+
+    private static GatunException wrong(String name, String value, String expected) {
+        return new ConfigurationException(
+                ConfigurationPath.ofParameter(name),
+                "parameter '" + name + "' is '" + value + "'; expected " + expected);
+    }
+}

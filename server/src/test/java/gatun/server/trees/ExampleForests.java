@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.trees;
+
+import gatun.server.harness.ServerProcess;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** The models of {@code examples/trees}, rows to ask them about, and what their libraries' own packages answer. */
+final class ExampleForests {
+    static final int FEATURES = 6;
+
+    private static final Path FOLDER = ServerProcess.root().resolve("examples/trees");
+
+    private ExampleForests() {}
+
+    /** The repository. */
+    static Path models() {
+        return FOLDER.resolve("models");
+    }
+
+    /** The names of all models. */
+    static List<String> names() throws IOException {
+        try (var models = Files.list(models())) {
+            return models.map(model -> model.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    /** The only file of a model. */
+    static Path file(String model) throws IOException {
+        try (var files = Files.list(models().resolve(model).resolve("1"))) {
+            return files.findFirst().orElseThrow();
+        }
+    }
+
+    /** The rows, missing values as NaN. */
+    static double[][] rows() throws IOException {
+        return numbers(read("rows"));
+    }
+
+    /** What {@code model} answers: {@code value}, {@code contributions} or {@code leaves}, for each row. */
+    static double[][] expected(String model, String quantity) throws IOException {
+        return numbers(Objects.requireNonNull(((Map<?, ?>) read(model)).get(quantity)));
+    }
+
+    private static Object read(String name) throws IOException {
+        String text = Files.readString(FOLDER.resolve("expected").resolve(name + ".json"));
+        return Objects.requireNonNull(new Load(LoadSettings.builder().build()).loadFromString(text));
+    }
+
+    private static double[][] numbers(Object rows) {
+        return ((List<?>) rows)
+                .stream()
+                        .map(row -> ((List<?>) row)
+                                .stream()
+                                        .mapToDouble(
+                                                number -> number == null ? Double.NaN : ((Number) number).doubleValue())
+                                        .toArray())
+                        .toArray(double[][]::new);
+    }
+
+    /** All numbers as floats, one row after the other. */
+    static float[] floats(double[][] rows) {
+        double[] all = Arrays.stream(rows).flatMapToDouble(Arrays::stream).toArray();
+        float[] floats = new float[all.length];
+        for (int i = 0; i < all.length; i++) {
+            floats[i] = (float) all[i];
+        }
+        return floats;
+    }
+
+    /** As they are sent. */
+    static byte[] bytes(float... floats) {
+        ByteBuffer bytes = ByteBuffer.allocate(floats.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(floats);
+        return bytes.array();
+    }
+
+    /** As they were sent. */
+    static float[] floats(ByteBuffer bytes) {
+        float[] floats = new float[bytes.remaining() / Float.BYTES];
+        bytes.order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer().get(floats);
+        return floats;
+    }
+}
