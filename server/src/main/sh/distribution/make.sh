@@ -30,6 +30,7 @@ ln -s gatun "$made/bin/tensorflow_model_server"
 cp "$project/server/src/main/sh/launch.sh" "$project/mvnw" "$made/lib"
 sed -n 's:.*<tensorflow.version>\(.*\)</tensorflow.version>.*:\1:p' "$project/pom.xml" >"$made/lib/tensorflow.version"
 cp "$project/LICENSE" "$project/CHANGELOG.md" "$made"
+cp "$project/server/src/main/resources/gatun/server/gatun.jfc" "$made/lib"
 cp -R "$project/examples/models/." "$made/models"
 
 # The engine's jar has libraries for four systems, and classes that nobody calls.
