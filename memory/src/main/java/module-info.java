@@ -1,6 +1,7 @@
 /** Tensors over native memory: datatypes, shapes, pooled buffers, shared regions and their leases. */
 module gatun.memory {
     requires static org.jspecify;
+    requires jdk.jfr;
     requires gatun.bindings;
 
     exports gatun.memory.buffers;

@@ -1,6 +1,7 @@
 /** Model repository, configuration, schedulers and statistics; every protocol and every backend meet here. */
 module gatun.runtime {
     requires static org.jspecify;
+    requires jdk.jfr;
     requires transitive gatun.spi;
     requires java.management;
     requires com.google.protobuf;

@@ -30,6 +30,7 @@ module gatun.server {
     requires jdk.management;
     // Stop signals: see gatun.server.StopSignals.
     requires jdk.unsupported;
+    requires org.jline.terminal;
     requires org.slf4j;
     requires org.snakeyaml.engine;
 

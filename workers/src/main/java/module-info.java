@@ -1,6 +1,7 @@
 /** Worker processes: started, watched and fed by a backend, so that what crashes there is only they. */
 module gatun.workers {
     requires static org.jspecify;
+    requires jdk.jfr;
     requires org.slf4j;
     requires gatun.bindings;
     requires transitive gatun.memory;

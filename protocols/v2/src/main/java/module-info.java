@@ -2,6 +2,7 @@
 /** Triton's protocol, version 2: its routes over HTTP and its service over gRPC. */
 module gatun.v2 {
     requires static org.jspecify;
+    requires jdk.jfr;
     requires transitive gatun.protocol;
     requires gatun.lane;
     requires gatun.wire;

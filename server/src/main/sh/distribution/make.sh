@@ -32,6 +32,7 @@ for library in tensorflow xgboost lightgbm; do
     sed -n "s:.*<$library.version>\(.*\)</$library.version>.*:\1:p" "$project/pom.xml" >"$made/lib/$library.version"
 done
 cp "$project/LICENSE" "$project/CHANGELOG.md" "$made"
+cp "$project/server/src/main/resources/gatun/server/gatun.jfc" "$made/lib"
 cp -R "$project/examples/models/." "$made/models"
 
 # The engine's jar has libraries for four systems, and classes that nobody calls.

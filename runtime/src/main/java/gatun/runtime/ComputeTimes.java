@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -9,10 +10,15 @@ import java.util.concurrent.atomic.AtomicLong;
  * after the other.
  */
 public final class ComputeTimes {
+    private static final AtomicIntegerFieldUpdater<ComputeTimes> LARGEST_BATCH =
+            AtomicIntegerFieldUpdater.newUpdater(ComputeTimes.class, "largestBatch");
+
     private final AtomicLong queueNanos = new AtomicLong();
     private final AtomicLong inputNanos = new AtomicLong();
     private final AtomicLong inferNanos = new AtomicLong();
     private final AtomicLong outputNanos = new AtomicLong();
+
+    private volatile int largestBatch;
 
     /** Of a request for which nobody has worked yet. */
     public ComputeTimes() {}
@@ -30,6 +36,16 @@ public final class ComputeTimes {
         inputNanos.addAndGet(input);
         inferNanos.addAndGet(infer);
         outputNanos.addAndGet(output);
+    }
+
+    /** Notes that a run for the request had {@code rows} items, those of other requests included. */
+    void noteBatch(int rows) {
+        LARGEST_BATCH.accumulateAndGet(this, rows, Math::max);
+    }
+
+    /** The items of the largest run, those of other requests included; 0 where nobody has worked yet. */
+    public int largestBatch() {
+        return largestBatch;
     }
 
     /** Waiting for runs, in nanoseconds. */

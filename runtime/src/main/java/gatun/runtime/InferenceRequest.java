@@ -338,6 +338,13 @@ public final class InferenceRequest implements AutoCloseable {
         }
     }
 
+    /** Notes that a run for this request had {@code rows} items, where {@link #computeTimes(ComputeTimes)} was called. */
+    public void ranWith(int rows) {
+        if (computeTimes != null) {
+            computeTimes.noteBatch(rows);
+        }
+    }
+
     /** The inputs in the client's order; not yet checked against the model. */
     public List<Tensor> inputs() {
         return Collections.unmodifiableList(inputs);

@@ -11,6 +11,8 @@ import gatun.http.HttpSettings;
 import gatun.http.connection.Routes;
 import gatun.http.metrics.GpuUse;
 import gatun.http.metrics.MetricsRoutes;
+import gatun.http.routes.OpenApiJson;
+import gatun.http.routes.RouteTable;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
@@ -27,6 +29,7 @@ import gatun.server.settings.CloudSettings;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
+import gatun.server.text.Version;
 import gatun.tensorflow.serving.Monitoring;
 import gatun.tensorflow.serving.MonitoringFile;
 import gatun.tensorflow.serving.ServingMetrics;
@@ -202,7 +205,11 @@ final class ProtocolListeners {
         // By this class's own loader: an application's thread may know another, which does not have them.
         ServiceLoader.load(ProtocolProvider.class, ProtocolListeners.class.getClassLoader())
                 .forEach(found -> protocols.add(found.create(inference, common)));
-        List<Routes> routes = protocols.stream().map(Protocol::http).toList();
+        List<Routes> routes =
+                new ArrayList<>(protocols.stream().map(Protocol::http).toList());
+        List<RouteTable> tables = protocols.stream().map(Protocol::table).toList();
+        routes.add(
+                OpenApiJson.table("Gatun", Version.text(), tables, access.http().access()));
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
                 new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()),

@@ -155,10 +155,13 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         } finally {
             lock.unlock();
         }
+        WorkerEvents.Restarted event = WorkerEvents.restarting(name);
         try {
             started(starter.apply(this::ended));
+            event.end(true);
             LOG.info("The process of model instance '{}' runs again", name);
         } catch (RuntimeException e) {
+            event.end(false);
             // The end of a process that did not get to serve is told to its starter, and nobody else.
             ended(new WorkerEnd(WorkerEnd.Reason.EXIT, "could not be started: " + e.getMessage()));
         }

@@ -39,6 +39,7 @@ public final class WorkerProcess implements AutoCloseable {
     private final OutputStream input;
     private final LastWords lastWords = new LastWords();
     private final Thread errors;
+    private final long startedNanos = System.nanoTime();
 
     /** Guards the writer and the order of frames. */
     private final ReentrantLock sending = new ReentrantLock();
@@ -102,6 +103,7 @@ public final class WorkerProcess implements AutoCloseable {
                     "the process of '" + command.name() + "' could not be started: " + e.getMessage(),
                     e);
         }
+        WorkerEvents.started(command.name(), started.pid());
         return new WorkerProcess(command.name(), started);
     }
 
@@ -197,6 +199,8 @@ public final class WorkerProcess implements AutoCloseable {
         String how = killedBecause
                 .map(why -> "was ended by the server, because " + why)
                 .orElse(status > SIGNALLED ? "was ended by " + signal : "exited with status " + status);
+        Duration lifetime = Duration.ofNanos(System.nanoTime() - startedNanos);
+        WorkerEvents.ended(name, process.pid(), reason, how, lifetime);
         String said = lastWords.toString();
         return new WorkerEnd(reason, said.isEmpty() ? how : how + "; its last words: " + said);
     }

@@ -88,13 +88,18 @@ final class RequestRouting implements HttpRouting, Router {
     boolean answer(DirectRequest request) {
         Exchange exchange = new Exchange(connection, request);
         AccessEntry entry = begin(exchange);
+        boolean answered = true;
         try {
-            if (!answer(exchange)) {
-                entry = null; // it is begun anew where it is answered
-                return false;
-            }
+            answered = answer(exchange);
         } finally {
-            end(entry, exchange, connection.response().status());
+            if (answered) {
+                end(entry, exchange, connection.response().status());
+            } else if (entry != null) {
+                AccessEntry.unbind(); // an entry is begun anew where it is answered
+            }
+        }
+        if (!answered) {
+            return false;
         }
         exchange.finish();
         return true;
@@ -121,8 +126,6 @@ final class RequestRouting implements HttpRouting, Router {
             entry.byteSizes(
                     exchange.body().receivedByteSize(), connection.response().bodyByteSize());
             entry.end(status == 0 ? "" : Integer.toString(status));
-        } else if (accessLog.isOn()) {
-            AccessEntry.unbind();
         }
     }
 

@@ -254,7 +254,7 @@ public final class MetricsPage {
                 ConnectionFamilies.errors(open.errors()),
                 typed));
         AccessLog accessLog = server.accessLog();
-        if (accessLog.isOn()) {
+        if (accessLog.hasLines()) {
             families.add(counter(
                     "gatun_access_log_lines",
                     "Number of lines of the access log: written, and dropped because they came too fast or could not"

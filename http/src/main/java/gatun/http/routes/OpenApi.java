@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * Describes tables of routes in the words of <a href="https://spec.openapis.org/oas/v3.1.0">OpenAPI 3.1</a>, as YAML.
  */
 public final class OpenApi {
-    private static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)(?::([a-z]+))?\\}");
+    static final Pattern PARAMETER = Pattern.compile("\\{([a-z]+)(?::([a-z]+))?\\}");
 
     private OpenApi() {}
 
@@ -28,8 +28,8 @@ public final class OpenApi {
             }
         }
         StringBuilder yaml = new StringBuilder();
-        yaml.append("openapi: 3.1.0\ninfo:\n  title: ").append(title).append("\n  version: ");
-        yaml.append(version).append("\npaths:\n");
+        yaml.append("openapi: 3.1.0\ninfo:\n  title: ").append(title).append("\n  version: \"");
+        yaml.append(version).append("\"\npaths:\n");
         paths.forEach((path, routes) -> describe(yaml, path, routes));
         return yaml.toString();
     }

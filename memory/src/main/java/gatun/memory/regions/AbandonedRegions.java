@@ -64,7 +64,9 @@ final class AbandonedRegions implements AutoCloseable {
                 } else if (unregistered) {
                     region.retire(); // which takes it out when the last request that uses it has ended
                 } else if (regions.remove(name, region)) {
-                    region.retire();
+                    if (region.retire()) {
+                        RegionEvents.retired(region.status(), RegionEvents.Why.ABANDONED);
+                    }
                     example = name;
                     count++;
                 }

@@ -71,13 +71,13 @@ final class CudaRegion implements Region {
     }
 
     @Override
-    public void retire() {
-        leases.retire();
+    public boolean retire() {
+        return leases.retire();
     }
 
     @Override
-    public void retireWhenUnused() {
-        leases.retireWhenUnused();
+    public boolean retireWhenUnused() {
+        return leases.retireWhenUnused();
     }
 
     @Override

@@ -47,14 +47,17 @@ final class LeaseCount {
         change(-1, 0);
     }
 
-    /** Lets nobody in any more; a second call does nothing. */
-    void retire() {
-        change(0, RETIRED);
+    /** Lets nobody in any more; false where it was {@linkplain #isLeaving leaving} before. */
+    boolean retire() {
+        return change(0, RETIRED);
     }
 
-    /** Retires when there are no users, now or later; until then others may become users. A second call does nothing. */
-    void retireWhenUnused() {
-        change(0, GOES_UNUSED);
+    /**
+     * Retires when there are no users, now or later; until then others may become users. False where it
+     * was {@linkplain #isLeaving leaving} before.
+     */
+    boolean retireWhenUnused() {
+        return change(0, GOES_UNUSED);
     }
 
     /** Whether it is retired, or will be when there are no users. */
@@ -62,20 +65,23 @@ final class LeaseCount {
         return (state & (RETIRED | GOES_UNUSED)) != 0;
     }
 
-    /** Changes the number of users and adds a mark; retires and lets go where that leaves a marked one without users. */
-    private void change(int users, int mark) {
+    /**
+     * Changes the number of users and adds a mark; retires and lets go where that leaves a marked one without users.
+     * Whether it had no mark before.
+     */
+    private boolean change(int users, int mark) {
         while (true) {
             int seen = state;
             int next = (seen + users) | mark;
             boolean ends = (next & USERS) == 0 && (next & (RETIRED | GOES_UNUSED)) != 0;
             if (seen < 0 && (seen & USERS) == 0) {
-                return; // It was let go before.
+                return false; // It was let go before.
             }
             if (STATE.compareAndSet(this, seen, ends ? next | RETIRED : next)) {
                 if (ends) {
                     release.run();
                 }
-                return;
+                return (seen & (RETIRED | GOES_UNUSED)) == 0;
             }
         }
     }

@@ -12,11 +12,14 @@ sealed interface Region permits SystemRegion, CudaRegion {
     /** As {@link RegionRegistry#borrow}; {@code pool} lends the memory for copies. */
     RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool);
 
-    /** Lets nobody borrow it any more. */
-    void retire();
+    /** Lets nobody borrow it any more; false where it was {@linkplain #isLeaving leaving} before. */
+    boolean retire();
 
-    /** Retires it when no lease is out, now or later; until then it can be borrowed. */
-    void retireWhenUnused();
+    /**
+     * Retires it when no lease is out, now or later; until then it can be borrowed. False where it was {@linkplain
+     * #isLeaving leaving} before.
+     */
+    boolean retireWhenUnused();
 
     /** Whether it is retired, or will be when no lease is out. */
     boolean isLeaving();

@@ -84,8 +84,8 @@ public final class SharedRegions implements RegionRegistry {
         if (!(RegionKey.parse(name, key) instanceof RegionKey.ForeignDescriptor parsed)) {
             throw RegionErrors.notSealed(status);
         }
-        Region region =
-                opened(name, () -> new SystemRegion(status, RegionMapping.open(status, parsed, guards), this::end));
+        Region region = opened(
+                name, () -> new SystemRegion(status, RegionMapping.open(status, parsed, guards), this::endPrivate));
         return new PrivateRegion(region, pool);
     }
 
@@ -120,7 +120,9 @@ public final class SharedRegions implements RegionRegistry {
         if (isTaken(name)) {
             throw RegionErrors.nameTaken(name);
         }
-        add(opened(name, open));
+        Region region = opened(name, open);
+        add(region);
+        RegionEvents.registered(region.status());
     }
 
     /** Whether a region has that name that was not unregistered. */
@@ -131,6 +133,12 @@ public final class SharedRegions implements RegionRegistry {
 
     /** Forgets a region that nobody can borrow any more, and has it unmapped. */
     private void end(Region region, Runnable unmap) {
+        regions.remove(region.status().name(), region);
+        releaser.release(RegionEvents.unmapping(region.status(), unmap));
+    }
+
+    /** Has a region unmapped that has no name for others, nor events: its name is a secret. */
+    private void endPrivate(Region region, Runnable unmap) {
         regions.remove(region.status().name(), region);
         releaser.release(unmap);
     }
@@ -197,7 +205,9 @@ public final class SharedRegions implements RegionRegistry {
     public void unregister(String name, Class<? extends RegionStatus> kind) {
         Region region = regions.get(name);
         if (region != null && kind.isInstance(region.status())) {
-            region.retireWhenUnused();
+            if (region.retireWhenUnused()) {
+                RegionEvents.retired(region.status(), RegionEvents.Why.UNREGISTERED);
+            }
         }
     }
 
@@ -234,7 +244,9 @@ public final class SharedRegions implements RegionRegistry {
         abandoned.close();
         for (Region region : List.copyOf(regions.values())) {
             regions.remove(region.status().name(), region);
-            region.retire();
+            if (region.retire()) {
+                RegionEvents.retired(region.status(), RegionEvents.Why.CLOSED);
+            }
         }
         releaser.close();
     }

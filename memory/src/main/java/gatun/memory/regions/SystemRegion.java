@@ -58,13 +58,13 @@ final class SystemRegion implements Region {
     }
 
     @Override
-    public void retire() {
-        leases.retire();
+    public boolean retire() {
+        return leases.retire();
     }
 
     @Override
-    public void retireWhenUnused() {
-        leases.retireWhenUnused();
+    public boolean retireWhenUnused() {
+        return leases.retireWhenUnused();
     }
 
     @Override

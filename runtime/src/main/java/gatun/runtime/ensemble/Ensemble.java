@@ -12,6 +12,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.cache.ModelFingerprint;
+import gatun.runtime.events.ModelUnloadEvent;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
@@ -24,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -49,6 +51,7 @@ public final class Ensemble implements ServedModel {
     private final StepLimits limits;
     private final EnsembleCounters counters = new EnsembleCounters();
     private final RunningRequests running = new RunningRequests();
+    private final AtomicBoolean closed = new AtomicBoolean();
     private volatile long loadNanos;
 
     private Ensemble(
@@ -201,6 +204,7 @@ public final class Ensemble implements ServedModel {
                 ComputeTimes times = run.times();
                 counters.answered(response.batchSize(), request.origin(), arrivedNanos, run.firstNanos(), times);
                 request.computed(times.queueNanos(), times.inputNanos(), times.inferNanos(), times.outputNanos());
+                request.ranWith(times.largestBatch());
                 return answered;
             } finally {
                 running.leave();
@@ -318,7 +322,12 @@ public final class Ensemble implements ServedModel {
 
     @Override
     public boolean close(Duration grace) {
-        return running.close(grace);
+        ModelUnloadEvent event = ModelUnloadEvent.start(name(), versionText());
+        boolean ended = running.close(grace);
+        if (ended && closed.compareAndSet(false, true)) {
+            event.commit();
+        }
+        return ended;
     }
 
     @Override

@@ -67,6 +67,11 @@ final class ApartRun {
         return run.endedNanos() - run.startedNanos();
     }
 
+    /** The times of the latest run. */
+    Run times() {
+        return run;
+    }
+
     private void finish(List<SingleExecution> parts, List<InferenceTicket> tickets) {
         for (int i = 0; i < parts.size(); i++) {
             InferenceTicket ticket = tickets.get(i);

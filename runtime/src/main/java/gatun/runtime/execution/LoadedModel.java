@@ -10,6 +10,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.ModelConfiguration;
+import gatun.runtime.events.ModelUnloadEvent;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
@@ -261,6 +262,7 @@ public final class LoadedModel implements ServedModel {
     @Override
     public boolean close(Duration grace) {
         closing = true;
+        ModelUnloadEvent event = ModelUnloadEvent.start(name(), versionText);
         boolean ended = scheduler.close(grace);
         if (ended && backendClosed.compareAndSet(false, true)) {
             try {
@@ -269,6 +271,7 @@ public final class LoadedModel implements ServedModel {
                 // One backend's fault is not to keep others from being closed.
                 LOG.error("Model '{}' could not be closed in order", config.getName(), e);
             }
+            event.commit();
         }
         return ended;
     }

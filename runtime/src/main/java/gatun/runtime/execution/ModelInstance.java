@@ -3,6 +3,8 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.events.RunEvent;
 import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
@@ -139,13 +141,39 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
             tickets.forEach(ticket -> failures.giveUp(ticket, null));
             return 0;
         }
+        RunEvent event = RunEvent.start();
+        Run times;
+        long nanos;
         if (single) {
-            return singleRuns.run(opened, tickets.getFirst());
+            times = singleRuns.times();
+            nanos = singleRuns.run(opened, tickets.getFirst());
+        } else if (!step && runsApart) {
+            times = decoupled ? batchExecution.run() : apartRun.times();
+            nanos = decoupled ? runTogether(opened, tickets) : apartRun.run(opened, tickets, singleRuns.counters());
+        } else {
+            BatchExecution execution = step ? Objects.requireNonNull(sequenceExecution) : batchExecution;
+            times = execution.run();
+            nanos = runBatch(opened, tickets, execution);
         }
-        if (!step && runsApart) {
-            return decoupled ? runTogether(opened, tickets) : apartRun.run(opened, tickets, singleRuns.counters());
+        if (event != null && event.endWanted()) {
+            tell(event, tickets, nanos > 0 ? times : null);
         }
-        return runBatch(opened, tickets, step ? Objects.requireNonNull(sequenceExecution) : batchExecution);
+        return nanos;
+    }
+
+    /** @param times of the stages; null where the run goes on beside the instance */
+    private void tell(RunEvent event, List<InferenceTicket> tickets, @Nullable Run times) {
+        int rows = 0;
+        for (InferenceTicket ticket : tickets) {
+            rows += Math.max(1, ticket.batchSize());
+        }
+        ModelVersion asked = tickets.getFirst().request().model();
+        event.ranBy(modelName, Long.toString(asked.version()), spec.name());
+        event.batch(tickets.size(), rows);
+        if (times != null) {
+            times.tell(event);
+        }
+        event.commit();
     }
 
     private long runTogether(BackendInstance opened, List<InferenceTicket> tickets) {

@@ -5,6 +5,7 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.Origin;
+import gatun.runtime.events.RunEvent;
 import gatun.runtime.statistics.ExecutionTimes;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
@@ -134,6 +135,10 @@ final class Run implements ExecutionTimes {
 
     /** Tells the requests that have their responses how long the stages took. */
     void tellTimes() {
+        int rows = 0;
+        for (int i = 0; i < requests; i++) {
+            rows += inferences(i);
+        }
         for (int i = 0; i < requests; i++) {
             answered[i]
                     .request()
@@ -142,7 +147,13 @@ final class Run implements ExecutionTimes {
                             inferStarted - started,
                             inferEnded - inferStarted,
                             ended - inferEnded);
+            answered[i].request().ranWith(rows);
         }
+    }
+
+    /** Tells an event how long the stages of the run took, which has ended. */
+    void tell(RunEvent event) {
+        event.stages(inferStarted - started, inferEnded - inferStarted, ended - inferEnded);
     }
 
     /** @throws IllegalStateException on any other thread than the run's */

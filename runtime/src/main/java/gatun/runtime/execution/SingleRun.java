@@ -69,6 +69,11 @@ final class SingleRun {
         return stopper;
     }
 
+    /** The times of the latest run. */
+    Run times() {
+        return execution.run();
+    }
+
     /** What it has counted. */
     InstanceCounters counters() {
         return counters;

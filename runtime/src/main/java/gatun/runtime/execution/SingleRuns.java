@@ -159,6 +159,11 @@ final class SingleRuns {
         detachable.release(DETACHED_LIMIT);
     }
 
+    /** The times of the next run, and then of that. */
+    Run times() {
+        return present.times();
+    }
+
     /** What counts the runs of the instance's thread. */
     InstanceCounters counters() {
         return present.counters();

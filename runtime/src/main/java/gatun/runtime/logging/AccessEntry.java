@@ -3,6 +3,7 @@ package gatun.runtime.logging;
 
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.events.RequestEvent;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceParent;
 import java.net.SocketAddress;
@@ -12,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the access log says of one request. A listener makes it when a request's head has been read, {@linkplain #bind
+ * What the access log, and a flight recording, say of one request. A listener makes it when a request's head has been read, {@linkplain #bind
  * binds} it to the thread that answers, so that the server adds the model that is asked, and ends it once. Texts of
  * clients are kept as they came, up to a length. For one thread at a time, except {@link #end}.
  */
@@ -35,6 +36,10 @@ public final class AccessEntry {
     private final Instant time;
     private final long beganNanos;
     private final AtomicBoolean ended = new AtomicBoolean();
+
+    /** Null unless a recording wants it. */
+    private final @Nullable RequestEvent event;
+
     private String protocol = "";
     private String model = "";
     private String version = "";
@@ -53,6 +58,7 @@ public final class AccessEntry {
         this.request = request;
         this.time = Instant.now();
         this.beganNanos = System.nanoTime();
+        this.event = RequestEvent.start();
     }
 
     /**
@@ -129,7 +135,7 @@ public final class AccessEntry {
     }
 
     /**
-     * Ends the request and writes the entry; only the first call does anything.
+     * Ends the request, and writes the entry and its event; only the first call does anything.
      *
      * @param result the number or the name of the status that the client got; empty when it got none
      */
@@ -137,8 +143,25 @@ public final class AccessEntry {
         if (ended.compareAndSet(false, true)) {
             status = result;
             durationNanos = System.nanoTime() - beganNanos;
+            tell();
             log.write(this);
         }
+    }
+
+    private void tell() {
+        RequestEvent told = event;
+        if (told == null || !told.endWanted()) {
+            return;
+        }
+        told.asked(transport, protocol, request);
+        told.model(model, version);
+        told.answered(status, traceId);
+        told.byteSizes(inByteSize, outByteSize);
+        ComputeTimes stages = times;
+        if (stages != null) {
+            told.stages(stages);
+        }
+        told.commit();
     }
 
     /** When the request began. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.logging;
 
-/** Where a line for each request goes. Safe for any thread. */
+/** Where the entry of each request goes. Safe for any thread. */
 public interface AccessLog {
     /** Keeps nothing. */
     AccessLog OFF = new AccessLog() {
@@ -26,8 +26,13 @@ public interface AccessLog {
         }
     };
 
-    /** Whether entries are wanted; always the same. Where they are not, none need be made. */
+    /** Whether entries are wanted now, which may change at any time. Where they are not, none need be made. */
     boolean isOn();
+
+    /** Whether it writes a line for each entry; always the same. */
+    default boolean hasLines() {
+        return isOn();
+    }
 
     /** Takes over an entry, which nobody changes any more. Waits for nothing: what there is no room for is dropped. */
     void write(AccessEntry entry);

@@ -12,6 +12,7 @@ import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
+import gatun.runtime.events.ModelLoadEvent;
 import gatun.runtime.execution.ExecutionResources;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
@@ -103,9 +104,11 @@ final class ModelLoader {
         if (source.versions().isEmpty() && source.directory().listed()) {
             return List.of(new Result(VersionEntry.awaited(source.directory()), Optional.empty()));
         }
+        String engine = VersionEntry.engine(source.config());
         if (source.versions().isEmpty()) {
-            return List.of(Result.failed(
-                    name, "", VersionEntry.engine(source.config()), withoutVersions(source), Duration.ZERO));
+            GatunException failure = withoutVersions(source);
+            ModelLoadEvent.start(name, "").fail(engine, failure.getMessage());
+            return List.of(Result.failed(name, "", engine, failure, Duration.ZERO));
         }
         try {
             source.directory().warnOfOddNames();
@@ -115,15 +118,16 @@ final class ModelLoader {
                     .toList();
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(name, e);
+            Duration took = since(startedNanos);
             return versions.stream()
-                    .map(version -> Result.failed(
-                            name,
-                            Long.toString(version),
-                            VersionEntry.engine(source.config()),
-                            failure,
-                            since(startedNanos)))
+                    .map(version -> refused(name, Long.toString(version), engine, failure, took))
                     .toList();
         }
+    }
+
+    private static Result refused(String name, String version, String engine, GatunException failure, Duration took) {
+        ModelLoadEvent.start(name, version).fail(engine, failure.getMessage());
+        return Result.failed(name, version, engine, failure, took);
     }
 
     private static GatunException withoutVersions(ModelSource source) {
@@ -219,6 +223,7 @@ final class ModelLoader {
 
     private Result load(ModelSource source, long version, ModelEntry entry) {
         long startedNanos = System.nanoTime();
+        ModelLoadEvent event = ModelLoadEvent.start(source.name(), Long.toString(version));
         String engine = VersionEntry.engine(source.config());
         try {
             requireReadable(source.directory(), version);
@@ -238,9 +243,13 @@ final class ModelLoader {
                             : start(source, config, version, labels, entry));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
+            if (memory.isEmpty() || config.hasEnsembleScheduling()) {
+                event.succeed(engine);
+            }
             return Result.ready(loaded, loadTime, memory.isEmpty());
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(source.name(), e);
+            event.fail(engine, failure.getMessage());
             return Result.failed(source.name(), Long.toString(version), engine, failure, since(startedNanos));
         }
     }
@@ -260,11 +269,32 @@ final class ModelLoader {
             return opening.apply(new ModelCounters());
         }
         OnDemandModel model = new OnDemandModel(
-                memory.get(), config, version, source.directory().byteSize(version), opening, entry::readyVersions);
+                memory.get(),
+                config,
+                version,
+                source.directory().byteSize(version),
+                told(opening, config, version),
+                entry::readyVersions);
         if (atOnce) {
             model.load();
         }
         return model;
+    }
+
+    private static Function<ModelCounters, LoadedModel> told(
+            Function<ModelCounters, LoadedModel> opening, ModelConfig config, long version) {
+        return counters -> {
+            ModelLoadEvent event = ModelLoadEvent.start(config.getName(), Long.toString(version));
+            String engine = VersionEntry.engine(config);
+            try {
+                LoadedModel loaded = opening.apply(counters);
+                event.succeed(engine);
+                return loaded;
+            } catch (RuntimeException | Error e) {
+                event.fail(engine, String.valueOf(e.getMessage()));
+                throw e;
+            }
+        };
     }
 
     /** From now on what is loaded is loaded at once, so that who asked for it learns whether it can be. */

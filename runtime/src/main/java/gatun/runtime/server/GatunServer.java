@@ -34,6 +34,7 @@ import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.logging.RecordedLog;
 import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.repository.BackendDirectory;
@@ -95,7 +96,7 @@ public final class GatunServer implements InferenceServer {
         heap = new HeapBudget(options.limits().heapByteSize());
         log = options.log();
         tracing = options.tracing();
-        accessLog = options.accessLog();
+        accessLog = new RecordedLog(options.accessLog());
         listing = options.listed().isPresent();
         strictReadiness = options.strictReadiness();
         exitTimeout = options.exitTimeout();

@@ -76,6 +76,7 @@ public final class GatunCommand implements Callable<Integer> {
         command.addSubcommand(new CheckCommand());
         command.addSubcommand(new InitCommand());
         command.addSubcommand(new ModelsCommand());
+        command.addSubcommand(new TopCommand());
         command.addSubcommand(new BenchCommand(embedded));
         command.addSubcommand(new TritonServerCommand());
         command.addSubcommand(new ModelServerCommand());

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The table of the models of a server. */
 public final class ModelListing {
@@ -18,6 +19,8 @@ public final class ModelListing {
             List.of("Model", "Version", "Platform", "State", "Requests", "Failed", "Average");
     private static final Set<Integer> NUMBERS = Set.of(4, 5, 6);
     private static final String NOTHING = "-";
+    private static final int NAME_LIMIT = 256;
+    private static final int REASON_LIMIT = 4096;
 
     private ModelListing() {}
 
@@ -38,8 +41,13 @@ public final class ModelListing {
             rows.add(row(client, model));
             if (!model.reason().isEmpty()) {
                 String version = model.version().isEmpty() ? "" : " version " + model.version();
-                reasons.append(model.name()).append(version).append(": ");
-                reasons.append(model.reason().strip().replace("\n", "\n    ")).append('\n');
+                reasons.append(SafeText.of(model.name() + version, NAME_LIMIT)).append(": ");
+                reasons.append(model.reason()
+                                .strip()
+                                .lines()
+                                .map(line -> SafeText.of(line, REASON_LIMIT))
+                                .collect(Collectors.joining("\n    ")))
+                        .append('\n');
             }
         }
         return table.render(TITLES, NUMBERS, rows) + reasons;
@@ -48,10 +56,12 @@ public final class ModelListing {
     private static List<String> row(GatunClient client, RepositoryModel model) {
         Optional<ModelStatistics> statistics = model.isReady() ? statistics(client, model) : Optional.empty();
         return List.of(
-                model.name(),
-                model.version().isEmpty() ? NOTHING : model.version(),
-                model.isReady() ? platform(client, model) : NOTHING,
-                model.state().isEmpty() ? "not loaded" : model.state().toLowerCase(Locale.ROOT),
+                SafeText.of(model.name(), NAME_LIMIT),
+                model.version().isEmpty() ? NOTHING : SafeText.of(model.version(), NAME_LIMIT),
+                model.isReady() ? SafeText.of(platform(client, model), NAME_LIMIT) : NOTHING,
+                model.state().isEmpty()
+                        ? "not loaded"
+                        : SafeText.of(model.state(), NAME_LIMIT).toLowerCase(Locale.ROOT),
                 statistics
                         .map(counted -> Long.toString(
                                 counted.getInferenceStats().getSuccess().getCount()))

@@ -32,6 +32,7 @@ class CommandWordsTest extends CommandFixture {
                         "check",
                         "init",
                         "models",
+                        "top",
                         "bench",
                         "tritonserver",
                         "tensorflow_model_server",
@@ -41,7 +42,16 @@ class CommandWordsTest extends CommandFixture {
                 .contains("@FILE");
         assertThat(out.toString().lines()).allMatch(line -> line.length() <= 80);
         for (String command : List.of(
-                "serve", "check", "init", "bench", "tritonserver", "tensorflow_model_server", "install", "help")) {
+                "serve",
+                "check",
+                "init",
+                "models",
+                "top",
+                "bench",
+                "tritonserver",
+                "tensorflow_model_server",
+                "install",
+                "help")) {
             out.getBuffer().setLength(0);
             assertThat(run("help", command)).isZero();
             assertThat(out.toString()).startsWith("Usage: gatun " + command).contains("--help");

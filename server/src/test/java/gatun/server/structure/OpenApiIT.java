@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.cloud.sagemaker.SageMakerProtocol;
 import gatun.cloud.sagemaker.SageMakerSettings;
 import gatun.http.routes.OpenApi;
+import gatun.http.routes.OpenApiJson;
+import gatun.http.routes.RouteTable;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.protocol.Protocol;
@@ -19,6 +21,7 @@ import gatun.v1.protocol.V1Protocol;
 import gatun.v2.protocol.V2Protocol;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,8 +43,10 @@ class OpenApiIT {
                     new V1Protocol(server, settings),
                     new SageMakerProtocol(server, settings, SageMakerSettings.STANDARD));
 
-            String made = OpenApi.describe(
-                    "Gatun", "2", protocols.map(Protocol::table).toList());
+            List<RouteTable> tables =
+                    new ArrayList<>(protocols.map(Protocol::table).toList());
+            tables.add(OpenApiJson.table("Gatun", "2", tables, settings.http().access()));
+            String made = OpenApi.describe("Gatun", "2", tables);
 
             Path written = Files.writeString(Path.of(System.getProperty("gatun.it.folder"), "openapi.yaml"), made);
             assertThat(made).as("%s; copy %s there", DESCRIPTION, written).isEqualTo(Files.readString(DESCRIPTION));

@@ -94,6 +94,7 @@ public final class V2Routes {
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
         InferRoute infer = new InferRoute(server, maxInputByteSize, forwarding, binary);
         GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, forwarding);
+        ModelApiRoute api = new ModelApiRoute(server);
         MetadataRoutes metadata = new MetadataRoutes(server, settings.healthBodies());
         StatisticsRoutes statistics = new StatisticsRoutes(server);
         LoggingRoutes logging = new LoggingRoutes(server, jsonBody);
@@ -117,6 +118,11 @@ public final class V2Routes {
                 get(ROOT + "/health/live", ApiGroup.HEALTH, "Whether the server is live", plain(metadata::live)),
                 get(ROOT + "/health/ready", ApiGroup.HEALTH, "Whether the server is ready", plain(metadata::ready)),
                 get(MODEL, ApiGroup.METADATA, "A model's inputs and outputs", ofVersion(metadata::model)),
+                get(
+                        MODEL + "/openapi.json",
+                        ApiGroup.METADATA,
+                        "A model's inference with its own tensors, as OpenAPI",
+                        ofVersion(api::answer)),
                 get(MODEL + "/ready", ApiGroup.HEALTH, "Whether a model is ready", ofVersion(metadata::modelReady)),
                 get(
                         MODEL + "/config",

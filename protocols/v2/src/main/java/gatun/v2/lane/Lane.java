@@ -30,6 +30,7 @@ public final class Lane implements Hold {
     private final PreparedTable prepared;
     private final Runnable onEnd;
     private final LaneCall[] calls;
+    private final LaneEvents events;
 
     /** The thread of the lane, and requests that are under way: who needs the memory. */
     private final AtomicInteger users = new AtomicInteger(1);
@@ -65,6 +66,12 @@ public final class Lane implements Hold {
         for (int i = 0; i < calls.length; i++) {
             calls[i] = new LaneCall(this, i);
         }
+        this.events = new LaneEvents(geometry);
+    }
+
+    /** Tells a recording that it takes requests from now on. */
+    void tellOpened() {
+        events.opened();
     }
 
     /** Its name, which only its client knows. */
@@ -215,6 +222,7 @@ public final class Lane implements Hold {
             }
             ended = true;
         }
+        events.closed();
         prepared.close();
         onEnd.run();
         for (LaneCall call : calls) {

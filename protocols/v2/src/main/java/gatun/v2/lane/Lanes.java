@@ -131,6 +131,7 @@ public final class Lanes implements AutoCloseable {
                     ErrorCode.RESOURCE_EXHAUSTED,
                     "there are " + lanes.size() + " lanes, as many as the server's threads for them can look at");
         }
+        lane.tellOpened();
         return lane;
     }
 

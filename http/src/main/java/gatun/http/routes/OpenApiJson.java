@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.routes;
+
+import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
+import gatun.http.json.JsonWriter;
+import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.ApiGroup;
+import io.helidon.http.Status;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+
+/**
+ * {@code GET /openapi.json}: the description of a listener's tables in the words of <a
+ * href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>, which most programs read. Made once.
+ */
+public final class OpenApiJson {
+    private static final String PATH = "/openapi.json";
+    private static final ResponseHeaders HEADERS =
+            ResponseHeaders.of(ResponseHeaders.constant(Status.OK_200, "Content-Type: application/json"));
+
+    private final byte[] description;
+
+    /**
+     * A path as it is described.
+     *
+     * @param pattern with the kinds of its parameters
+     * @param operations by method
+     */
+    private record DescribedPath(String path, String pattern, Map<String, Route> operations) {}
+
+    private OpenApiJson(byte[] description) {
+        this.description = description;
+    }
+
+    /**
+     * A table with the one path of the description of {@code tables} and of itself.
+     *
+     * @param title of the API
+     * @param version of the server
+     * @param access which groups of requests need which headers; the description is metadata
+     */
+    public static RouteTable table(String title, String version, List<RouteTable> tables, ApiAccess access) {
+        List<Route> rows = new ArrayList<>();
+        tables.forEach(table -> rows.addAll(table.rows()));
+        rows.add(row((exchange, path) -> {}));
+        OpenApiJson self = new OpenApiJson(describe(title, version, rows));
+        return new RouteTable(
+                PATH, List.of(row((exchange, path) -> self.answer(exchange))), access, StandardConventions.INSTANCE);
+    }
+
+    private static Route row(RouteHandler handler) {
+        return Route.get(PATH, ApiGroup.METADATA, "This description of all paths", handler);
+    }
+
+    private void answer(Exchange exchange) {
+        exchange.answer(HEADERS, exchange.json(HEADERS).raw(description, description.length));
+    }
+
+    private static byte[] describe(String title, String version, List<Route> rows) {
+        // Rows of several protocols may have one path in common, and write its parameters differently.
+        Map<String, DescribedPath> paths = new LinkedHashMap<>();
+        for (Route row : rows) {
+            for (String pattern : PathPattern.expand(row.path())) {
+                paths.computeIfAbsent(
+                                OpenApi.PARAMETER.matcher(pattern).replaceAll("{$1}"),
+                                path -> new DescribedPath(path, pattern, new LinkedHashMap<>()))
+                        .operations()
+                        .putIfAbsent(row.method().text().toLowerCase(Locale.ROOT), row);
+            }
+        }
+        JsonWriter json = new JsonWriter();
+        json.raw("{\"openapi\":\"3.0.3\",\"info\":{\"title\":").string(title);
+        json.raw(",\"version\":").string(version);
+        json.raw("},\"paths\":{");
+        String comma = "";
+        for (DescribedPath path : paths.values()) {
+            json.raw(comma).string(path.path());
+            json.raw(":{");
+            writeParameters(json, path.pattern());
+            writeOperations(json, path.operations());
+            json.raw('}');
+            comma = ",";
+        }
+        json.raw("}}");
+        return Arrays.copyOf(json.array(), json.size());
+    }
+
+    private static void writeParameters(JsonWriter json, String pattern) {
+        Matcher parameter = OpenApi.PARAMETER.matcher(pattern);
+        boolean any = false;
+        while (parameter.find()) {
+            json.raw(any ? "," : "\"parameters\":[").raw("{\"name\":").string(parameter.group(1));
+            json.raw(",\"in\":\"path\",\"required\":true,\"schema\":{\"type\":\"")
+                    .raw("number".equals(parameter.group(2)) ? "integer" : "string")
+                    .raw("\"}}");
+            any = true;
+        }
+        json.raw(any ? "]," : "");
+    }
+
+    private static void writeOperations(JsonWriter json, Map<String, Route> operations) {
+        String comma = "";
+        for (Map.Entry<String, Route> operation : operations.entrySet()) {
+            Route route = operation.getValue();
+            json.raw(comma).string(operation.getKey());
+            json.raw(":{\"tags\":[").string(route.group().wireName());
+            json.raw("],\"summary\":").string(route.summary());
+            json.raw(",\"responses\":{\"default\":{\"description\":\"The response, or why there is none\"}}}");
+            comma = ",";
+        }
+    }
+}

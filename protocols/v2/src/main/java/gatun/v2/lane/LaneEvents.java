@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.v2.lane;
+
+import gatun.lane.LaneGeometry;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Description;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+
+/**
+ * What a flight recording tells of lanes. A lane's name is its client's secret, so that events number lanes instead.
+ * Safe for any thread.
+ */
+@SuppressWarnings("UnusedVariable") // recordings read the fields
+final class LaneEvents {
+    private static final AtomicLong LAST = new AtomicLong();
+
+    private final long number = LAST.incrementAndGet();
+    private final long openedNanos = System.nanoTime();
+    private final LaneGeometry geometry;
+
+    /** Of a lane that begins now. */
+    LaneEvents(LaneGeometry geometry) {
+        this.geometry = geometry;
+    }
+
+    /** The lane takes requests. */
+    void opened() {
+        Opened event = new Opened();
+        if (event.shouldCommit()) {
+            event.lane = number;
+            event.slots = geometry.slots();
+            event.byteSize = geometry.byteSize();
+            event.commit();
+        }
+    }
+
+    /** The lane takes no requests any more. */
+    void closed() {
+        Closed event = new Closed();
+        if (event.shouldCommit()) {
+            event.lane = number;
+            event.slots = geometry.slots();
+            event.byteSize = geometry.byteSize();
+            event.lifetime = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - openedNanos);
+            event.commit();
+        }
+    }
+
+    @Name("gatun.LaneOpened")
+    @Label("Lane Opened")
+    @Description("A client opened a lane: requests in shared memory, without a socket")
+    @Category({"Gatun", "Shared Memory"})
+    @StackTrace(false)
+    private static final class Opened extends Event {
+        @Label("Lane")
+        @Description("Its number in this process, from 1")
+        private long lane;
+
+        @Label("Slots")
+        @Description("How many requests it has room for at a time")
+        private int slots;
+
+        @Label("Size")
+        @DataAmount
+        private long byteSize;
+    }
+
+    @Name("gatun.LaneClosed")
+    @Label("Lane Closed")
+    @Description("A lane has ended, with its client's connection or with the server")
+    @Category({"Gatun", "Shared Memory"})
+    @StackTrace(false)
+    private static final class Closed extends Event {
+        @Label("Lane")
+        @Description("Its number in this process, from 1")
+        private long lane;
+
+        @Label("Slots")
+        @Description("How many requests it had room for at a time")
+        private int slots;
+
+        @Label("Size")
+        @DataAmount
+        private long byteSize;
+
+        @Label("Lifetime")
+        @Timespan(Timespan.MILLISECONDS)
+        private long lifetime;
+    }
+}

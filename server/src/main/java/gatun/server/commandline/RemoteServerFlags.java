@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.commandline;
+
+import gatun.client.ClientOptions;
+import gatun.client.Retries;
+import gatun.client.TlsOptions;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** Flags of commands that ask a running server: where it is, who asks, whom to trust, and for how long. */
+final class RemoteServerFlags {
+    @Option(
+            names = {"-u", "--url"},
+            paramLabel = "URL",
+            defaultValue = "http://localhost:8000",
+            description =
+                    "Where the server is: http://HOST:PORT, https://HOST:PORT, grpc://HOST:PORT, grpcs://HOST:PORT,"
+                            + " unix:PATH or grpc+unix:PATH (default: ${DEFAULT-VALUE}).")
+    String url = "";
+
+    @Option(names = "--token", paramLabel = "TOKEN", description = "Say who asks: authorization: Bearer TOKEN.")
+    Optional<String> token = Optional.empty();
+
+    @Option(
+            names = "--header",
+            paramLabel = "NAME:VALUE",
+            description = "Send this header; may be given several times.")
+    List<String> headers = List.of();
+
+    @Option(
+            names = "--tls-ca",
+            paramLabel = "FILE",
+            description = "Trust servers whose certificate one of these (PEM) signed.")
+    Optional<Path> authorities = Optional.empty();
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            defaultValue = "10",
+            converter = Count.class,
+            description = "Wait no longer for an answer (default: ${DEFAULT-VALUE}).")
+    int timeoutSeconds;
+
+    /** Reads how many seconds there are. */
+    static final class Count implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String value) {
+            return FlagType.COUNT.read(value);
+        }
+    }
+
+    /** How long an answer is waited for. */
+    Duration timeout() {
+        return Duration.ofSeconds(timeoutSeconds);
+    }
+
+    /**
+     * The options of a client of that server, which asks once.
+     *
+     * @throws ParameterException of {@code command} when a flag has a value that makes no sense
+     */
+    ClientOptions options(CommandLine command) {
+        ClientOptions options;
+        try {
+            options = ClientOptions.of(url);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(command, "--url: " + e.getMessage(), e);
+        }
+        options = options.withDeadline(timeout()).withRetries(Retries.NONE);
+        if (token.isPresent()) {
+            options = options.withToken(token.get());
+        }
+        if (authorities.isPresent()) {
+            options = options.withTls(TlsOptions.trusting(authorities.get()));
+        }
+        for (String header : headers) {
+            int colon = header.indexOf(':');
+            if (colon < 1) {
+                throw new ParameterException(command, "--header: '" + header + "' has no name: expected NAME:VALUE.");
+            }
+            options = options.withHeader(
+                    header.substring(0, colon).strip(),
+                    header.substring(colon + 1).strip());
+        }
+        return options;
+    }
+}
