@@ -31,7 +31,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class RequestEventBenchmark {
     /** Without a recording; with one of other events; of requests above a threshold that none reaches; of each. */
     @Param({"none", "others", "threshold", "all"})
-    private String recorded = "none";
+    public String recorded = "none";
 
     private final AccessLog log = new RecordedLog(AccessLog.OFF);
     private @Nullable Recording recording;

@@ -33,7 +33,7 @@ class ExternalWeightsTest {
         model.writeBytes(key.getBytes(StandardCharsets.UTF_8));
         model.write(0x12);
         if (bytes.length >= 0x80) {
-            model.write(bytes.length & 0x7F | 0x80);
+            model.write((bytes.length & 0x7F) | 0x80);
             model.write(bytes.length >> 7);
         } else {
             model.write(bytes.length);

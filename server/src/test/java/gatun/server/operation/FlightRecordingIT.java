@@ -160,12 +160,13 @@ class FlightRecordingIT {
 
     private void assertRegionsLanesAndWorkers() {
         for (String name : List.of("Registered", "Retired", "Unmapped")) {
-            RecordedEvent event = one("gatun.Region" + name, any -> true);
-            assertThat(event.getString("name")).isEqualTo("recorded");
+            RecordedEvent event = one("gatun.Region" + name, region -> is(region, "name", "recorded"));
             assertThat(event.getString("kind")).isEqualTo("system");
             assertThat(event.getLong("byteSize")).isEqualTo(4096);
         }
-        assertThat(one("gatun.RegionRetired", any -> true).getString("reason")).isEqualTo("unregistered");
+        assertThat(one("gatun.RegionRetired", region -> is(region, "name", "recorded"))
+                        .getString("reason"))
+                .isEqualTo("unregistered");
         RecordedEvent opened = one("gatun.LaneOpened", any -> true);
         RecordedEvent closed = one("gatun.LaneClosed", any -> true);
         assertThat(opened.getLong("lane")).isEqualTo(closed.getLong("lane")).isEqualTo(1);
