@@ -54,11 +54,12 @@ public final class TreesComparison {
 
     private final Arena arena = Arena.ofShared();
     private final int threads;
-    private final SymbolLookup library =
-            SymbolLookup.libraryLookup(BenchmarkFiles.compile("trees_loop.c", "native-headers"), arena);
+    private final SymbolLookup library;
 
+    @SuppressWarnings("restricted")
     private TreesComparison(int threads) {
         this.threads = threads;
+        library = SymbolLookup.libraryLookup(BenchmarkFiles.compile("trees_loop.c", "native-headers"), arena);
     }
 
     /** Measures. */

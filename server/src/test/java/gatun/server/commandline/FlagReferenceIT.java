@@ -20,7 +20,8 @@ class FlagReferenceIT {
         String made = FlagReference.markdown(
                 Objects.requireNonNull(command.getSubcommands().get("serve")).getCommandSpec());
 
-        Path written = Files.writeString(Path.of(System.getProperty("gatun.it.folder"), "flags.md"), made);
+        Path folder = Files.createDirectories(Path.of(System.getProperty("gatun.it.folder")));
+        Path written = Files.writeString(folder.resolve("flags.md"), made);
         assertThat(made).as("%s; copy %s there", page, written).isEqualTo(Files.readString(page));
     }
 }
