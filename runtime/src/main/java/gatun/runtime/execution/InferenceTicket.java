@@ -121,6 +121,8 @@ final class InferenceTicket extends RequestTicket {
     protected void attend() {
         ResponseStream receiver = responses;
         if (receiver != null && !receiver.deliver()) {
+            // First, so that a run which this ends finds the reason.
+            unwanted = true;
             receiver.abandon();
             request().cancellation().cancel();
         }
