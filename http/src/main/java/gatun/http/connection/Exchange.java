@@ -287,8 +287,13 @@ public final class Exchange {
                     header(HeaderNames.ACCESS_CONTROL_REQUEST_HEADERS).orElse("*"));
             header(HeaderNames.ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
         }
+        answerBodiless(ResponseHeaders.of(NO_CONTENT));
+    }
+
+    /** Answers with {@code headers} of a status that has no body, such as 304. */
+    public void answerBodiless(ResponseHeaders headers) {
         answered = true;
-        connection.response().sendBodiless(ResponseHeaders.of(NO_CONTENT), closes());
+        connection.response().sendBodiless(headers, closes());
     }
 
     /** Whether a response has been begun, so that no other can be given. */
