@@ -4,6 +4,7 @@ package gatun.server;
 import gatun.cloud.sagemaker.SageMakerProtocol;
 import gatun.cloud.vertexai.VertexAiProtocol;
 import gatun.cloud.vertexai.VertexAiSettings;
+import gatun.console.protocol.ConsoleProtocol;
 import gatun.grpc.GrpcListener;
 import gatun.grpc.GrpcSettings;
 import gatun.http.HttpListener;
@@ -26,6 +27,7 @@ import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.AccessSettings;
 import gatun.server.settings.CloudSettings;
+import gatun.server.settings.ConsoleSettings;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
@@ -119,7 +121,14 @@ final class ProtocolListeners {
         }
     }
 
-    private record ListenAddress(Endpoint.Protocol protocol, SocketAddress address) {}
+    private record ListenAddress(Endpoint.Protocol protocol, SocketAddress address) {
+        boolean forOperators() {
+            return switch (protocol) {
+                case METRICS, CONSOLE, CONSOLE_HTTPS -> true;
+                case HTTP, HTTPS, GRPC, TENSORFLOW_GRPC, TENSORFLOW_REST, VERTEX_AI, SAGEMAKER -> false;
+            };
+        }
+    }
 
     private List<ListenAddress> addresses() {
         List<ListenAddress> addresses = new ArrayList<>();
@@ -149,6 +158,13 @@ final class ProtocolListeners {
         ListenerSettings.MetricsSettings metrics = listeners.metrics();
         if (metrics.enabled()) {
             addresses.add(onPort(Endpoint.Protocol.METRICS, metrics.address().orElse(http.address()), metrics.port()));
+        }
+        ConsoleSettings console = listeners.console();
+        if (console.enabled() && console.port().isPresent()) {
+            addresses.add(onPort(
+                    httpTls.isPresent() ? Endpoint.Protocol.CONSOLE_HTTPS : Endpoint.Protocol.CONSOLE,
+                    console.address().orElse(http.address()),
+                    console.port().get()));
         }
         addCloud(
                 addresses,
@@ -205,11 +221,10 @@ final class ProtocolListeners {
         // By this class's own loader: an application's thread may know another, which does not have them.
         ServiceLoader.load(ProtocolProvider.class, ProtocolListeners.class.getClassLoader())
                 .forEach(found -> protocols.add(found.create(inference, common)));
-        List<Routes> routes =
-                new ArrayList<>(protocols.stream().map(Protocol::http).toList());
-        List<RouteTable> tables = protocols.stream().map(Protocol::table).toList();
-        routes.add(
-                OpenApiJson.table("Gatun", Version.text(), tables, access.http().access()));
+        ConsoleSettings console = listening.console();
+        List<Routes> plain = routes(protocols, common);
+        List<Routes> withConsole = console.enabled() ? routes(withConsole(protocols, common), common) : plain;
+        List<Routes> onHttp = console.onHttp() ? withConsole : plain;
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
                 new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()),
@@ -237,8 +252,11 @@ final class ProtocolListeners {
         for (ListenAddress address : addresses()) {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (address.protocol()) {
-                        case HTTP -> listener -> httpListener.configure(listener, routes);
-                        case HTTPS -> listener -> httpListener.configure(listener, httpTls.orElseThrow(), routes);
+                        case HTTP -> listener -> httpListener.configure(listener, onHttp);
+                        case HTTPS -> listener -> httpListener.configure(listener, httpTls.orElseThrow(), onHttp);
+                        case CONSOLE -> listener -> httpListener.configure(listener, withConsole);
+                        case CONSOLE_HTTPS ->
+                            listener -> httpListener.configure(listener, httpTls.orElseThrow(), withConsole);
                         case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpcListener, address, listener);
                         case TENSORFLOW_REST ->
                             listener -> httpListener.configure(listener, List.of(tensorFlow.http()));
@@ -250,7 +268,7 @@ final class ProtocolListeners {
             listeners.add(Listener.start(
                     new Endpoint(address.protocol(), address.address()),
                     wire(address),
-                    address.protocol() == Endpoint.Protocol.METRICS ? operators : open,
+                    address.forOperators() ? operators : open,
                     settings.lifecycle().exitTimeout(),
                     protocol));
         }
@@ -258,6 +276,22 @@ final class ProtocolListeners {
         // end.
         opened.add(v2);
         return listeners.endpoints();
+    }
+
+    private static List<Protocol> withConsole(List<Protocol> protocols, ProtocolSettings common) {
+        List<Protocol> all = new ArrayList<>(protocols);
+        all.addFirst(new ConsoleProtocol(common)); // before v2, which takes all of /v2
+        return all;
+    }
+
+    /** The routes of {@code protocols}, in that order, and of their description. */
+    private static List<Routes> routes(List<Protocol> protocols, ProtocolSettings common) {
+        List<Routes> routes =
+                new ArrayList<>(protocols.stream().map(Protocol::http).toList());
+        List<RouteTable> tables = protocols.stream().map(Protocol::table).toList();
+        routes.add(
+                OpenApiJson.table("Gatun", Version.text(), tables, common.http().access()));
+        return routes;
     }
 
     private Optional<Routes> vertexAi(InferenceServer inference, ProtocolSettings common, Routes metrics) {
@@ -324,8 +358,8 @@ final class ProtocolListeners {
 
     private WireProtocol wire(ListenAddress address) {
         return switch (address.protocol()) {
-            case HTTP, TENSORFLOW_REST, METRICS, VERTEX_AI, SAGEMAKER -> WireProtocol.HTTP;
-            case HTTPS -> WireProtocol.HTTPS;
+            case HTTP, TENSORFLOW_REST, METRICS, CONSOLE, VERTEX_AI, SAGEMAKER -> WireProtocol.HTTP;
+            case HTTPS, CONSOLE_HTTPS -> WireProtocol.HTTPS;
             case GRPC, TENSORFLOW_GRPC -> securesGrpc(address) ? WireProtocol.GRPCS : WireProtocol.GRPC;
         };
     }

@@ -8,9 +8,6 @@ import { time } from './format.js';
 const HEIGHT = 150;
 const AXIS_WIDTH = 58;
 
-/** The names of the colours, in the style sheet. */
-export const lineClasses = ['line-1', 'line-2', 'line-3', 'line-4'];
-
 /**
  * A chart. Its element is put into the page as it is; the caller ends it by close().
  */
@@ -25,7 +22,7 @@ export class Chart {
 
     /**
      * @param label what the chart shows, for those who do not see it
-     * @param lines the names of the lines
+     * @param lines the name of each line, and the class that has its colour
      * @param format makes a text of a value
      */
     constructor(label, lines, format) {
@@ -85,15 +82,15 @@ export class Chart {
                 scales: { y: { range: (plot, low, high) => [0, high > 0 ? high * 1.1 : 1] } },
                 series: [
                     {},
-                    ...this.#lines.map((label, i) => ({
+                    ...this.#lines.map(([label, kind]) => ({
                         label,
-                        stroke: colour(lineClasses[i]),
+                        stroke: colour(kind),
                         width: 1.5,
                         points: { show: (plot, series, from, to) => isSparse(plot.data[series], from, to), size: 4 },
                     })),
                 ],
                 axes: [
-                    { ...axis, size: 26, space: 70, values: (plot, splits) => splits.map((at) => time(at * 1000)) },
+                    { ...axis, size: 26, space: 60, values: (plot, splits) => splits.map((at) => time(at * 1000)) },
                     { ...axis, size: AXIS_WIDTH, space: 30, values: (plot, splits) => splits.map(format) },
                 ],
             },

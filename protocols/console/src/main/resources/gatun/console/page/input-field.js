@@ -62,6 +62,11 @@ export class InputField {
         this.#fillWith('Count up');
     }
 
+    /** Whether a picture can be drawn or chosen for it. */
+    get takesPicture() {
+        return Boolean(this.#picture);
+    }
+
     close() {
         this.#picture?.close();
     }

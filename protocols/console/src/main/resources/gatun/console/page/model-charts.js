@@ -3,7 +3,7 @@
 
 import { html, nothing } from './lit/lit-html.js';
 import { changed } from './redraw.js';
-import { Chart, lineClasses } from './chart.js';
+import { Chart } from './chart.js';
 import { History } from './history.js';
 import { count, nanos, rate } from './format.js';
 
@@ -18,27 +18,27 @@ const FIGURES = [
         title: 'Rate',
         format: rate,
         lines: [
-            ['requestsPerSecond', 'Requests/s'],
-            ['failuresPerSecond', 'Failures/s'],
+            ['requestsPerSecond', 'Requests/s', 'line-main'],
+            ['failuresPerSecond', 'Failures/s', 'line-bad'],
         ],
     },
     {
         title: 'Latency',
         format: nanos,
         lines: [
-            ['p50Nanos', 'p50'],
-            ['p99Nanos', 'p99'],
-            ['queueP50Nanos', 'Queue p50'],
-            ['inferP50Nanos', 'Inference p50'],
+            ['p50Nanos', 'p50', 'line-main'],
+            ['p99Nanos', 'p99', 'line-tail'],
+            ['queueP50Nanos', 'Queue p50', 'line-queue'],
+            ['inferP50Nanos', 'Inference p50', 'line-engine'],
         ],
     },
-    { title: 'Batches', format: rate, lines: [['meanBatch', 'Mean size']] },
+    { title: 'Batches', format: rate, lines: [['meanBatch', 'Mean size', 'line-main']] },
     {
         title: 'Load',
         format: count,
         lines: [
-            ['pending', 'Waiting'],
-            ['instances', 'Instances'],
+            ['pending', 'Waiting', 'line-queue'],
+            ['instances', 'Instances', 'line-engine'],
         ],
     },
 ];
@@ -46,7 +46,7 @@ const FIGURES = [
 export class ModelCharts {
     #history = new History();
     #range = RANGES[0];
-    #charts = FIGURES.map((figure) => new Chart(`${figure.title} over time`, figure.lines.map(([, text]) => text), figure.format));
+    #charts = FIGURES.map((figure) => new Chart(`${figure.title} over time`, figure.lines.map(([, text, kind]) => [text, kind]), figure.format));
 
     /** Shows the history as the server has it. */
     load(history) {
@@ -92,7 +92,7 @@ export class ModelCharts {
     }
 
     #legend(figure) {
-        return figure.lines.map(([key, text], i) => html`<span class="legend"><span class=${`key ${lineClasses[i]}`}></span>${text}
+        return figure.lines.map(([key, text, kind]) => html`<span class="legend"><span class=${`key ${kind}`}></span>${text}
             <b>${figure.format(this.#history.newest(key))}</b></span>`);
     }
 }

@@ -124,7 +124,7 @@ export class ModelView {
         const server = this.#app.overview?.server ?? {};
         return html`<div class="title">
             <div class="grow">
-                <p class="crumbs"><a href=${overviewAddress}>Models</a></p>
+                <p class="crumbs"><a href=${overviewAddress}>Overview</a></p>
                 <h1 tabindex="-1">${this.#name} <span class="muted">${this.#version}</span></h1>
             </div>
             ${state ? stateChip(state) : nothing}
@@ -164,7 +164,7 @@ export class ModelView {
             return empty(this.#slowest ? 'No request in the last hour.' : 'Loading …');
         }
         const now = this.#app.overview?.atMillis;
-        return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="slowest"><table>
+        return html`<div class="scroll limited" tabindex="0" role="region" aria-labelledby="slowest"><table>
             <thead><tr><th scope="col">Took</th><th scope="col">When</th><th scope="col">Over</th>
                 <th scope="col" class="number">Batch</th><th scope="col" class="number">In</th><th scope="col" class="number">Out</th></tr></thead>
             <tbody>${this.#slowest.map((request) => html`<tr>
@@ -274,7 +274,7 @@ function configuration(details, row) {
         ${completed.length ? html`<div class="body"><h3>Completed by the server</h3><div class="scroll" tabindex="0" role="region" aria-label="What was completed"><table>
             <thead><tr><th scope="col">What</th><th scope="col">Value</th><th scope="col">Why</th></tr></thead>
             <tbody>${completed.slice(0, 200).map((one) => html`<tr><th scope="row" class="mono">${cut(one.path, 200)}</th>
-                <td class="mono">${cut(one.value, 300)}</td><td>${cut(one.why, 300)}</td></tr>`)}</tbody>
+                <td class="mono">${cut(one.value, 300)}</td><td class="prose">${cut(one.why, 300)}</td></tr>`)}</tbody>
         </table></div></div>` : nothing}
         ${details.configuration ? html`<details class="body"><summary>The whole configuration</summary>
             <pre class="long-text" tabindex="0" role="region" aria-label="Configuration">${details.configuration}</pre></details>` : nothing}`;

@@ -73,12 +73,12 @@ export class OverviewView {
             <div class="tile"><dt>Versions ready</dt>
                 <dd>${count(ready)} <small>of ${count(models.length)}${loading ? `, ${loading} loading` : ''}</small></dd></div>
             <div class="tile"><dt>Connections</dt><dd>${count((connections.http ?? 0) + (connections.grpc ?? 0))}
-                <small>${connections.lanes ? `and ${count(connections.lanes)} lanes` : ''}</small></dd></div>
+                <small>${connections.lanes ? `and ${count(connections.lanes)} ${connections.lanes === 1 ? 'lane' : 'lanes'}` : ''}</small></dd></div>
             ${usage('Buffer pool', pool.usedBytes, pool.totalBytes)}
             ${(overview.gpuPools ?? []).map((gpu) => usage(`Pool of GPU ${gpu.device}`, gpu.usedBytes, gpu.totalBytes))}
             ${usage('Java heap', heap.usedBytes, heap.maxBytes)}
             <div class="tile"><dt>Processor</dt><dd>${rate(process.cpuPerSecond)} <small>cores</small></dd></div>
-            <div class="tile"><dt>Memory of the process</dt><dd>${bytes(process.residentBytes)}</dd></div>
+            <div class="tile"><dt>Process memory</dt><dd>${bytes(process.residentBytes)}</dd></div>
         </dl>`;
     }
 
@@ -165,17 +165,17 @@ function byName(one, other) {
 function row(m) {
     const instances = m.busyInstances === undefined ? count(m.instances) : `${count(m.busyInstances)} of ${count(m.instances)}`;
     return html`<tr role="row">
-        <th role="rowheader" scope="row" class="whole"><a href=${modelAddress(m.name, m.version ?? '')}>${cut(m.name, 200)}</a>
+        <th role="rowheader" scope="row" class="two"><a href=${modelAddress(m.name, m.version ?? '')}>${cut(m.name, 200)}</a>
             <span class="muted">${m.version}</span></th>
-        <td role="cell" class="whole" data-label="">${stateChip(m.state)}${condition(m)}</td>
-        <td role="cell" data-label="Engine">${m.engine ?? UNKNOWN}</td>
-        <td role="cell" class="number" data-label="Instances">${instances}</td>
+        <td role="cell" class=${m.reason ? 'whole' : 'one'}>${stateChip(m.state)}${condition(m)}</td>
+        <td role="cell" class="minor" data-label="Engine">${m.engine ?? UNKNOWN}</td>
+        <td role="cell" class="number minor" data-label="Instances">${instances}</td>
         <td role="cell" class="number" data-label="Requests/s">${rate(m.requestsPerSecond)}</td>
         <td role="cell" class=${m.failuresPerSecond > 0 ? 'number attention' : 'number'} data-label="Failures/s">${rate(m.failuresPerSecond)}</td>
         <td role="cell" class="number" data-label="p50">${nanos(m.p50Nanos)}</td>
         <td role="cell" class="number" data-label="p99">${nanos(m.p99Nanos)}</td>
         <td role="cell" class="number" data-label="Waiting">${count(m.pending)}</td>
-        <td role="cell" class="number" data-label="Batch">${rate(m.meanBatch)}</td>
+        <td role="cell" class="number minor" data-label="Batch">${rate(m.meanBatch)}</td>
         <td role="cell" class="number" data-label="Memory">${bytes(m.memoryBytes)}</td>
     </tr>`;
 }

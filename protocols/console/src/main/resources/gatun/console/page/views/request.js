@@ -54,7 +54,7 @@ export class RequestView {
     render() {
         const { name, version } = this.#route;
         return html`<div class="title"><div class="grow">
-                <p class="crumbs"><a href=${overviewAddress}>Models</a> / <a href=${modelAddress(name, version)}>${name} ${version}</a></p>
+                <p class="crumbs"><a href=${overviewAddress}>Overview</a> / <a href=${modelAddress(name, version)}>${name} ${version}</a></p>
                 <h1 tabindex="-1">A request that took ${this.#request ? nanos(this.#request.totalNanos) : '…'}</h1>
             </div></div>
             ${this.#request ? this.#parts(this.#request) : html`<div class="panel">${empty(this.#problem ?? 'Loading …')}</div>`}`;

@@ -161,7 +161,7 @@ export class TryView {
     render() {
         const { name, version } = this.#route;
         return html`<div class="title"><div class="grow">
-                <p class="crumbs"><a href=${overviewAddress}>Models</a> / <a href=${modelAddress(name, version)}>${name} ${version}</a></p>
+                <p class="crumbs"><a href=${overviewAddress}>Overview</a> / <a href=${modelAddress(name, version)}>${name} ${version}</a></p>
                 <h1 tabindex="-1">Try ${name}</h1>
             </div></div>
             ${this.#problem ? html`<p class="panel problem empty" role="alert">${cut(this.#problem, 2000)}</p>` : nothing}
@@ -181,7 +181,7 @@ export class TryView {
                     ${this.#running
                         ? html`<button type="button" @click=${() => this.#stop()}>Stop</button><span class="muted">Running …</span>`
                         : html`<button class="primary">Ask the model</button>`}
-                    ${this.#details.decoupled ? nothing : html`<label class="check"><input type="checkbox" .checked=${this.#asksAtOnce}
+                    ${this.#details.decoupled || !this.#fields.some((field) => field.takesPicture) ? nothing : html`<label class="check"><input type="checkbox" .checked=${this.#asksAtOnce}
                         @change=${(event) => (this.#asksAtOnce = event.currentTarget.checked)}> Ask with each new picture</label>`}
                 </div>
             </form>
@@ -206,7 +206,7 @@ export class TryView {
 
     #timeText() {
         const { isStream, count, tookMillis } = this.#result;
-        const took = `${millis(tookMillis)} with the way there and back`;
+        const took = `${millis(tookMillis)}, measured here`;
         return isStream ? `${count} ${count === 1 ? 'response' : 'responses'}, ${took}` : took;
     }
 
