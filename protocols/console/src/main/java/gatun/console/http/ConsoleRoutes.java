@@ -53,7 +53,15 @@ public final class ConsoleRoutes implements Routes {
                                 ApiGroup.CONSOLE,
                                 "A file of the console's page",
                                 (exchange, path) ->
-                                        files.answer(exchange, path.value("folder") + "/" + path.value("file")))),
+                                        files.answer(exchange, path.value("folder") + "/" + path.value("file"))),
+                        get(
+                                PAGE + "/{folder}/{inner}/{file}",
+                                ApiGroup.CONSOLE,
+                                "A file of a library of the console's page",
+                                (exchange, path) -> files.answer(
+                                        exchange,
+                                        String.join(
+                                                "/", path.value("folder"), path.value("inner"), path.value("file"))))),
                 ApiAccess.open(),
                 StandardConventions.INSTANCE);
     }

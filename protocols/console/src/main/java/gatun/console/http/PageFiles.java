@@ -27,8 +27,8 @@ final class PageFiles {
 
     private static final String FOLDER = "/gatun/console/page/";
 
-    /** At most one folder deep; nothing that begins with a dot. */
-    private static final Pattern NAME = Pattern.compile("(?:[\\w-][\\w.-]*/)?[\\w-][\\w.-]*\\.(\\w+)");
+    /** At most two folders deep; nothing that begins with a dot. */
+    private static final Pattern NAME = Pattern.compile("(?:[\\w-][\\w.-]*/){0,2}[\\w-][\\w.-]*\\.(\\w+)");
 
     private static final Map<String, String> TYPES = Map.of(
             "html", "text/html; charset=utf-8",
