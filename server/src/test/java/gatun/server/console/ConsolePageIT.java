@@ -37,11 +37,15 @@ class ConsolePageIT {
     private static final String KNOWS_TOKEN =
             "sessionStorage.setItem('gatun.headers', JSON.stringify({Authorization: 'Bearer " + TOKEN + "'}))";
 
-    private static final String HOSTILE = "<img src=x onerror=alert(1)>";
+    private static final String HOSTILE = "z<img src=x onerror=alert(1)>";
     private static final List<String> VIEWS = List.of(
             "#/", "#/models/simple/1", "#/models/digits/1/try", "#/models/simple/1/requests/0", "#/memory", "#/connections");
     private static final Pattern POSITIVE = Pattern.compile("[1-9]");
+    private static final String BLANK_PICTURE = "{\"image\":[" + "0,".repeat(783) + "0]}";
     private static final long LOAD_MILLIS = 20;
+
+    /** What has a meaning in a shell, Python, Java or C, and characters of each length in UTF-8. */
+    private static final String MEANINGFUL = "'\"\\\\u0041\n\t$HOME`id`$(id)%s%n??/é€😀#{a}\1";
 
     @TempDir
     static Path folder;
@@ -82,6 +86,8 @@ class ConsolePageIT {
 
     private static void ask() {
         http.post("/v2/models/simple/infer", SimpleModel.json());
+        http.post("/v2/models/simple_ensemble/infer", SimpleModel.json());
+        http.post("/v2/models/digits/generate", BLANK_PICTURE);
     }
 
     @AfterAll
@@ -129,11 +135,11 @@ class ConsolePageIT {
             assertThat(row(tab, "broken")).containsText("Unavailable");
             assertThat(tab.page().locator(".alert").first()).containsText("broken");
             assertThat(tab.page().locator(".link-state")).containsText("Ready");
+            picture(tab, "console-overview.png");
             tab.button("Requests/s").click();
             assertThat(tab.page().locator("tbody tr").first()).containsText("simple");
             tab.page().getByLabel("Filter models").fill("ensemble ready");
             assertThat(tab.page().locator("tbody tr")).hasCount(1);
-            picture(tab, "console-overview.png");
         }
     }
 
@@ -148,7 +154,7 @@ class ConsolePageIT {
             panel(tab, "Slowest requests of the last hour").getByRole(AriaRole.LINK).first().click();
             assertThat(tab.heading("A request that took")).isVisible();
             assertThat(panel(tab, "From socket to socket").locator("tbody")).containsText("Inference");
-            assertThat(panel(tab, "About it")).containsText("bytes".equals("") ? "" : "in,");
+            assertThat(panel(tab, "About it")).containsText("in,");
         }
     }
 
@@ -269,6 +275,71 @@ class ConsolePageIT {
             open(tab, "#/models/broken/1");
             shows(tab, "broken");
             assertThat(tab.page().locator("main img, main script")).hasCount(0);
+        }
+    }
+
+    @Test
+    void shouldWriteTheSameRequestInOtherLanguages() throws Exception {
+        Programs programs = new Programs(Files.createTempDirectory(folder, "programs"));
+        try (Tab tab = desk("#/models/simple/1/try")) {
+            assertThat(programs.shell(written(tab, "curl"))).contains("\"data\":[2,4,6,");
+            assertThat(programs.python(written(tab, "Python"))).contains("OUTPUT0 INT32 [1, 16] [2, 4, 6,");
+            assertThat(programs.java(written(tab, "Java"))).contains("OUTPUT0 [2, 4, 6,");
+            assertThat(written(tab, "C")).contains("CURLOPT_POSTFIELDS");
+            assertThat(written(tab, "gRPC")).contains("\"int_contents\":[1,2,3,");
+            tab.button("Copy").click();
+            assertThat(tab.page().locator(".notice")).containsText("Copied");
+            assertThat(tab.page().evaluate("navigator.clipboard.readText()")).isEqualTo(written(tab, "gRPC"));
+        }
+    }
+
+    private static String written(Tab tab, String language) {
+        tab.button(language).click();
+        Locator chosen = tab.page().getByLabel("The request in " + language);
+        assertThat(chosen).isVisible();
+        return chosen.textContent();
+    }
+
+    @Test
+    void shouldQuoteWhatHasAMeaningInOtherLanguages() throws Exception {
+        Programs programs = new Programs(Files.createTempDirectory(folder, "quotes"));
+        try (Tab tab = desk("#/memory")) {
+            assertThat(programs.shell("printf %s " + quoted(tab, "shellQuoted"))).isEqualTo(MEANINGFUL);
+            assertThat(programs.python(
+                            "import sys\nsys.stdout.buffer.write(" + quoted(tab, "pythonQuoted") + ".encode())"))
+                    .isEqualTo(MEANINGFUL);
+            assertThat(programs.java("class Ask { public static void main(String[] none) { byte[] text = "
+                            + quoted(tab, "codeQuoted")
+                            + ".getBytes(java.nio.charset.StandardCharsets.UTF_8);"
+                            + " System.out.write(text, 0, text.length); System.out.flush(); } }"))
+                    .isEqualTo(MEANINGFUL);
+            assertThat(programs.c("#include <stdio.h>\nint main(void) { return fputs("
+                            + quoted(tab, "cQuoted") + ", stdout) < 0; }"))
+                    .isEqualTo(MEANINGFUL);
+        }
+    }
+
+    private static String quoted(Tab tab, String function) {
+        return (String) tab.call("/console/snippets.js", function, MEANINGFUL);
+    }
+
+    /** The figures of docs/performance.md, which are in server/target/it/console-drawing.txt then. */
+    @Test
+    void shouldDrawTwoHundredModelsEachSecond() throws Exception {
+        try (Tab tab = desk("#/memory")) {
+            DrawingTimes times = DrawingTimes.of(tab, 200);
+            assertThat(times.rows()).isEqualTo(200);
+            assertThat(times.lastRow()).contains("model_199");
+            Files.writeString(Path.of(System.getProperty("gatun.it.folder")).resolve("console-drawing.txt"), times.text());
+        }
+    }
+
+    @Test
+    void shouldShowThousandsOfModelsInPages() {
+        try (Tab tab = desk("#/memory")) {
+            DrawingTimes times = DrawingTimes.of(tab, 2000);
+            assertThat(times.rows()).isEqualTo(200);
+            assertThat(times.text()).contains("1 to 200 of 2,000");
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.CDPSession;
 import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Mouse;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import java.io.IOException;
@@ -13,7 +14,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A tab of a browser. {@link #close} fails the test if anything went wrong in it that the test does not expect: an
@@ -69,7 +69,7 @@ final class Tab implements AutoCloseable {
         for (int i = 0; i < points.length; i += 2) {
             double x = box.x + points[i] * box.width;
             double y = box.y + points[i + 1] * box.height;
-            page.mouse().move(x, y, new com.microsoft.playwright.Mouse.MoveOptions().setSteps(i == 0 ? 1 : 6));
+            page.mouse().move(x, y, new Mouse.MoveOptions().setSteps(i == 0 ? 1 : 6));
             if (i == 0) {
                 page.mouse().down();
             }
@@ -121,8 +121,8 @@ final class Tab implements AutoCloseable {
         return (boolean) page.evaluate("document.documentElement.scrollWidth > innerWidth");
     }
 
-    /** The function of a module of the page, called with arguments. */
-    Object call(String module, String function, Map<String, Object> argument) {
+    /** The function of a module of the page, called with an argument. */
+    Object call(String module, String function, Object argument) {
         return page.evaluate(
                 "async ([module, name, argument]) => (await import(module))[name](argument)",
                 List.of(module, function, argument));
