@@ -74,7 +74,7 @@ class ConsolePageIT {
                         "--model-repository=" + models,
                         "--model-control-mode=explicit",
                         "--load-model=*",
-                        "--strict-readiness=false",
+                        "--exit-on-error=false",
                         "--allow-client-shm",
                         "--http-token-file=console:" + tokens)
                 .expectErrors();
@@ -98,8 +98,10 @@ class ConsolePageIT {
         if (load != null) {
             load.close();
         }
-        http.close();
-        server.close();
+        if (server != null) {
+            http.close();
+            server.close();
+        }
     }
 
     private static Tab desk(String view) {

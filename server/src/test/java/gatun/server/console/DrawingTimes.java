@@ -22,7 +22,8 @@ record DrawingTimes(int rows, String lastRow, String text) {
                 const app = {};
                 const view = new OverviewView(app);
                 const main = document.createElement('main');
-                document.body.replaceChildren(main);
+                document.getElementById('app').hidden = true;
+                document.body.append(main);
                 const model = (i, at) => ({
                     name: `model_${String(i).padStart(3, '0')}`, version: '1', state: i % 50 === at % 50 ? 'LOADING' : 'READY',
                     engine: 'onnxruntime', instances: 2, busyInstances: (i + at) % 3, requestsPerSecond: (i * 7 + at * 13) % 500,
@@ -47,13 +48,13 @@ record DrawingTimes(int rows, String lastRow, String text) {
             """;
 
     static DrawingTimes of(Tab tab, int models) {
-        double before = tab.workedSeconds();
+        Tab.WorkWatch work = tab.watchWork();
         Map<?, ?> found = (Map<?, ?>) tab.page().evaluate(SCRIPT, List.of(models, EVENTS));
-        double worked = (tab.workedSeconds() - before) * 1000 / EVENTS;
+        double worked = work.seconds() * 1000 / EVENTS;
         List<?> others = (List<?>) found.get("others");
         String text = "%d models, %d events: script, style and layout %.1f ms (median), %.1f ms (longest), %.1f ms (first); ".formatted(
                         models, EVENTS, number(others.get(others.size() / 2)), number(others.getLast()), number(found.get("first")))
-                + "all work of the page's thread, painting included, %.1f ms for an event. %s%n".formatted(worked, found.get("pages"));
+                + "processor's time of the page's thread, painting and the making of the events included, %.1f ms for an event. %s%n".formatted(worked, found.get("pages"));
         return new DrawingTimes(((Number) found.get("rows")).intValue(), (String) found.get("lastRow"), text);
     }
 

@@ -3,6 +3,8 @@ package gatun.server.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import com.microsoft.playwright.CDPSession;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Mouse;
@@ -99,20 +101,38 @@ final class Tab implements AutoCloseable {
         }
     }
 
-    /** Seconds that the page's main thread has worked until now, with layout and style. */
-    double workedSeconds() {
-        CDPSession session = page.context().newCDPSession(page);
-        session.send("Performance.enable");
-        try {
+    /** A watch of the time that the page's main thread computes, with layout, style and painting. */
+    WorkWatch watchWork() {
+        return new WorkWatch(page.context().newCDPSession(page));
+    }
+
+    /** The processor's time of a page's main thread. */
+    static final class WorkWatch {
+        private final CDPSession session;
+        private final double start;
+
+        private WorkWatch(CDPSession session) {
+            this.session = session;
+            JsonObject ofThread = new JsonObject();
+            ofThread.addProperty("timeDomain", "threadTicks");
+            session.send("Performance.enable", ofThread);
+            start = taskSeconds();
+        }
+
+        /** Seconds since the watch was made. */
+        double seconds() {
+            return taskSeconds() - start;
+        }
+
+        private double taskSeconds() {
             var metrics = session.send("Performance.getMetrics").getAsJsonArray("metrics");
-            for (var metric : metrics) {
-                if (metric.getAsJsonObject().get("name").getAsString().equals("TaskDuration")) {
-                    return metric.getAsJsonObject().get("value").getAsDouble();
+            for (JsonElement metric : metrics) {
+                JsonObject named = metric.getAsJsonObject();
+                if (named.get("name").getAsString().equals("TaskDuration")) {
+                    return named.get("value").getAsDouble();
                 }
             }
             throw new AssertionError("no TaskDuration in " + metrics);
-        } finally {
-            session.detach();
         }
     }
 
