@@ -16,15 +16,20 @@ export class History {
         this.#series = Object.fromEntries(names.map((name) => [name, answer.series[name].slice()]));
     }
 
-    /** Adds a newer point, the oldest goes. */
-    add(point) {
+    /** Adds the newest second, in the form of an answer with one point; the oldest goes. */
+    add(answer) {
         const last = this.#times.at(-1);
-        if (point?.atMillis === undefined || (last !== undefined && point.atMillis < last + this.#step / 2)) {
+        if (!answer?.series || (last !== undefined && answer.endMillis < last + this.#step / 2)) {
             return;
         }
-        this.#times.push(point.atMillis);
+        if (last === undefined) {
+            this.load(answer);
+            this.#most = 3600;
+            return;
+        }
+        this.#times.push(answer.endMillis);
         for (const [name, values] of Object.entries(this.#series)) {
-            values.push(point[name] ?? null);
+            values.push(answer.series[name]?.at(-1) ?? null);
         }
         if (this.#times.length > this.#most) {
             this.#times.shift();

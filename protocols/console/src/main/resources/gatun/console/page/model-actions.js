@@ -5,7 +5,6 @@ import { html, nothing } from './lit/lit-html.js';
 import { changed } from './redraw.js';
 import { json, modelPath, pathPart, post } from './server.js';
 import { tell, tellFailure } from './notices.js';
-import { count } from './format.js';
 
 const MOST_INSTANCES = 1024;
 
@@ -138,7 +137,6 @@ export class ModelActions {
                 <label for=${`group-${i}`}>${group.name || 'Group'}, ${group.kind}${group.gpus?.length ? `, on each of GPU ${group.gpus.join(', ')}` : ''}</label>
                 <input id=${`group-${i}`} name=${`group-${i}`} type="number" min="1" max=${MOST_INSTANCES} step="1" .value=${String(group.count)} required>
             </p>`)}
-            <p class="muted">Now ${count(details.instances)}.</p>
             <p class="row"><button type="button" @click=${() => this.#close()}>Cancel</button><button class="primary">Change</button></p>
         </form>`;
     }

@@ -54,9 +54,9 @@ export class ModelCharts {
         this.#show();
     }
 
-    /** Adds the last second. */
-    add(point) {
-        this.#history.add(point);
+    /** Adds the last second, as a history of one point. */
+    add(last) {
+        this.#history.add(last);
         this.#show();
     }
 

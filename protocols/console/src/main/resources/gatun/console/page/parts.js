@@ -9,6 +9,7 @@ const STATES = {
     LOADING: ['warning', 'Loading'],
     UNLOADING: ['warning', 'Unloading'],
     UNAVAILABLE: ['bad', 'Unavailable'],
+    NOT_LOADED: ['', 'Not loaded'],
 };
 
 /** A state as a word with a dot. */

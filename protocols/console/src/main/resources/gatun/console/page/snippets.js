@@ -22,7 +22,7 @@ export const LANGUAGES = { curl, Python: python, Java: java, C: c, gRPC: grpc };
  * What the functions take.
  *
  * @param origin the server's address
- * @param grpcAddress host and port, or nothing
+ * @param grpcAddress host and port
  * @param model {name, version, isDecoupled}
  * @param inputs {name, datatype, dims, elements}
  * @param outputs {name, datatype}
@@ -334,9 +334,6 @@ const CONTENTS = {
 };
 
 function grpc(request) {
-    if (!request.grpcAddress) {
-        return { text: 'The server has no gRPC port.\n' };
-    }
     const message = grpcMessage(request);
     const isInline = request.inputs.reduce((sum, input) => sum + input.elements.length, 0) <= MOST_INLINE && message.length < 65536;
     const flags = request.headers.map((name) => ` -H ${shellQuoted(`${name.toLowerCase()}: `)}"$TOKEN"`).join('');

@@ -67,9 +67,9 @@ export class ModelView {
     /** What has changed of the model. */
     model(update) {
         if (this.#details && typeof update === 'object') {
-            const { point, ...details } = update;
+            const { last, ...details } = update;
             Object.assign(this.#details, details);
-            this.#charts.add(point);
+            this.#charts.add(last);
         }
     }
 
@@ -90,11 +90,21 @@ export class ModelView {
             if (!this.#closed) {
                 this.#details = details;
                 this.#problem = undefined;
-                this.#charts.load(await json(`${path}/history`));
+                this.#loadHistory();
                 this.#loadSlowest();
             }
         } catch (e) {
-            this.#problem = e.message;
+            this.#details = undefined;
+            this.#problem = e;
+        }
+        changed();
+    }
+
+    async #loadHistory() {
+        try {
+            this.#charts.load(await json(`${consolePath(this.#name, this.#version)}/history`));
+        } catch {
+            return; // It has not served yet, and the charts say that there is nothing.
         }
         changed();
     }
@@ -103,7 +113,7 @@ export class ModelView {
         try {
             this.#slowest = (await json(`${consolePath(this.#name, this.#version)}/slowest`)).requests ?? [];
         } catch {
-            this.#slowest ??= []; // The page says already that the server does not answer.
+            this.#slowest ??= []; // It has not served yet, or the page says already that the server does not answer.
         }
         changed();
     }
@@ -113,10 +123,17 @@ export class ModelView {
         const state = this.#row()?.state ?? details.state;
         return html`
             ${this.#head(details, state)}
-            ${this.#problem ? html`<p class="panel problem empty" role="alert">${cut(this.#problem, 2000)}</p>` : nothing}
+            ${this.#problem ? this.#problemText(state) : nothing}
             ${details.reason ? html`<section class="reason-box" aria-label="Why it is so"><div>${longText(details.reason, 'Reason')}</div></section>` : nothing}
             ${this.#details ? this.#parts(details) : this.#problem ? nothing : html`<p class="panel empty">Loading …</p>`}
             ${this.#actions.dialog()}`;
+    }
+
+    /** A model that was never loaded is in the repository, but nothing else is known of it. */
+    #problemText(state) {
+        return this.#problem.status === 404 && state
+            ? html`<p class="panel empty">It is not loaded. Nothing is known of it before it is.</p>`
+            : html`<p class="panel problem empty" role="alert">${cut(this.#problem.message, 2000)}</p>`;
     }
 
     #head(details, state) {
@@ -127,7 +144,7 @@ export class ModelView {
                 <p class="crumbs"><a href=${overviewAddress}>Overview</a></p>
                 <h1 tabindex="-1">${this.#name} <span class="muted">${this.#version}</span></h1>
             </div>
-            ${state ? stateChip(state) : nothing}
+            ${state ? stateChip(this.#version ? state : 'NOT_LOADED') : nothing}
             ${versions.length ? html`<nav class="row" aria-label="Other versions">${versions.map((version) =>
                 html`<a href=${modelAddress(this.#name, version)}>version ${version}</a>`)}</nav>` : nothing}
             <span class="row">
@@ -146,7 +163,7 @@ export class ModelView {
                 <div class="tile"><dt>p50</dt><dd>${nanos(row.p50Nanos)}</dd></div>
                 <div class="tile"><dt>p99</dt><dd>${nanos(row.p99Nanos)}</dd></div>
                 <div class="tile"><dt>Waiting</dt><dd>${count(row.pending)}</dd></div>
-                <div class="tile"><dt>Instances</dt><dd>${count(row.instances ?? details.instances)}</dd></div>
+                <div class="tile"><dt>Instances</dt><dd>${count(row.instances)}</dd></div>
             </dl>
             ${this.#charts.render()}
             ${panel('latency', 'Latency by stage and transport', latencies(details))}
@@ -154,9 +171,9 @@ export class ModelView {
                 ${panel('slowest', 'Slowest requests of the last hour', this.#slowestTable())}
                 ${panel('failures', 'Failures', this.#failures(details))}
                 ${panel('batches', 'Batch sizes', batches(details))}
-                ${panel('tensors', 'Inputs and outputs', tensors(details))}
+                ${details.inputs ? panel('tensors', 'Inputs and outputs', tensors(details)) : nothing}
             </div>
-            ${panel('configuration', 'Configuration', configuration(details, row))}`;
+            ${details.configuration ? panel('configuration', 'Configuration', configuration(details, row)) : nothing}`;
     }
 
     #slowestTable() {

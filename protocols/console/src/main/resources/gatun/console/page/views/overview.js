@@ -25,7 +25,7 @@ const COLUMNS = [
     { key: 'p99Nanos', text: 'p99', number: true, of: (m) => m.p99Nanos },
     { key: 'pending', text: 'Waiting', number: true, of: (m) => m.pending },
     { key: 'meanBatch', text: 'Batch', number: true, of: (m) => m.meanBatch },
-    { key: 'memoryBytes', text: 'Memory', number: true, of: (m) => m.memoryBytes },
+    { key: 'memoryBytes', text: 'Memory', class: 'memory', number: true, of: (m) => m.memoryBytes },
 ];
 
 const names = new Intl.Collator('en', { numeric: true });
@@ -98,7 +98,7 @@ export class OverviewView {
                 </span>
             </header>
             ${rows.length === 0 ? html`<p class="empty">${all.length ? 'No model matches the filter.' : 'No model is known.'}</p>` : html`
-            <table class="models cards live" role="table">
+            <table class=${all.some((m) => m.memoryBytes !== undefined) ? 'models cards live' : 'models cards live no-memory'} role="table">
                 <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => this.#heading(column))}</tr></thead>
                 <tbody role="rowgroup">${repeat(rows, (m) => `${m.name}\n${m.version}`, row)}</tbody>
             </table>`}
@@ -167,7 +167,7 @@ function row(m) {
     return html`<tr role="row">
         <th role="rowheader" scope="row" class="two"><a href=${modelAddress(m.name, m.version ?? '')}>${cut(m.name, 200)}</a>
             <span class="muted">${m.version}</span></th>
-        <td role="cell" class=${m.reason ? 'whole' : 'one'}>${stateChip(m.state)}${condition(m)}</td>
+        <td role="cell" class=${m.reason && m.version ? 'whole' : 'one'}>${stateChip(m.version ? m.state : 'NOT_LOADED')}${condition(m)}</td>
         <td role="cell" class="minor" data-label="Engine">${m.engine ?? UNKNOWN}</td>
         <td role="cell" class="number minor" data-label="Instances">${instances}</td>
         <td role="cell" class="number" data-label="Requests/s">${rate(m.requestsPerSecond)}</td>
@@ -176,7 +176,7 @@ function row(m) {
         <td role="cell" class="number" data-label="p99">${nanos(m.p99Nanos)}</td>
         <td role="cell" class="number" data-label="Waiting">${count(m.pending)}</td>
         <td role="cell" class="number minor" data-label="Batch">${rate(m.meanBatch)}</td>
-        <td role="cell" class="number" data-label="Memory">${bytes(m.memoryBytes)}</td>
+        <td role="cell" class="number memory" data-label="Memory">${bytes(m.memoryBytes)}</td>
     </tr>`;
 }
 
@@ -184,7 +184,7 @@ function condition(m) {
     if (m.state === 'LOADING' && m.loadingMillis !== undefined) {
         return html`<span class="muted"> for ${millis(m.loadingMillis)}</span>`;
     }
-    return m.reason ? html`<div class="reason">${cut(m.reason, 200)}</div>` : nothing;
+    return m.reason && m.version ? html`<div class="reason">${cut(m.reason, 200)}</div>` : nothing;
 }
 
 function usage(what, used, total) {
@@ -207,15 +207,20 @@ function spark(values) {
     return html`<svg viewBox=${`0 0 ${TREND - 1} 26`} preserveAspectRatio="none" aria-hidden="true">${svg`<polyline class="spark" points=${points}></polyline>`}</svg>`;
 }
 
+function subjectLink(overview, subject) {
+    const model = subject && overview.models?.find((m) => m.name === subject);
+    return model ? html`<a href=${modelAddress(model.name, model.version ?? '')}>Show ${cut(model.name, 60)}</a>` : nothing;
+}
+
 function alerts(overview) {
     const all = overview.alerts ?? [];
     return html`<ul class="alerts" role="log" aria-live="polite" aria-label="Alerts">
         ${repeat(all.slice(0, 20), (alert) => `${alert.code}\n${alert.subject}`, (alert) => html`
             <li class=${alert.severity === 'error' ? 'alert error' : 'alert'}>
                 <strong>${alert.severity === 'error' ? 'Error' : 'Warning'}</strong>
-                <span>${alert.subject ? html`<b>${cut(alert.subject, 200)}</b>: ` : nothing}${cut(alert.text, 600)}</span>
+                <span>${cut(alert.text, 600)}</span>
                 <time>${ago(alert.sinceMillis, overview.atMillis)}</time>
-                <span class="advice">${cut(alert.advice, 600)}</span>
+                <span class="advice">${cut(alert.advice, 600)} ${subjectLink(overview, alert.subject)}</span>
             </li>`)}
         ${all.length > 20 ? html`<li class="muted">and ${count(all.length - 20)} more</li>` : nothing}
     </ul>`;

@@ -17,6 +17,9 @@ import { tell, tellFailure } from '../notices.js';
 const MOST_RESPONSES = 200;
 const MOST_RESPONSE_CHARACTERS = 4000;
 
+/** Where the server does not say on which port it speaks gRPC. */
+const USUAL_GRPC_PORT = 8001;
+
 /** Characters of a program that are shown; all are copied. */
 const MOST_SNIPPET = 20000;
 
@@ -149,7 +152,7 @@ export class TryView {
                 address.port = httpPort;
             }
             const model = { name: this.#route.name, version: this.#route.version, isDecoupled: this.#details.decoupled };
-            const grpcAddress = grpcPort ? `${location.hostname}:${grpcPort}` : undefined;
+            const grpcAddress = `${location.hostname}:${grpcPort ?? USUAL_GRPC_PORT}`;
             const request = snippetRequest(address.origin, grpcAddress, model, inputs, this.#details.outputs ?? [], parameters, Object.keys(headers()));
             this.#snippet = LANGUAGES[language](request);
         } catch (e) {
