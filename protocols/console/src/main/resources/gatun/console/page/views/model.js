@@ -181,7 +181,7 @@ export class ModelView {
             return empty(this.#slowest ? 'No request in the last hour.' : 'Loading …');
         }
         const now = this.#app.overview?.atMillis;
-        return html`<div class="scroll limited" tabindex="0" role="region" aria-labelledby="slowest"><table>
+        return html`<div class="scroll limited" tabindex="0" role="region" aria-label="Table of the slowest requests"><table>
             <thead><tr><th scope="col">Took</th><th scope="col">When</th><th scope="col">Over</th>
                 <th scope="col" class="number">Batch</th><th scope="col" class="number">In</th><th scope="col" class="number">Out</th></tr></thead>
             <tbody>${this.#slowest.map((request) => html`<tr>
@@ -262,11 +262,11 @@ function batches(details) {
 
 function tensors(details) {
     const rows = [
-        ...(details.inputs ?? []).map((tensor) => ['Input', tensor]),
-        ...(details.outputs ?? []).map((tensor) => ['Output', tensor]),
+        ...(details.inputs ?? []).map((tensor) => ['input', tensor]),
+        ...(details.outputs ?? []).map((tensor) => ['output', tensor]),
     ];
-    return html`<div class="scroll" tabindex="0" role="region" aria-labelledby="tensors"><table>
-        <thead><tr><th scope="col">Name</th><th scope="col"></th><th scope="col">Datatype</th><th scope="col">Shape</th></tr></thead>
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of tensors"><table>
+        <thead><tr><th scope="col">Name</th><th scope="col">Is</th><th scope="col">Datatype</th><th scope="col">Shape</th></tr></thead>
         <tbody>${rows.slice(0, 256).map(([what, tensor]) => html`<tr>
             <th scope="row">${cut(tensor.name, 200)}</th>
             <td>${what}${tensor.optional ? ', optional' : ''}</td>

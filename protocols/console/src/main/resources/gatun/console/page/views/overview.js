@@ -214,7 +214,7 @@ function subjectLink(overview, subject) {
 
 function alerts(overview) {
     const all = overview.alerts ?? [];
-    return html`<ul class="alerts" role="log" aria-live="polite" aria-label="Alerts">
+    return html`<section aria-label="Alerts" aria-live="polite" aria-relevant="additions"><ul class="alerts">
         ${repeat(all.slice(0, 20), (alert) => `${alert.code}\n${alert.subject}`, (alert) => html`
             <li class=${alert.severity === 'error' ? 'alert error' : 'alert'}>
                 <strong>${alert.severity === 'error' ? 'Error' : 'Warning'}</strong>
@@ -223,5 +223,5 @@ function alerts(overview) {
                 <span class="advice">${cut(alert.advice, 600)} ${subjectLink(overview, alert.subject)}</span>
             </li>`)}
         ${all.length > 20 ? html`<li class="muted">and ${count(all.length - 20)} more</li>` : nothing}
-    </ul>`;
+    </ul></section>`;
 }
