@@ -3,7 +3,11 @@
 module gatun.console {
     requires static org.jspecify;
     requires transitive gatun.protocol;
-    requires org.slf4j;
+    requires gatun.wire;
+    requires com.google.protobuf;
+    requires java.management;
+    requires jdk.management;
 
+    exports gatun.console;
     exports gatun.console.protocol;
 }

@@ -49,6 +49,7 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** The protocols, and the addresses where each is spoken. */
 final class ProtocolListeners {
@@ -61,6 +62,7 @@ final class ProtocolListeners {
     private Optional<HttpListener> http = Optional.empty();
 
     private Optional<GrpcListener> grpc = Optional.empty();
+    private Optional<ConsoleProtocol> consolePage = Optional.empty();
 
     /**
      * Reads the TLS files and TensorFlow Serving's monitoring file.
@@ -221,10 +223,6 @@ final class ProtocolListeners {
         // By this class's own loader: an application's thread may know another, which does not have them.
         ServiceLoader.load(ProtocolProvider.class, ProtocolListeners.class.getClassLoader())
                 .forEach(found -> protocols.add(found.create(inference, common)));
-        ConsoleSettings console = listening.console();
-        List<Routes> plain = routes(protocols, common);
-        List<Routes> withConsole = console.enabled() ? routes(withConsole(protocols, common), common) : plain;
-        List<Routes> onHttp = console.onHttp() ? withConsole : plain;
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
                 new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()),
@@ -240,6 +238,19 @@ final class ProtocolListeners {
         OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()
                 .fit(DescriptorLimit.ofProcess().fit(settings.clients().connections()), tls));
         OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
+        ConsoleSettings console = listening.console();
+        List<Routes> plain = routes(protocols, common);
+        List<Routes> withConsole = plain;
+        if (console.enabled()) {
+            ConsoleProtocol page = new ConsoleProtocol(
+                    inference, new Surroundings(httpListener, v2, List.of(open, operators), tlsFiles()), common);
+            consolePage = Optional.of(page);
+            List<Protocol> all = new ArrayList<>(protocols);
+            all.addFirst(page); // before v2, which takes all of /v2
+            withConsole = routes(all, common);
+        }
+        List<Routes> onHttp = console.onHttp() ? withConsole : plain;
+        List<Routes> onConsole = withConsole;
         Supplier<List<GpuUse>> gpus = listening.metrics().gpus() ? new NvidiaGpus() : List::of;
         Routes metrics = new MetricsRoutes(inference, listening.metrics().shown(), gpus, open);
         Optional<Routes> vertexAi = vertexAi(inference, common, metrics);
@@ -254,9 +265,9 @@ final class ProtocolListeners {
                     switch (address.protocol()) {
                         case HTTP -> listener -> httpListener.configure(listener, onHttp);
                         case HTTPS -> listener -> httpListener.configure(listener, httpTls.orElseThrow(), onHttp);
-                        case CONSOLE -> listener -> httpListener.configure(listener, withConsole);
+                        case CONSOLE -> listener -> httpListener.configure(listener, onConsole);
                         case CONSOLE_HTTPS ->
-                            listener -> httpListener.configure(listener, httpTls.orElseThrow(), withConsole);
+                            listener -> httpListener.configure(listener, httpTls.orElseThrow(), onConsole);
                         case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpcListener, address, listener);
                         case TENSORFLOW_REST ->
                             listener -> httpListener.configure(listener, List.of(tensorFlow.http()));
@@ -272,16 +283,20 @@ final class ProtocolListeners {
                     settings.lifecycle().exitTimeout(),
                     protocol));
         }
+        consolePage.ifPresent(opened::add);
         // Before the listeners: requests of lanes are answered before the connections that the lanes last as long as
         // end.
         opened.add(v2);
         return listeners.endpoints();
     }
 
-    private static List<Protocol> withConsole(List<Protocol> protocols, ProtocolSettings common) {
-        List<Protocol> all = new ArrayList<>(protocols);
-        all.addFirst(new ConsoleProtocol(common)); // before v2, which takes all of /v2
-        return all;
+    private List<TlsFiles> tlsFiles() {
+        return Stream.of(
+                        settings.listeners().http().bind(),
+                        settings.listeners().grpc().bind())
+                .flatMap(bind -> bind.tls().stream())
+                .distinct()
+                .toList();
     }
 
     /** The routes of {@code protocols}, in that order, and of their description. */
@@ -317,6 +332,7 @@ final class ProtocolListeners {
 
     /** From now on, every response and every gRPC connection tells clients to go elsewhere; all are still served. */
     void drain() {
+        consolePage.ifPresent(ConsoleProtocol::endViewers);
         http.ifPresent(HttpListener::drain);
         grpc.ifPresent(GrpcListener::askClientsToLeave);
     }
@@ -326,6 +342,7 @@ final class ProtocolListeners {
      * and before the listeners stop.
      */
     void endHttp() {
+        consolePage.ifPresent(ConsoleProtocol::endViewers);
         http.ifPresent(HttpListener::end);
     }
 

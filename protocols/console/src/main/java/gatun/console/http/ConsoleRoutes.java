@@ -3,12 +3,14 @@ package gatun.console.http;
 
 import static gatun.http.routes.Route.get;
 
+import gatun.console.ServerSurroundings;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
 import gatun.http.routes.RouteTable;
 import gatun.http.routes.StandardConventions;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
+import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import java.util.List;
@@ -18,22 +20,24 @@ import java.util.Locale;
  * The paths of the console: {@code /console} with the page's files, {@code /} for browsers, and {@code /v2/console} with
  * the API. To be asked before v2, which takes all of {@code /v2}. Safe for any thread.
  */
-public final class ConsoleRoutes implements Routes {
+public final class ConsoleRoutes implements Routes, AutoCloseable {
     private static final String HOME = "/";
     private static final String PAGE = "/console";
     private static final String API = "/v2/console";
 
+    private final ApiRoutes routes;
     private final RouteTable api;
     private final RouteTable page;
     private final PageFiles files = new PageFiles();
 
     /**
-     * The routes.
+     * The routes to {@code server}.
      *
      * @param access which groups of requests need which headers
      */
-    public ConsoleRoutes(ApiAccess access) {
-        this.api = new RouteTable(API, List.of(), access, StandardConventions.INSTANCE);
+    public ConsoleRoutes(InferenceServer server, ServerSurroundings surroundings, ApiAccess access) {
+        this.routes = new ApiRoutes(server, surroundings);
+        this.api = new RouteTable(API, routes.rows(API), access, StandardConventions.INSTANCE);
         this.page = new RouteTable(
                 PAGE,
                 List.of(
@@ -100,6 +104,17 @@ public final class ConsoleRoutes implements Routes {
         exchange.header(HeaderNames.VARY, "Accept");
         answerPage(exchange);
         return true;
+    }
+
+    /** Ends the streams of events, soon; no more are begun. */
+    public void endViewers() {
+        routes.endViewers();
+    }
+
+    /** Ends the streams of events, and looks at the server no more. */
+    @Override
+    public void close() {
+        routes.close();
     }
 
     private static boolean isUnder(String root, String path) {
