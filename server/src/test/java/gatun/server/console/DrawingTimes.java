@@ -52,9 +52,16 @@ record DrawingTimes(int rows, String lastRow, String text) {
         Map<?, ?> found = (Map<?, ?>) tab.page().evaluate(SCRIPT, List.of(models, EVENTS));
         double worked = work.seconds() * 1000 / EVENTS;
         List<?> others = (List<?>) found.get("others");
-        String text = "%d models, %d events: script, style and layout %.1f ms (median), %.1f ms (longest), %.1f ms (first); ".formatted(
-                        models, EVENTS, number(others.get(others.size() / 2)), number(others.getLast()), number(found.get("first")))
-                + "processor's time of the page's thread, painting and the making of the events included, %.1f ms for an event. %s%n".formatted(worked, found.get("pages"));
+        String text =
+                "%d models, %d events: script, style and layout %.1f ms (median), %.1f ms (longest), %.1f ms (first); "
+                                .formatted(
+                                        models,
+                                        EVENTS,
+                                        number(others.get(others.size() / 2)),
+                                        number(others.getLast()),
+                                        number(found.get("first")))
+                        + "processor's time of the page's thread, painting and the making of the events included, %.1f ms for an event. %s%n"
+                                .formatted(worked, found.get("pages"));
         return new DrawingTimes(((Number) found.get("rows")).intValue(), (String) found.get("lastRow"), text);
     }
 

@@ -33,7 +33,9 @@ final class PageBrowser implements AutoCloseable {
                 new Playwright.CreateOptions().setEnv(Map.of("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")));
         browser = playwright
                 .chromium()
-                .launch(new BrowserType.LaunchOptions().setExecutablePath(chromium()).setArgs(ARGUMENTS));
+                .launch(new BrowserType.LaunchOptions()
+                        .setExecutablePath(chromium())
+                        .setArgs(ARGUMENTS));
     }
 
     private static Path chromium() {
@@ -41,7 +43,8 @@ final class PageBrowser implements AutoCloseable {
                 .flatMap(folder -> NAMES.stream().map(name -> Path.of(folder, name)))
                 .filter(Files::isExecutable)
                 .findFirst()
-                .orElseThrow(() -> new AssertionError("no " + NAMES + " on the PATH; on a Debian: apt-get install chromium"));
+                .orElseThrow(() ->
+                        new AssertionError("no " + NAMES + " on the PATH; on a Debian: apt-get install chromium"));
     }
 
     /**

@@ -8,8 +8,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs programs that the page has written. For one test. */
-record Programs(Path folder) {
+/**
+ * Runs programs that the page has written. For one test.
+ *
+ * @param folder for the programs
+ * @param token what they read from the variable {@code TOKEN}
+ */
+record Programs(Path folder, String token) {
     private static final long LIMIT_SECONDS = 60;
 
     /** What a shell prints. */
@@ -22,14 +27,14 @@ record Programs(Path folder) {
         return run("python3", write("ask.py", text));
     }
 
-    /** What Java prints, with this test's class path. */
+    /** What Java prints, with the server's class path, in which the client is. */
     String java(String text) throws IOException, InterruptedException {
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         return run(
                 java.toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                System.getProperty("java.class.path"),
+                System.getProperty("gatun.lib") + "/*",
                 "--enable-native-access=ALL-UNNAMED",
                 write("Ask.java", text));
     }
@@ -49,11 +54,12 @@ record Programs(Path folder) {
         Path output = folder.resolve("output");
         Path errors = folder.resolve("errors");
         List<String> all = List.of(command);
-        Process process = new ProcessBuilder(all)
+        ProcessBuilder builder = new ProcessBuilder(all)
                 .directory(folder.toFile())
                 .redirectOutput(output.toFile())
-                .redirectError(errors.toFile())
-                .start();
+                .redirectError(errors.toFile());
+        builder.environment().put("TOKEN", token);
+        Process process = builder.start();
         if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
             process.destroyForcibly();
             throw new AssertionError(all + " did not end");

@@ -78,6 +78,11 @@ export function bytes(value) {
     return `${unit === 0 ? whole.format(scaled) : digits(scaled)} ${UNITS[unit]}`;
 }
 
+/** A duration in milliseconds, to the second. */
+export function span(value) {
+    return !known(value) ? UNKNOWN : value < 60000 ? `${Math.floor(value / 1000)} s` : seconds(value / 1000);
+}
+
 /**
  * How long ago something was.
  *
@@ -88,7 +93,7 @@ export function ago(atMillis, now) {
         return UNKNOWN;
     }
     const passed = Math.max(0, now - atMillis);
-    return passed < 1000 ? 'now' : `${seconds(Math.floor(passed / 1000)).replace('.00', '')} ago`;
+    return passed < 1000 ? 'now' : `${span(passed)} ago`;
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });

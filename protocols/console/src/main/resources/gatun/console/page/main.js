@@ -7,7 +7,7 @@ import { EventStream } from './events.js';
 import { changed, drawWith } from './redraw.js';
 import { connectionsAddress, memoryAddress, overviewAddress, parseAddress } from './routes.js';
 import { noticeList } from './notices.js';
-import { cut, millis } from './format.js';
+import { cut, span } from './format.js';
 import { onTheme, startTheme, switchTheme, theme } from './theme.js';
 import { OverviewView } from './views/overview.js';
 import { ModelView } from './views/model.js';
@@ -70,7 +70,7 @@ function enter() {
 
 function draw() {
     const server = app.overview?.server;
-    document.title = `${view.title} · ${server?.name ?? 'Gatun'}`;
+    document.title = `${view.title} · Gatun`;
     render(html`
         <a class="skip" href="#content" @click=${skip}>Skip to the content</a>
         <header class="top"><div class="top-inner">
@@ -105,7 +105,7 @@ function linkState(server) {
     const kind = server?.ready ? 'good' : server?.live ? 'warning' : 'bad';
     const text = server?.ready ? 'Ready' : server?.live ? 'Live, not ready' : 'Not live';
     return html`<span class="link-state" title=${`${server?.name ?? ''} ${server?.version ?? ''}`}><span class=${`dot ${kind}`}></span>${text}
-        ${server?.uptimeMillis ? html`<span class="uptime">for ${millis(server.uptimeMillis)}</span>` : nothing}</span>`;
+        ${server?.uptimeMillis ? html`<span class="uptime">for ${span(server.uptimeMillis)}</span>` : nothing}</span>`;
 }
 
 function brokenLink() {

@@ -17,7 +17,8 @@ const TOP_LABELS = 10;
 export function outputView(output, labels) {
     const numbers = output.elements.map(Number);
     const isNumeric = output.datatype !== 'BYTES' && output.datatype !== 'BOOL' && numbers.every(Number.isFinite);
-    const classes = labels?.length > 1 && isNumeric && output.count === labels.length && output.elements.length === labels.length;
+    // A file of labels may have an empty line at its end.
+    const classes = labels?.length >= output.count && isNumeric && output.count > 1 && output.elements.length === output.count;
     return html`<section class="answer" aria-label=${output.name}>
         <h3>${cut(output.name, 200)} <span class="muted">${output.datatype} ${shape(output.dims)}</span></h3>
         ${classes ? labelView(numbers, labels) : nothing}
@@ -40,13 +41,13 @@ function scoreText(value, isShare) {
 
 function labelView(values, labels) {
     const best = values.indexOf(Math.max(...values));
-    return html`<p class="label-of">${cut(labels[best], 200)} <small>${scoreText(values[best], isDistribution(values))}</small></p>`;
+    return html`<p class="label-of">${cut(labels[best] || best, 200)} <small>${scoreText(values[best], isDistribution(values))}</small></p>`;
 }
 
 function topClasses(values, labels) {
     const isShare = isDistribution(values);
     return values
-        .map((value, i) => ({ text: cut(labels[i], 100), value, shown: scoreText(value, isShare) }))
+        .map((value, i) => ({ text: cut(labels[i] || i, 100), value, shown: scoreText(value, isShare) }))
         .sort((one, other) => other.value - one.value)
         .slice(0, TOP_LABELS);
 }

@@ -5,7 +5,7 @@ import { html, nothing } from '../lit/lit-html.js';
 import { changed } from '../redraw.js';
 import { consolePath, json } from '../server.js';
 import { modelAddress, overviewAddress, requestAddress } from '../routes.js';
-import { ago, bytes, count, cut, millis, nanos, rate, shape, time, UNKNOWN } from '../format.js';
+import { ago, bytes, count, cut, nanos, rate, shape, span, time, UNKNOWN } from '../format.js';
 import { empty, longText, panel, stateChip } from '../parts.js';
 import { ModelActions } from '../model-actions.js';
 import { ModelCharts } from '../model-charts.js';
@@ -59,7 +59,7 @@ export class ModelView {
             this.#load();
         }
         this.#seen = seen;
-        if (++this.#events % SLOWEST_SECONDS === 0) {
+        if (++this.#events % SLOWEST_SECONDS === 0 && this.#hasServed()) {
             this.#loadSlowest();
         }
     }
@@ -90,8 +90,10 @@ export class ModelView {
             if (!this.#closed) {
                 this.#details = details;
                 this.#problem = undefined;
-                this.#loadHistory();
-                this.#loadSlowest();
+                if (this.#hasServed()) {
+                    this.#loadHistory();
+                    this.#loadSlowest();
+                }
             }
         } catch (e) {
             this.#details = undefined;
@@ -100,11 +102,16 @@ export class ModelView {
         changed();
     }
 
+    /** Whether the server has kept anything. */
+    #hasServed() {
+        return this.#details?.state === 'READY' || this.#details?.origins?.length > 0;
+    }
+
     async #loadHistory() {
         try {
             this.#charts.load(await json(`${consolePath(this.#name, this.#version)}/history`));
         } catch {
-            return; // It has not served yet, and the charts say that there is nothing.
+            return; // The charts say that there is nothing.
         }
         changed();
     }
@@ -113,7 +120,7 @@ export class ModelView {
         try {
             this.#slowest = (await json(`${consolePath(this.#name, this.#version)}/slowest`)).requests ?? [];
         } catch {
-            this.#slowest ??= []; // It has not served yet, or the page says already that the server does not answer.
+            this.#slowest ??= []; // The page says already that the server does not answer.
         }
         changed();
     }
@@ -178,7 +185,7 @@ export class ModelView {
 
     #slowestTable() {
         if (!this.#slowest?.length) {
-            return empty(this.#slowest ? 'No request in the last hour.' : 'Loading …');
+            return empty(this.#slowest || !this.#hasServed() ? 'No request in the last hour.' : 'Loading …');
         }
         const now = this.#app.overview?.atMillis;
         return html`<div class="scroll limited" tabindex="0" role="region" aria-label="Table of the slowest requests"><table>
@@ -285,12 +292,12 @@ function configuration(details, row) {
             <dt>Instances</dt><dd>${(details.instanceGroups ?? []).map((group) =>
                 `${group.count} × ${group.kind}${group.gpus?.length ? ` on GPU ${group.gpus.join(', ')}` : ''}`).join('; ') || UNKNOWN}</dd>
             ${row.loadNanos ? html`<dt>Loaded in</dt><dd>${nanos(row.loadNanos)}</dd>` : nothing}
-            ${row.loadingMillis ? html`<dt>Loading for</dt><dd>${millis(row.loadingMillis)}</dd>` : nothing}
+            ${row.loadingMillis ? html`<dt>Loading for</dt><dd>${span(row.loadingMillis)}</dd>` : nothing}
             ${details.cache ? html`<dt>Cache</dt><dd>${count(details.cache.hits)} hits, ${count(details.cache.misses)} misses</dd>` : nothing}
         </dl></div>
         ${completed.length ? html`<div class="body"><h3>Completed by the server</h3><div class="scroll" tabindex="0" role="region" aria-label="What was completed"><table>
             <thead><tr><th scope="col">What</th><th scope="col">Value</th><th scope="col">Why</th></tr></thead>
-            <tbody>${completed.slice(0, 200).map((one) => html`<tr><th scope="row" class="mono">${cut(one.path, 200)}</th>
+            <tbody>${completed.slice(0, 200).map((one) => html`<tr><th scope="row" class="mono">${cut(one.path, 200) || 'in the engine'}</th>
                 <td class="mono">${cut(one.value, 300)}</td><td class="prose">${cut(one.why, 300)}</td></tr>`)}</tbody>
         </table></div></div>` : nothing}
         ${details.configuration ? html`<details class="body"><summary>The whole configuration</summary>

@@ -5,7 +5,7 @@ import { html, nothing, svg } from '../lit/lit-html.js';
 import { repeat } from '../lit/directives/repeat.js';
 import { changed } from '../redraw.js';
 import { modelAddress } from '../routes.js';
-import { ago, bytes, count, cut, millis, nanos, rate, UNKNOWN } from '../format.js';
+import { ago, bytes, count, cut, nanos, rate, span, UNKNOWN } from '../format.js';
 import { stateChip } from '../parts.js';
 
 /** Rows of a page: what a browser draws each second without being noticed. */
@@ -58,7 +58,7 @@ export class OverviewView {
         if (!overview) {
             return html`<h1 tabindex="-1" class="hidden-text">Overview</h1><p class="panel empty">Waiting for the server …</p>`;
         }
-        return html`<h1 tabindex="-1" class="hidden-text">Overview of ${overview.server?.name ?? 'the server'}</h1>
+        return html`<h1 tabindex="-1" class="hidden-text">Overview</h1>
             ${this.#tiles(overview)} ${alerts(overview)} ${this.#models(overview)}`;
     }
 
@@ -182,7 +182,7 @@ function row(m) {
 
 function condition(m) {
     if (m.state === 'LOADING' && m.loadingMillis !== undefined) {
-        return html`<span class="muted"> for ${millis(m.loadingMillis)}</span>`;
+        return html`<span class="muted"> for ${span(m.loadingMillis)}</span>`;
     }
     return m.reason && m.version ? html`<div class="reason">${cut(m.reason, 200)}</div>` : nothing;
 }
