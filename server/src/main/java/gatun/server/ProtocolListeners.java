@@ -58,6 +58,8 @@ final class ProtocolListeners {
     private final Optional<ServerTls> grpcTls;
     private final Optional<Monitoring> monitoring;
 
+    private volatile List<Endpoint> listening = List.of();
+
     /** Set once it listens. */
     private Optional<HttpListener> http = Optional.empty();
 
@@ -205,19 +207,19 @@ final class ProtocolListeners {
      * @throws StartException when an address cannot be listened on after all
      */
     List<Endpoint> listen(InferenceServer inference, OpenResources opened) {
-        ListenerSettings listening = settings.listeners();
+        ListenerSettings asked = settings.listeners();
         AccessSettings access = settings.clients().access();
         ProtocolSettings common = new ProtocolSettings(
-                listening.http().maxInputSize(),
+                asked.http().maxInputSize(),
                 settings.memory().clientSharedMemory(),
-                listening.http().healthBodies(),
+                asked.http().healthBodies(),
                 access.http(),
                 access.grpc());
-        TensorFlowSettings serving = listening.tensorFlow().protocol();
+        TensorFlowSettings serving = asked.tensorFlow().protocol();
         Protocol tensorFlow = new TensorFlowProtocol(
                 inference, common, monitoring.map(serving::withMonitoring).orElse(serving));
         List<Protocol> protocols = new ArrayList<>();
-        V2Protocol v2 = new V2Protocol(inference, common, listening.grpc().compression(), listening.lanes());
+        V2Protocol v2 = new V2Protocol(inference, common, asked.grpc().compression(), asked.lanes());
         protocols.add(v2);
         protocols.add(tensorFlow);
         // By this class's own loader: an application's thread may know another, which does not have them.
@@ -225,25 +227,27 @@ final class ProtocolListeners {
                 .forEach(found -> protocols.add(found.create(inference, common)));
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
-                new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()),
+                new HttpSettings(asked.http().timeouts(), asked.http().allowedOrigins()),
                 inference.accessLog());
         GrpcListener grpcListener = opened.add(GrpcListener.of(
                 inference,
                 GrpcSettings.standard()
-                        .withKeepalive(listening.grpc().keepalive())
+                        .withKeepalive(asked.grpc().keepalive())
                         .withAccess(access.grpc().access())
-                        .withHealthOfAnyName(listening.grpc().bind().enabled()),
+                        .withHealthOfAnyName(asked.grpc().bind().enabled()),
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();
         OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()
                 .fit(DescriptorLimit.ofProcess().fit(settings.clients().connections()), tls));
         OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
-        ConsoleSettings console = listening.console();
+        ConsoleSettings console = asked.console();
         List<Routes> plain = routes(protocols, common);
         List<Routes> withConsole = plain;
         if (console.enabled()) {
             ConsoleProtocol page = new ConsoleProtocol(
-                    inference, new Surroundings(httpListener, v2, List.of(open, operators), tlsFiles()), common);
+                    inference,
+                    new Surroundings(httpListener, v2, List.of(open, operators), tlsFiles(), () -> listening),
+                    common);
             consolePage = Optional.of(page);
             List<Protocol> all = new ArrayList<>(protocols);
             all.addFirst(page); // before v2, which takes all of /v2
@@ -251,8 +255,8 @@ final class ProtocolListeners {
         }
         List<Routes> onHttp = console.onHttp() ? withConsole : plain;
         List<Routes> onConsole = withConsole;
-        Supplier<List<GpuUse>> gpus = listening.metrics().gpus() ? new NvidiaGpus() : List::of;
-        Routes metrics = new MetricsRoutes(inference, listening.metrics().shown(), gpus, open);
+        Supplier<List<GpuUse>> gpus = asked.metrics().gpus() ? new NvidiaGpus() : List::of;
+        Routes metrics = new MetricsRoutes(inference, asked.metrics().shown(), gpus, open);
         Optional<Routes> vertexAi = vertexAi(inference, common, metrics);
         Optional<Routes> sageMaker = sageMaker(inference, common);
         Listeners listeners = opened.add(new Listeners());
@@ -287,7 +291,8 @@ final class ProtocolListeners {
         // Before the listeners: requests of lanes are answered before the connections that the lanes last as long as
         // end.
         opened.add(v2);
-        return listeners.endpoints();
+        listening = listeners.endpoints();
+        return listening;
     }
 
     private List<TlsFiles> tlsFiles() {

@@ -19,7 +19,9 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** What the console tells of the server's listeners, lanes and certificates. Safe for any thread. */
 final class Surroundings implements ServerSurroundings {
@@ -30,6 +32,7 @@ final class Surroundings implements ServerSurroundings {
     private final V2Protocol v2;
     private final List<OpenConnections> open;
     private final List<TlsFiles> files;
+    private final Supplier<List<Endpoint>> endpoints;
 
     /**
      * The certificates as they were read.
@@ -45,13 +48,37 @@ final class Surroundings implements ServerSurroundings {
      *
      * @param open count its connections
      * @param files name its certificates
+     * @param endpoints where it listens, as far as it does already
      */
-    Surroundings(HttpListener http, V2Protocol v2, List<OpenConnections> open, List<TlsFiles> files) {
+    Surroundings(
+            HttpListener http,
+            V2Protocol v2,
+            List<OpenConnections> open,
+            List<TlsFiles> files,
+            Supplier<List<Endpoint>> endpoints) {
+        this.endpoints = endpoints;
         this.http = http;
         this.v2 = v2;
         this.open = List.copyOf(open);
         this.files = List.copyOf(files);
         this.read = new Read(readCertificates(), System.nanoTime());
+    }
+
+    @Override
+    public OptionalInt httpPort() {
+        return port(Endpoint.Protocol.HTTP, Endpoint.Protocol.HTTPS);
+    }
+
+    @Override
+    public OptionalInt grpcPort() {
+        return port(Endpoint.Protocol.GRPC, Endpoint.Protocol.TENSORFLOW_GRPC);
+    }
+
+    private OptionalInt port(Endpoint.Protocol one, Endpoint.Protocol other) {
+        return endpoints.get().stream()
+                .filter(endpoint -> endpoint.protocol() == one || endpoint.protocol() == other)
+                .flatMapToInt(endpoint -> endpoint.port().stream())
+                .findFirst();
     }
 
     @Override

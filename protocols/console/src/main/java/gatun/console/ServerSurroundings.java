@@ -3,6 +3,7 @@ package gatun.console;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /** What is around a server that the console tells of. Safe for any thread; asked once a second at most. */
@@ -54,6 +55,12 @@ public interface ServerSurroundings {
      * @param end when it ends
      */
     record Certificate(String file, Instant end) {}
+
+    /** The port for requests over HTTP; empty where there is none. */
+    OptionalInt httpPort();
+
+    /** The port for calls over gRPC; empty where there is none. */
+    OptionalInt grpcPort();
 
     /** The numbers of connections. */
     Connections connections();

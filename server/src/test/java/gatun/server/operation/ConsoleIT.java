@@ -149,6 +149,8 @@ class ConsoleIT {
         assertThat(about.get("controlMode").getAsString()).isEqualTo("explicit");
         assertThat(about.getAsJsonObject("actions").get("load").getAsBoolean()).isTrue();
         assertThat(about.get("live").getAsBoolean()).isTrue();
+        assertThat(about.get("httpPort").getAsInt()).isEqualTo(server.httpPort());
+        assertThat(about.get("grpcPort").getAsInt()).isEqualTo(server.grpcPort());
         JsonArray models = overview.getAsJsonArray("models");
         JsonObject slow = find(models, "name", "slow").orElseThrow();
         assertThat(slow.get("state").getAsString()).isEqualTo("READY");
@@ -369,7 +371,7 @@ class ConsoleIT {
                 assertThat(onHttp.get("/v2/console/overview").statusCode()).isEqualTo(404);
                 reader.readUntil("event: overview\ndata: ");
                 idle.readUntil("\r\n\r\n");
-                other.close();
+                assertThat(other.handle().destroy()).isTrue();
                 assertThat(reader.readUntil("0\r\n\r\n")).endsWith("0\r\n\r\n");
             }
         }

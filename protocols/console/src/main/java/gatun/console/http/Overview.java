@@ -111,8 +111,10 @@ final class Overview {
                 .member("load", byName)
                 .member("unload", byName)
                 .member("instances", byName)
-                .endObject()
                 .endObject();
+        surroundings.httpPort().ifPresent(port -> json.member("httpPort", port));
+        surroundings.grpcPort().ifPresent(port -> json.member("grpcPort", port));
+        json.endObject();
     }
 
     private void writeModels(JsonText json, Map<VersionKey, VersionRates> rates) {
