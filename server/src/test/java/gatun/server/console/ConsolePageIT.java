@@ -223,6 +223,12 @@ class ConsolePageIT {
             assertThat(panel(tab, "Answer")).containsText("3 responses");
             assertThat(panel(tab, "Answer").locator("li").last()).containsText("9");
 
+            open(tab, "#/models/identity_fp32/1/try");
+            tab.page().getByLabel("Shape").fill("1000000");
+            tab.button("Zeros").click();
+            tab.button("Ask the model").click();
+            assertThat(tab.page().locator(".values")).containsText("and 999,500 more");
+
             open(tab, "#/models/simple/1/try");
             tab.page().getByLabel("Elements of INPUT0").fill("1 2 x");
             tab.button("Ask the model").click();
@@ -256,6 +262,9 @@ class ConsolePageIT {
             token.fill("wrong");
             tab.button("Continue").click();
             assertThat(tab.page().getByRole(AriaRole.ALERT)).containsText("not enough");
+            tab.button("Cancel").click();
+            assertThat(tab.page().locator(".banner")).isVisible();
+            tab.button("Try now").click();
             token.fill(TOKEN);
             tab.button("Continue").click();
             assertThat(row(tab, "simple")).containsText("Ready");

@@ -12,6 +12,7 @@ const TOKEN_HEADER = 'Authorization';
 
 let kept = read();
 let question;
+let isDeclined = false;
 
 function read() {
     try {
@@ -58,6 +59,9 @@ export function ask(reason, used) {
     if (used !== kept) {
         return Promise.resolve(true);
     }
+    if (isDeclined) {
+        return Promise.resolve(false);
+    }
     if (!question) {
         let answer;
         const answered = new Promise((resolve) => (answer = resolve));
@@ -67,7 +71,13 @@ export function ask(reason, used) {
     return question.answered;
 }
 
+/** Asks once more, though the user did not want to answer. */
+export function askAgain() {
+    isDeclined = false;
+}
+
 function answer(sendAgain) {
+    isDeclined = !sendAgain;
     question.answer(sendAgain);
     question = undefined;
     changed();

@@ -2,7 +2,7 @@
 /** The page: its frame, the view that its address asks for, and the server's stream of events. */
 
 import { html, nothing, render } from './lit/lit-html.js';
-import { accessDialog, forget, hasHeaders } from './access.js';
+import { accessDialog, askAgain, forget, hasHeaders } from './access.js';
 import { EventStream } from './events.js';
 import { changed, drawWith } from './redraw.js';
 import { connectionsAddress, memoryAddress, overviewAddress, parseAddress } from './routes.js';
@@ -56,6 +56,7 @@ const stream = new EventStream(
 );
 
 function enter() {
+    askAgain();
     view?.close();
     route = parseAddress(location.hash);
     view = new VIEWS[route.view](app, route);
@@ -98,6 +99,11 @@ function skip(event) {
     document.querySelector('h1').focus();
 }
 
+function tryNow() {
+    askAgain();
+    stream.retry();
+}
+
 function linkState(server) {
     if (!link.live) {
         return html`<span class="link-state"><span class="dot warning"></span>${app.overview ? 'Not connected' : 'Connecting'}</span>`;
@@ -111,7 +117,7 @@ function linkState(server) {
 function brokenLink() {
     return !link.live && link.reason
         ? html`<div class="banner"><span>${cut(link.reason, 300)} ${app.overview ? 'What is shown is old.' : ''} It is tried again by itself.</span>
-            <button @click=${() => stream.retry()}>Try now</button></div>`
+            <button @click=${tryNow}>Try now</button></div>`
         : nothing;
 }
 

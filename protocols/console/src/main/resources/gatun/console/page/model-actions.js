@@ -42,7 +42,7 @@ export class ModelActions {
             ${instances && isReady && details.instanceGroups?.length
                 ? html`<button ?disabled=${busy} @click=${() => this.#ask('instances', details)}>${this.#busy === 'instances' ? 'Changing …' : 'Instances …'}</button>`
                 : nothing}
-            ${unload && state !== 'UNAVAILABLE'
+            ${unload && state && state !== 'UNAVAILABLE'
                 ? html`<button class="danger" ?disabled=${busy} @click=${() => this.#ask('unload', details)}>${this.#busy === 'unload' ? 'Unloading …' : 'Unload …'}</button>`
                 : nothing}`;
     }

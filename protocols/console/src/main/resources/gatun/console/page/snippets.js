@@ -289,6 +289,10 @@ function c(request) {
         ? `    const char *body = ${cQuoted(request.json)};
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);\n`
         : `    FILE *body = fopen("${BINARY}", "rb");
+    if (body == NULL) {
+        perror("${BINARY}");
+        return 1;
+    }
     fseek(body, 0, SEEK_END);
     curl_easy_setopt(curl, CURLOPT_POST, 1L);
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)ftell(body));

@@ -61,7 +61,7 @@ export class ConnectionsView {
             ['bytesIn', 'In', (c) => bytes(c.bytesIn)],
             ['bytesOut', 'Out', (c) => bytes(c.bytesOut)],
         ].filter(([key]) => knows(key));
-        const body = connections.length ? html`<table class="cards live" role="table">
+        const body = connections.length ? html`<table class="cards four live" role="table">
             <thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Peer</th><th role="columnheader" scope="col">Protocol</th>
                 ${knows('sinceMillis') ? html`<th role="columnheader" scope="col">Since</th>` : nothing}
                 ${columns.map(([, text]) => html`<th role="columnheader" scope="col" class="number">${text}</th>`)}</tr></thead>

@@ -239,7 +239,7 @@ function latencies(details) {
             ${STAGES.map(([key, text]) => html`<td role="cell" class="number" data-label=${text}>${stage(origin.stages?.[key])}</td>`)}
         </tr>`)}</tbody>
     </table>
-    <p class="body muted">Median, and the 99th percentile below it, since the server started.</p>`;
+    <p class="body muted">Median, and the 99th percentile below it, since the version was loaded.</p>`;
 }
 
 function stage(latency) {
