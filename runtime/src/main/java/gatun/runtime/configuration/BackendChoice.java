@@ -112,6 +112,11 @@ final class BackendChoice {
         return config.getPlatform().equals(SAVED_MODEL);
     }
 
+    /** Whether a file or folder of this name in a version's folder tells the backend. */
+    static boolean tellsBackend(String fileName) {
+        return LITE.equals(fileName) || KINDS.stream().anyMatch(kind -> kind.fileName.equals(fileName));
+    }
+
     private static Optional<Kind> namedKind(ModelConfig config) {
         return KINDS.stream().filter(kind -> kind.named(config)).findFirst();
     }

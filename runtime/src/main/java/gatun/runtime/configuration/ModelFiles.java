@@ -51,10 +51,20 @@ public final class ModelFiles {
     }
 
     /** The name of the first file or folder in {@code directory} that looks like a model; empty when none does. */
-    public static Optional<String> modelIn(Path directory) {
+    private static Optional<String> modelIn(Path directory) {
         return names(directory).stream()
                 .filter(name -> standardName(name).isPresent())
                 .findFirst();
+    }
+
+    /**
+     * Whether a version's folder holds a model: a file that an engine looks for, or one that looks like a model under
+     * another name.
+     */
+    public static boolean holdsModel(Path versionDirectory) {
+        return names(versionDirectory).stream()
+                .anyMatch(name ->
+                        BackendChoice.tellsBackend(name) || standardName(name).isPresent());
     }
 
     /**

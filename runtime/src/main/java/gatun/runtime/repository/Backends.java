@@ -26,6 +26,12 @@ import org.slf4j.LoggerFactory;
 public final class Backends implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
 
+    /** What to do with models of engines of Triton that are not here, where it is the same for all of them. */
+    private static final Map<String, String> INSTEAD = Map.of(
+            "openvino",
+            "no engine here runs OpenVINO's IR (model.xml with model.bin): serve the ONNX model or the SavedModel that it"
+                    + " was made of. For a model.onnx write backend: \"onnxruntime\"");
+
     private final SortedMap<String, Entry> entries = new TreeMap<>();
 
     /** The engines whose models run in processes; made when the first such model comes. */
@@ -148,6 +154,8 @@ public final class Backends implements AutoCloseable {
     private GatunException unknown(String name) {
         StringBuilder text = new StringBuilder("unable to find backend library for backend '" + name
                 + "', try specifying runtime on the model configuration. Known backends: " + known());
+        Optional.ofNullable(INSTEAD.get(name))
+                .ifPresent(instead -> text.append("; ").append(instead));
         directory.failures().forEach(failure -> text.append("; ").append(failure));
         return new GatunException(ErrorCode.UNAVAILABLE, text.toString());
     }

@@ -71,7 +71,7 @@ public final class RepositoryAdvice {
                 || entries(directory).stream()
                         .filter(Files::isDirectory)
                         .filter(entry -> entry.getFileName().toString().matches("[0-9]+"))
-                        .anyMatch(version -> ModelFiles.modelIn(version).isPresent());
+                        .anyMatch(ModelFiles::holdsModel);
     }
 
     /**

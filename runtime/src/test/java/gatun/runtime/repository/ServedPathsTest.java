@@ -14,6 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ServedPathsTest {
     @TempDir
@@ -61,6 +63,24 @@ class ServedPathsTest {
                 .isEqualTo(new ModelFolder("broken", folder.resolve("broken")));
         assertThat(ServedPaths.read(folder.resolve("simple/../copy-2/.")))
                 .isEqualTo(new ModelFolder("resnet", folder.resolve("simple/../copy-2/.")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "model.xml",
+                "model.py",
+                "model.txt",
+                "xgboost.json",
+                "checkpoint.tl",
+                "model.pt2",
+                "model.tflite"
+            })
+    void shouldKnowAModelsFolderByAnyFileThatTellsItsBackend(String name) throws IOException {
+        file("models/m/1/" + name);
+        assertThat(ServedPaths.read(folder.resolve("models/m")))
+                .isEqualTo(new ModelFolder("m", folder.resolve("models/m")));
+        assertThat(ServedPaths.read(folder.resolve("models"))).isEqualTo(new Repository(folder.resolve("models")));
     }
 
     @Test

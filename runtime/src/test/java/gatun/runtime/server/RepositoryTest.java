@@ -81,6 +81,7 @@ class RepositoryTest {
         test.model("bad_config", "backend: \"scripted\"\nmax_batch: 3")
                 .model("good", MODEL)
                 .model("no_engine", MODEL.replace("scripted", "tensorflow"))
+                .model("no_openvino", MODEL.replace("scripted", "openvino"))
                 .model("no_version", MODEL, new long[0])
                 .model("no_start", MODEL + "instance_group [ { count: 10 } ]")
                 .open(ScriptedBackend::copy);
@@ -89,6 +90,11 @@ class RepositoryTest {
                 .isEqualTo(
                         "unable to find backend library for backend 'tensorflow', try specifying runtime on the model"
                                 + " configuration. Known backends: scripted");
+        assertThat(reason("no_openvino"))
+                .isEqualTo("unable to find backend library for backend 'openvino', try specifying runtime on the model"
+                        + " configuration. Known backends: scripted; no engine here runs OpenVINO's IR (model.xml"
+                        + " with model.bin): serve the ONNX model or the SavedModel that it was made of. For a"
+                        + " model.onnx write backend: \"onnxruntime\"");
         assertThat(reason("no_version"))
                 .isEqualTo("at least one version must be available under the version policy of model 'no_version'");
         assertThat(reason("no_start")).isEqualTo("the tenth instance never starts");
