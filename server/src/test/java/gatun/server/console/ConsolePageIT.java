@@ -2,6 +2,7 @@
 package gatun.server.console;
 
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.setDefaultAssertionTimeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
@@ -49,6 +50,9 @@ class ConsolePageIT {
     private static final String BLANK_PICTURE = "{\"image\":[" + "0,".repeat(783) + "0]}";
     private static final long LOAD_MILLIS = 20;
 
+    /** The longest wait for what a test expects of the page. */
+    private static final double ASSERTION_MILLIS = 15_000;
+
     /** What has a meaning in a shell, Python, Java or C, and characters of each length in UTF-8. */
     private static final String MEANINGFUL = "'\"\\\\u0041\n\t$HOME`id`$(id)%s%n??/é€😀#{a}\1";
 
@@ -88,6 +92,7 @@ class ConsolePageIT {
         load = Executors.newSingleThreadScheduledExecutor();
         load.scheduleAtFixedRate(ConsolePageIT::ask, 0, LOAD_MILLIS, TimeUnit.MILLISECONDS);
         browser = new PageBrowser();
+        setDefaultAssertionTimeout(ASSERTION_MILLIS);
     }
 
     private static void ask() {

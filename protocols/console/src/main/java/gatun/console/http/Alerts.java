@@ -29,7 +29,7 @@ final class Alerts {
     private static final Duration CERTIFICATE_NOTICE = Duration.ofDays(14);
 
     /** For how many looks refused connections are told of. */
-    private static final int REFUSAL_LOOKS = 30;
+    private static final int REFUSAL_LOOKS = 6;
 
     private final InferenceServer server;
     private final Sampler sampler;

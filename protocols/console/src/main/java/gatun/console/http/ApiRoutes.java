@@ -29,6 +29,9 @@ final class ApiRoutes implements AutoCloseable {
 
     private static final int HOUR = 3600;
 
+    /** Alerts are looked for once in so many seconds. */
+    private static final int ALERT_TICKS = 5;
+
     private final Sampler sampler;
     private final Ticks ticks;
     private final Viewers viewers = new Viewers();
@@ -43,9 +46,11 @@ final class ApiRoutes implements AutoCloseable {
         this.sampler = new Sampler(server);
         Alerts alerts = new Alerts(server, sampler, surroundings);
         ProcessUse process = new ProcessUse();
-        this.ticks = new Ticks(() -> {
+        this.ticks = new Ticks(tick -> {
             sampler.sample();
-            alerts.look();
+            if (tick % ALERT_TICKS == 0) {
+                alerts.look();
+            }
             process.look();
         });
         Overview page = new Overview(server, sampler, alerts, process, surroundings, viewers::count);

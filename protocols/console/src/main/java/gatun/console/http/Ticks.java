@@ -5,6 +5,7 @@ import gatun.memory.threads.SupervisedThread;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
 
 /**
  * Does something once a second, on a thread of its own, and lets others wait for it. What it does is done whether
@@ -13,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Ticks implements AutoCloseable {
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final Runnable work;
+    private final LongConsumer work;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition ticked = lock.newCondition(); // awaited by viewers
     private final Condition stopped = lock.newCondition(); // awaited by the thread
@@ -23,8 +24,8 @@ final class Ticks implements AutoCloseable {
     private boolean ended;
     private long count;
 
-    /** Does {@code work} from now on; the first time at once. */
-    Ticks(Runnable work) {
+    /** Does {@code work} from now on, and tells it how often it was done before; the first time at once. */
+    Ticks(LongConsumer work) {
         this.work = work;
         SupervisedThread.start("console-sampler", this::run);
     }
@@ -32,7 +33,7 @@ final class Ticks implements AutoCloseable {
     private void run() {
         long next = System.nanoTime();
         while (true) {
-            work.run();
+            work.accept(count());
             next += PERIOD_NANOS;
             lock.lock();
             try {
