@@ -31,18 +31,20 @@ record DrawingTimes(int rows, String lastRow, String text) {
                     pending: (i + at) % 17, meanBatch: 1 + ((i + at) % 31) / 10, memoryBytes: 1e6 * (1 + ((i + at) % 40)),
                 });
                 const millis = [];
+                const script = [];
                 for (let at = 0; at < events; at++) {
                     app.overview = { atMillis: at * 1000, models: Array.from({ length: models }, (unused, i) => model(i, at)),
                         totals: { requestsPerSecond: at }, alerts: [] };
                     const start = performance.now();
                     view.overview(app.overview);
                     render(view.render(), main);
+                    script.push(performance.now() - start);
                     main.getBoundingClientRect();
                     millis.push(performance.now() - start);
                     await new Promise(requestAnimationFrame);
                 }
                 const rows = main.querySelectorAll('tbody tr');
-                return { first: millis[0], others: millis.slice(1).sort((a, b) => a - b), rows: rows.length,
+                return { first: millis[0], others: millis.slice(1).sort((a, b) => a - b), script: script.sort((a, b) => a - b), rows: rows.length,
                     lastRow: rows[rows.length - 1].textContent, pages: main.querySelector('.pages')?.textContent ?? '' };
             }
             """;
@@ -52,17 +54,27 @@ record DrawingTimes(int rows, String lastRow, String text) {
         Map<?, ?> found = (Map<?, ?>) tab.page().evaluate(SCRIPT, List.of(models, EVENTS));
         double worked = work.seconds() * 1000 / EVENTS;
         List<?> others = (List<?>) found.get("others");
-        String text =
-                "%d models, %d events: script, style and layout %.1f ms (median), %.1f ms (longest), %.1f ms (first); "
-                                .formatted(
-                                        models,
-                                        EVENTS,
-                                        number(others.get(others.size() / 2)),
-                                        number(others.getLast()),
-                                        number(found.get("first")))
-                        + "processor's time of the page's thread, painting and the making of the events included, %.1f ms for an event. %s%n"
-                                .formatted(worked, found.get("pages"));
+        String text = """
+                %d models, %d events, milliseconds for an event
+                script, style and layout: %.1f (median), %.1f (longest), %.1f (first)
+                of that script: %.1f (median)
+                processor's time of the page's thread, painting and the making of the event included: %.1f
+                %s
+                """.formatted(
+                        models,
+                        EVENTS,
+                        middle(found.get("others")),
+                        number(others.getLast()),
+                        number(found.get("first")),
+                        middle(found.get("script")),
+                        worked,
+                        found.get("pages"));
         return new DrawingTimes(((Number) found.get("rows")).intValue(), (String) found.get("lastRow"), text);
+    }
+
+    private static double middle(Object sorted) {
+        List<?> values = (List<?>) sorted;
+        return number(values.get(values.size() / 2));
     }
 
     private static double number(Object value) {
