@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -62,6 +63,7 @@ class ConsolePageIT {
     private static ServerProcess server;
     private static HttpApi http;
     private static ScheduledExecutorService load;
+    private static ScheduledFuture<?> asking;
     private static PageBrowser browser;
 
     @BeforeAll
@@ -90,7 +92,7 @@ class ConsolePageIT {
                 .expectErrors();
         http = new HttpApi(server);
         load = Executors.newSingleThreadScheduledExecutor();
-        load.scheduleAtFixedRate(ConsolePageIT::ask, 0, LOAD_MILLIS, TimeUnit.MILLISECONDS);
+        asking = load.scheduleAtFixedRate(ConsolePageIT::ask, 0, LOAD_MILLIS, TimeUnit.MILLISECONDS);
         browser = new PageBrowser();
         setDefaultAssertionTimeout(ASSERTION_MILLIS);
     }
@@ -107,6 +109,8 @@ class ConsolePageIT {
             browser.close();
         }
         if (load != null) {
+            assertThat(asking.isDone()).as("the load has ended before the tests").isFalse();
+            asking.cancel(false);
             load.close();
         }
         if (server != null) {
