@@ -109,7 +109,9 @@ class ConsolePageIT {
             browser.close();
         }
         if (load != null) {
-            assertThat(asking.isDone()).as("the load has ended before the tests").isFalse();
+            assertThat(asking.isDone())
+                    .as("the load has ended before the tests")
+                    .isFalse();
             asking.cancel(false);
             load.close();
         }
