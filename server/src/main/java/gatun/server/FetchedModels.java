@@ -82,7 +82,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
             return new FetchedModels(given.withSources(folders, list), mirrors, cache);
         } catch (IOException | RuntimeException e) {
             new FetchedModels(given, mirrors, cache).close();
-            throw e instanceof StartException known ? known : new StartException(e.getMessage(), e);
+            throw e instanceof StartException known ? known : new StartException(String.valueOf(e.getMessage()), e);
         }
     }
 

@@ -77,7 +77,12 @@ public record Checksum(Algorithm algorithm, String hex) {
         }
     }
 
-    /** @throws StoreException MALFORMED when the file gives another */
+    /**
+     * Checks a file.
+     *
+     * @param name what errors call it
+     * @throws StoreException MALFORMED when the file gives another checksum
+     */
     public void require(Path file, String name) throws IOException {
         Checksum actual = of(algorithm, file);
         if (!actual.hex.equals(hex)) {

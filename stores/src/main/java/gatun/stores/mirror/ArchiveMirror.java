@@ -133,7 +133,8 @@ final class ArchiveMirror implements Mirror {
     }
 
     private void link(StoredObject archive) throws IOException {
-        Path file = cache.newParent().resolve("archive");
+        Path holder = cache.newParent();
+        Path file = holder.resolve("archive");
         if (!cache.link(key(archive), archive.byteSize(), file)) {
             throw new StoreException(Kind.UNAVAILABLE, location.text() + " was removed from the cache meanwhile");
         }
@@ -150,7 +151,7 @@ final class ArchiveMirror implements Mirror {
             }
         } catch (IOException e) {
             cache.discard(unpacked);
-            cache.discard(file.getParent());
+            cache.discard(holder);
             throw e;
         }
         for (Map.Entry<String, Path> model : models.entrySet()) {
@@ -164,7 +165,7 @@ final class ArchiveMirror implements Mirror {
         if (held.isPresent()) {
             cache.discard(held.get());
         }
-        held = Optional.of(file.getParent());
+        held = Optional.of(holder);
         current = Optional.of(archive);
     }
 

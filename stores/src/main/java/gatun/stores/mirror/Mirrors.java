@@ -2,12 +2,14 @@
 package gatun.stores.mirror;
 
 import gatun.stores.archive.ArchiveSource;
+import gatun.stores.azure.AzureProtocol;
 import gatun.stores.cache.StoreCache;
 import gatun.stores.client.CloudCredentials;
 import gatun.stores.client.ObjectStore;
 import gatun.stores.client.StoreHttp;
 import gatun.stores.client.StoreLimits;
 import gatun.stores.client.StoreProtocol;
+import gatun.stores.google.GoogleProtocol;
 import gatun.stores.location.ArchiveLocation;
 import gatun.stores.location.RepositoryLocation;
 import gatun.stores.location.StoreLocation;
@@ -75,7 +77,8 @@ public record Mirrors(StoreCache cache, Fetching fetching) {
                 CloudCredentials.of(environment).of(location).orElse(Map.of());
         return switch (location.kind()) {
             case S3 -> S3Protocol.of(location, given, environment);
-            case GS, AS -> throw new IOException("not yet");
+            case GS -> GoogleProtocol.of(location, given, environment);
+            case AS -> AzureProtocol.of(location, given, environment);
         };
     }
 }
