@@ -116,7 +116,8 @@ class ObjectStoreTest {
     @Test
     void shouldRefuseAListingWithoutEnd() {
         server.replies.put(
-                "?", (out, request) -> FaultyStore.endless(out, "<ListBucketResult>", "<Contents><Key>k</Key></Contents>"));
+                "?",
+                (out, request) -> FaultyStore.endless(out, "<ListBucketResult>", "<Contents><Key>k</Key></Contents>"));
 
         requireFailure(Kind.LIMIT, () -> store.list(""));
     }
