@@ -46,7 +46,7 @@ record FlagType<T>(
     static final FlagType<Path> PATH = of("FILE", Path::of);
 
     /** A folder, or the URL of something that is fetched. */
-    static final FlagType<ModelPlace> PLACE = of("DIR|URL", ModelPlace::of);
+    static final FlagType<ModelPlace> PLACE = of("DIR", ModelPlace::of);
 
     /** A regular expression. */
     static final FlagType<Pattern> REGEX = of("REGEX", FlagType::regex);

@@ -6,16 +6,16 @@ import gatun.stores.location.RepositoryLocation;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /** How models are fetched that URLs name. Read once. */
 final class StoreFlags extends OverlayFlags<StoreSettings> {
-    private final Flag<Path> cache = flag(
+    private final Flag<Optional<Path>> cache = optional(
             "--store-cache-dir",
             FlagType.PATH.labelled("DIR"),
-            standard.cache(),
-            "The folder that keeps the files of models that URLs name, from one start to the next; servers may share"
-                    + " it.");
+            "The folder that keeps the files of models that URLs name, from one start to the next; servers may share it"
+                    + " (without: stores in the user's cache, which is GATUN_CACHE, or else ~/.cache/gatun).");
     private final Flag<Long> cacheByteSize = flag(
             "--store-cache-byte-size",
             FlagType.BYTE_SIZE,
@@ -38,7 +38,7 @@ final class StoreFlags extends OverlayFlags<StoreSettings> {
         return new StoreSettings(
                 Stream.concat(standard.repositories().stream(), locations.stream())
                         .toList(),
-                cache.value(),
+                cache.value().orElse(standard.cache()),
                 cacheByteSize.value(),
                 timeout.value(),
                 connections.value());

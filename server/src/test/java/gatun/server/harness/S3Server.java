@@ -5,12 +5,12 @@ import gatun.testing.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A real server of S3's protocol, which checks signatures: S3Proxy, in a process of its own, with one bucket in its memory.
@@ -21,8 +21,6 @@ public final class S3Server implements AutoCloseable {
     public static final Map<String, String> CREDENTIALS = Map.of(
             "AWS_ACCESS_KEY_ID", "gatun-test-key",
             "AWS_SECRET_ACCESS_KEY", "gatun-test-secret");
-
-    private static final int STOP_SECONDS = 30;
 
     private final Process process;
     private final int port;
@@ -125,17 +123,19 @@ public final class S3Server implements AutoCloseable {
                 "x-amz-content-sha256: UNSIGNED-PAYLOAD"));
         command.addAll(List.of(arguments));
         Process curl = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(curl.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        String said = new String(curl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (curl.waitFor() != 0) {
             throw new AssertionError("curl failed: " + said);
         }
     }
 
+    /** Ends it, as a store that is gone. */
+    public void stop() {
+        process.destroyForcibly().onExit().join();
+    }
+
     @Override
-    public void close() throws InterruptedException {
-        process.destroy();
-        if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-            process.destroyForcibly();
-        }
+    public void close() {
+        stop();
     }
 }

@@ -19,6 +19,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -43,7 +45,7 @@ class ObjectStoreIT {
     }
 
     @AfterAll
-    static void stopStore() throws InterruptedException {
+    static void stopStore() {
         s3.close();
     }
 
@@ -71,11 +73,12 @@ class ObjectStoreIT {
                 Await.until(
                         "version 2",
                         () -> api.get("/v2/models/simple/versions/2/ready").statusCode() == 200);
-                store.close();
+                store.stop();
                 Await.until("the poll without a store", () -> server.log().contains("Models are left as they are"));
                 requireAnswer(api);
                 // As nothing should end; the next start finds a cache that is whole.
-                server.handle().destroyForcibly().onExit().join();
+                server.handle().destroyForcibly();
+                server.handle().onExit().join();
             }
             try (ServerProcess server = ServerProcess.launchList(S3Server.CREDENTIALS, flags.toArray(String[]::new));
                     HttpApi api = new HttpApi(server)) {
@@ -155,6 +158,24 @@ class ObjectStoreIT {
                 .contains("is refused: check the credentials")
                 .contains("SignatureDoesNotMatch")
                 .doesNotContain("an-other-secret-key");
+    }
+
+    @Test
+    void shouldServeTheVersionsOfAModelInAnArchive() throws IOException, InterruptedException {
+        Path archive = folder.resolve("simple.zip");
+        try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(archive))) {
+            for (String name : List.of("config.pbtxt", "1/model.onnx")) {
+                out.putNextEntry(new ZipEntry(name));
+                Files.copy(ServerProcess.exampleModels().resolve("simple").resolve(name), out);
+            }
+        }
+        try (ServerProcess server = ServerProcess.launchList(
+                        "--model_name=simple",
+                        "--model_base_path=" + archive.toUri(),
+                        "--store-cache-dir=" + folder.resolve("cache"));
+                HttpApi api = new HttpApi(server)) {
+            requireAnswer(api);
+        }
     }
 
     private static void requireAnswer(HttpApi api) {
