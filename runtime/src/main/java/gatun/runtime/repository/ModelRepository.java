@@ -157,10 +157,8 @@ public final class ModelRepository {
         try {
             refresh.model(name);
         } catch (GatunException e) {
-            if (readableAtStart) {
-                throw e;
-            }
-            LOG.error("Model '{}' is looked for where it was left: {}", name, e.getMessage());
+            // Where it was not left either, its load fails.
+            LOG.warn("Model '{}' is loaded as it was left: {}", name, e.getMessage());
         }
     }
 

@@ -83,28 +83,33 @@ public final class StoreMirror implements Mirror {
         try {
             refresh();
         } catch (StoreException e) {
-            if (e.kind() != Kind.UNAVAILABLE) {
-                throw e;
-            }
-            Optional<StoreCache.Remembered> saved = cache.recall(listingKey());
-            SortedMap<String, ModelTree> models =
-                    saved.flatMap(text -> SavedListing.read(text.text())).orElse(new TreeMap<>());
-            models.values().removeIf(tree -> !tree.files().values().stream().allMatch(fetch::holds));
-            if (models.isEmpty()) {
-                throw e;
-            }
-            for (Map.Entry<String, ModelTree> model : models.entrySet()) {
-                link(model.getKey(), model.getValue());
-            }
-            LOG.warn(
-                    "{} cannot be reached; its {} models of {} are taken from the cache: {}",
-                    location.text(),
-                    models.size(),
-                    saved.orElseThrow().time(),
-                    e.getMessage());
+            takeFromCache(e);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Links the models that the cache holds as a whole, for a store that does not answer. */
+    private void takeFromCache(StoreException failure) throws IOException {
+        if (failure.kind() != Kind.UNAVAILABLE || !trees.isEmpty()) {
+            throw failure;
+        }
+        Optional<StoreCache.Remembered> saved = cache.recall(listingKey());
+        SortedMap<String, ModelTree> models =
+                saved.flatMap(text -> SavedListing.read(text.text())).orElse(new TreeMap<>());
+        models.values().removeIf(tree -> !tree.files().values().stream().allMatch(fetch::holds));
+        if (models.isEmpty()) {
+            throw failure;
+        }
+        for (Map.Entry<String, ModelTree> model : models.entrySet()) {
+            link(model.getKey(), model.getValue());
+        }
+        LOG.warn(
+                "{} cannot be reached; its {} models of {} are taken from the cache: {}",
+                location.text(),
+                models.size(),
+                saved.orElseThrow().time(),
+                failure.getMessage());
     }
 
     private String listingKey() {
@@ -123,6 +128,8 @@ public final class StoreMirror implements Mirror {
                     links.point(name, cache.newSnapshot());
                 }
             }
+        } catch (StoreException e) {
+            takeFromCache(e);
         } finally {
             lock.unlock();
         }

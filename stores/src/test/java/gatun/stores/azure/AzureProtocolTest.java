@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -33,7 +34,7 @@ class AzureProtocolTest {
     /** The signatures are those that a program in Python computes whose requests Azurite takes. */
     @Test
     void shouldSignWithTheKeyOfTheAccount() throws IOException {
-        TreeMap<String, String> headers =
+        SortedMap<String, String> headers =
                 new TreeMap<>(Map.of("x-ms-date", "Fri, 27 Nov 2026 19:00:00 GMT", "x-ms-version", "2021-08-06"));
         assertThat(authorization(
                         "https://devstoreaccount1.blob.core.windows.net/models?restype=container&comp=list&prefix=repo%2Fa%20b%2F",
@@ -93,7 +94,7 @@ class AzureProtocolTest {
                 (StoreLocation) RepositoryLocation.parse("as://account/models/repo"), Map.of(), Map.of());
     }
 
-    private static String authorization(String uri, TreeMap<String, String> headers) throws IOException {
+    private static String authorization(String uri, SortedMap<String, String> headers) throws IOException {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(uri));
         StoreHttp http = new StoreHttp(StoreLimits.of(Duration.ofSeconds(1)));
         AzureAccess.of(ACCOUNT, Map.of("account_key", KEY), Map.of(), http).add(request, URI.create(uri), headers);

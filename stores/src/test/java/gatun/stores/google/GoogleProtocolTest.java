@@ -43,7 +43,9 @@ class GoogleProtocolTest {
 
     @BeforeEach
     void start() throws IOException, GeneralSecurityException {
-        keys = KeyPairGenerator.getInstance("RSA").generateKeyPair();
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
+        generator.initialize(2048);
+        keys = generator.generateKeyPair();
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/token", this::token);
         server.createContext("/storage/v1/b/bucket/o", GoogleProtocolTest::bucket);

@@ -221,6 +221,11 @@ class StoreMirrorTest {
             assertThat(mirror.folder().resolve("a/1/m")).hasContent("a");
             assertThat(server.asked).isEmpty();
         }
+        try (Mirror mirror = mirror()) {
+            mirror.refreshNames();
+
+            assertThat(mirror.folder().resolve("a/1/m")).hasContent("a");
+        }
     }
 
     @Test
