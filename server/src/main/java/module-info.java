@@ -13,6 +13,7 @@ module gatun.server {
     requires gatun.memory;
     requires gatun.protocol;
     requires gatun.runtime;
+    requires gatun.stores;
     requires com.google.protobuf;
     requires gatun.tensorflow.serving;
     requires gatun.v2;

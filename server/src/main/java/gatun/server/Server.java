@@ -71,18 +71,20 @@ final class Server implements AutoCloseable {
      * @param accessLog gets a line for each request; the caller closes it
      * @throws StartException when that is not possible; nothing is left open then
      */
-    static Server start(ServerSettings settings, LogControl log, AccessLog accessLog, StartReport report) {
-        settings.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
-        if (settings.models().control().exitOnError()) {
-            settings.models().sources().repositories().forEach(Server::requireFolder);
+    static Server start(ServerSettings given, LogControl log, AccessLog accessLog, StartReport report) {
+        given.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
+        if (given.models().control().exitOnError()) {
+            given.models().sources().repositories().forEach(Server::requireFolder);
         }
-        settings.models().sources().repositories().stream()
+        given.models().sources().repositories().stream()
                 .flatMap(repository -> RepositoryCheck.remarks(repository).stream())
                 .forEach(LOG::warn);
-        ProtocolListeners edges = new ProtocolListeners(settings);
+        ProtocolListeners edges = new ProtocolListeners(given);
         edges.reserve();
         OpenResources opened = new OpenResources();
         try {
+            FetchedModels fetched = opened.add(FetchedModels.open(given.models()));
+            ServerSettings settings = given.with(fetched.models());
             boolean shared = !settings.models().backends().isolated().isEmpty();
             BufferPool buffers = opened.add(buffers(settings.memory(), shared));
             Gpus.prepare(CudaDevices.find(), settings.memory().devicePools(), buffers);
@@ -92,7 +94,7 @@ final class Server implements AutoCloseable {
             }
             ProcessIsolation isolation = opened.add(new ProcessIsolation(
                     settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));
-            GatunServer inference = opened.add(load(settings, log, accessLog, buffers, regions, isolation));
+            GatunServer inference = opened.add(load(settings, log, accessLog, buffers, regions, isolation, fetched));
             List<ModelStatus> loaded = inference.index().stream()
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
@@ -177,7 +179,8 @@ final class Server implements AutoCloseable {
             AccessLog accessLog,
             BufferPool buffers,
             RegionRegistry regions,
-            ProcessIsolation isolation) {
+            ProcessIsolation isolation,
+            FetchedModels fetched) {
         ModelSettings models = settings.models();
         ModelSettings.Control control = models.control();
         ModelSettings.Loading loading = models.loading();
@@ -199,6 +202,7 @@ final class Server implements AutoCloseable {
                 .modelNamespacing(models.sources().namespacing())
                 .configurationRule(ExampleMappings::check)
                 .readableAtStart(control.exitOnError())
+                .repositoryRefresh(fetched)
                 .strictReadiness(control.strictReadiness())
                 .limits(limits)
                 .exitTimeout(settings.lifecycle().exitTimeout());

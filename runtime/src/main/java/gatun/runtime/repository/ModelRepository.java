@@ -15,6 +15,7 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.residency.ModelMemory;
@@ -63,6 +64,9 @@ public final class ModelRepository {
     private volatile boolean unread;
 
     /** Set by the thread that opens the server, before others know it. */
+    private ModelRefresh refresh;
+
+    /** Set likewise. */
     private @Nullable RepositoryPoll poll;
 
     /**
@@ -82,6 +86,7 @@ public final class ModelRepository {
         this.files = files;
         sources = new ModelSources(settings.sources(), list, files);
         list.replace(settings.sources().listed());
+        refresh = new ModelRefresh(Optional.empty(), sources);
         files.removeAbandoned();
         controlMode = settings.controlMode();
         readableAtStart = settings.sources().readableAtStart();
@@ -100,6 +105,11 @@ public final class ModelRepository {
                 new LoadThreads(settings.loading().threads()),
                 reload,
                 settings.limits().models());
+    }
+
+    /** Has folders brought up to date from now on, before anything is loaded. */
+    public void refreshBy(RepositoryRefresh by) {
+        refresh = new ModelRefresh(Optional.of(by), sources);
     }
 
     /**
@@ -141,7 +151,17 @@ public final class ModelRepository {
      */
     public void loadOnly(List<String> names) {
         names.forEach(ModelName::check);
+        names.forEach(this::refreshAtStart);
         start(found -> chosen(names, found));
+    }
+
+    private void refreshAtStart(String name) {
+        try {
+            refresh.model(name);
+        } catch (GatunException e) {
+            // Where it was not left either, its load fails.
+            LOG.warn("Model '{}' is loaded as it was left: {}", name, e.getMessage());
+        }
     }
 
     private static SortedMap<ModelIdentifier, RepositoryScan.Finding> chosen(
@@ -199,6 +219,7 @@ public final class ModelRepository {
     }
 
     private void look() {
+        refresh.all();
         if (lifeCycle.poll()) {
             unread = false;
         }
@@ -207,6 +228,9 @@ public final class ModelRepository {
     /** As {@link gatun.runtime.server.InferenceServer#load}. */
     public void load(String name, ModelOverride override) {
         requireExplicit();
+        if (override.files().isEmpty()) {
+            refresh.model(name);
+        }
         lifeCycle.load(name, override);
         unread = false;
     }
@@ -214,6 +238,7 @@ public final class ModelRepository {
     /** As {@link gatun.runtime.server.GatunServer#load(ModelIdentifier, ModelOverride)}. */
     public void load(ModelIdentifier model, ModelOverride override) {
         requireExplicit();
+        refresh.model(model.name());
         lifeCycle.load(model, override);
     }
 

@@ -136,6 +136,7 @@ public final class GatunServer implements InferenceServer {
                 remembering(cache, options.buffers()),
                 listeners,
                 files);
+        options.repositoryRefresh().ifPresent(repository::refreshBy);
         calls.connect(repository);
         try {
             if (options.modelNames().isPresent()) {

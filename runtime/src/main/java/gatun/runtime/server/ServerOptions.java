@@ -7,6 +7,7 @@ import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.Isolation;
 import gatun.runtime.ListedModel;
+import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ServedPath;
 import gatun.runtime.ServerMetadata;
@@ -83,6 +84,7 @@ public final class ServerOptions {
     private OptionalLong modelMemory = OptionalLong.empty();
     private boolean autoComplete = true;
     private boolean readableAtStart = true;
+    private Optional<RepositoryRefresh> repositoryRefresh = Optional.empty();
     private boolean modelNamespacing;
     private boolean strictReadiness = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
@@ -264,6 +266,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Brings directories of models up to date before they are looked at. */
+    public ServerOptions repositoryRefresh(RepositoryRefresh refresh) {
+        repositoryRefresh = Optional.of(refresh);
+        return this;
+    }
+
     /** Whether opening fails when a directory of models cannot be read; otherwise the server is not ready meanwhile. */
     public ServerOptions readableAtStart(boolean required) {
         readableAtStart = required;
@@ -355,6 +363,10 @@ public final class ServerOptions {
 
     ControlMode controlMode() {
         return controlMode;
+    }
+
+    Optional<RepositoryRefresh> repositoryRefresh() {
+        return repositoryRefresh;
     }
 
     Duration pollInterval() {

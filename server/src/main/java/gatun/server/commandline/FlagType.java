@@ -45,6 +45,9 @@ record FlagType<T>(
     /** A file or a folder. */
     static final FlagType<Path> PATH = of("FILE", Path::of);
 
+    /** A folder, or the URL of something that is fetched. */
+    static final FlagType<ModelPlace> PLACE = of("DIR", ModelPlace::of);
+
     /** A regular expression. */
     static final FlagType<Pattern> REGEX = of("REGEX", FlagType::regex);
 

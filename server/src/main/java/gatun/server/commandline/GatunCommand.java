@@ -75,6 +75,7 @@ public final class GatunCommand implements Callable<Integer> {
         command.addSubcommand(serve);
         command.addSubcommand(new CheckCommand());
         command.addSubcommand(new InitCommand());
+        command.addSubcommand(new PullCommand());
         command.addSubcommand(new ModelsCommand());
         command.addSubcommand(new TopCommand());
         command.addSubcommand(new BenchCommand(embedded));

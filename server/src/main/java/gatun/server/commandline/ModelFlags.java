@@ -8,6 +8,7 @@ import gatun.server.settings.ModelSettings.Backends;
 import gatun.server.settings.ModelSettings.Control;
 import gatun.server.settings.ModelSettings.Loading;
 import gatun.server.settings.ModelSettings.Sources;
+import gatun.server.settings.StoreSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,15 +34,16 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     private static final FlagType<Boolean> RATE_LIMIT =
             FlagType.choice("MODE", "a mode: off or execution_count", Map.of("off", false, "execution_count", true));
 
-    private final Flag<List<Path>> paths = arguments(
+    private final Flag<List<ModelPlace>> paths = arguments(
             "PATH",
-            FlagType.PATH,
-            "What to serve: a model repository, the folder of one model, a SavedModel's folder, or a model's file such as"
-                    + " resnet.onnx, which is then called resnet; may be given several times.");
-    private final Flag<List<Path>> repositories = several(
+            FlagType.PLACE,
+            "What to serve: a model repository, the folder of one model, a SavedModel's folder, a model's file such as"
+                    + " resnet.onnx, which is then called resnet, or the URL of a repository; may be given several times.");
+    private final Flag<List<ModelPlace>> repositories = several(
             "--model-repository --model-store",
-            FlagType.PATH.labelled("DIR"),
-            "A folder that holds one folder per model; may be given several times. Required unless a PATH or the flags"
+            FlagType.PLACE,
+            "A folder that holds one folder per model, or a URL: s3://, gs://, as://, or an archive at https:// or file:;"
+                    + " may be given several times. Required unless a PATH or the flags"
                     + " of TensorFlow Serving name the models. Also called --model-store.");
     private final Flag<ControlMode> controlMode = flag(
             "--model-control-mode",
@@ -151,12 +153,24 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
     ModelSettings settings(
-            CommandSpec command, ModelListFlags list, BatchingFlags batching, TensorFlowFlags tensorFlow) {
-        List<Path> folders = Stream.concat(standard.sources().repositories().stream(), repositories.value().stream())
+            CommandSpec command,
+            ModelListFlags list,
+            BatchingFlags batching,
+            TensorFlowFlags tensorFlow,
+            StoreFlags stores) {
+        List<Path> folders = Stream.concat(
+                        standard.sources().repositories().stream(), ModelPlace.paths(repositories.value()).stream())
                 .toList();
+        StoreSettings stored = stores.settings(Stream.concat(
+                        ModelPlace.locations(repositories.value()).stream(),
+                        ModelPlace.locations(paths.value()).stream())
+                .toList());
         ControlMode mode = controlMode.value();
-        requireConsistency(command, folders, list);
-        boolean followsList = list.isGiven() && mode == ControlMode.NONE && folders.isEmpty();
+        requireConsistency(command, folders.isEmpty() && stored.repositories().isEmpty(), list);
+        boolean followsList = list.isGiven()
+                && mode == ControlMode.NONE
+                && folders.isEmpty()
+                && stored.repositories().isEmpty();
         Optional<Duration> versionPoll = followsList ? list.versionPoll() : Optional.empty();
         // Our own flags come later, and win.
         List<NamedOption> options = new ArrayList<>(tensorFlow.options());
@@ -165,7 +179,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
         return new ModelSettings(
                 new Sources(
                         folders,
-                        paths.value(),
+                        ModelPlace.paths(paths.value()),
                         list.settings(),
                         configName.value(),
                         !disableAutoComplete.value()
@@ -188,7 +202,8 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                                 .orElse(standard.loading().memoryByteSize())),
                 new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
                 batching.settings(command),
-                rateLimit.value() ? Optional.of(resources.value()) : Optional.empty());
+                rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(),
+                stored);
     }
 
     private Set<String> isolatedBackends() {
@@ -199,9 +214,9 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                 .collect(Collectors.toSet());
     }
 
-    private void requireConsistency(CommandSpec command, List<Path> folders, ModelListFlags list) {
+    private void requireConsistency(CommandSpec command, boolean noRepository, ModelListFlags list) {
         ControlMode mode = controlMode.value();
-        if (folders.isEmpty() && paths.value().isEmpty() && !list.isGiven()) {
+        if (noRepository && paths.value().isEmpty() && !list.isGiven()) {
             throw new ParameterException(
                     command.commandLine(), "missing PATH, or --model-repository=DIR: there are no models to serve");
         }

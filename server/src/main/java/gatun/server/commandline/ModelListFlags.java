@@ -11,10 +11,10 @@ import java.util.Optional;
 final class ModelListFlags extends FlagGroup {
     private final Flag<String> name =
             flag("--model_name", FlagType.TEXT, "default", "What the model of --model_base_path is called.");
-    private final Flag<Optional<Path>> basePath = optional(
+    private final Flag<Optional<ModelPlace>> basePath = optional(
             "--model_base_path",
-            FlagType.PATH.labelled("DIR"),
-            "Serve the model in DIR, which holds one folder for each version.");
+            FlagType.PLACE,
+            "Serve the model in DIR, or at a URL as of --model-repository, which holds one folder for each version.");
     private final Flag<Optional<Path>> file = optional(
             "--model_config_file",
             FlagType.PATH,
@@ -44,8 +44,14 @@ final class ModelListFlags extends FlagGroup {
     Optional<ModelListSettings> settings() {
         return file.value()
                 .map(list -> new ModelListSettings(new Names.File(list), filePoll.value()))
-                .or(() -> basePath.value()
-                        .map(folder -> new ModelListSettings(
-                                new Names.One(name.value(), folder.toAbsolutePath()), Duration.ZERO)));
+                .or(() -> basePath.value().map(place -> new ModelListSettings(named(place), Duration.ZERO)));
+    }
+
+    private Names named(ModelPlace place) {
+        return switch (place) {
+            case ModelPlace.Local local ->
+                new Names.One(name.value(), local.path().toAbsolutePath());
+            case ModelPlace.Remote remote -> new Names.Stored(name.value(), remote.location());
+        };
     }
 }

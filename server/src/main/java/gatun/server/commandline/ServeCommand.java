@@ -21,6 +21,7 @@ final class ServeCommand implements Callable<Integer> {
     private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
     private final ModelFlags models;
     private final ModelListFlags modelList;
+    private final StoreFlags stores;
     private final BatchingFlags batching;
     private final TensorFlowFlags tensorFlow;
     private final HttpFlags http;
@@ -44,6 +45,8 @@ final class ServeCommand implements Callable<Integer> {
         this.action = action;
         ListenerSettings listeners = standard.listeners();
         models = group("Models", new ModelFlags(standard.models()));
+        stores = group(
+                "Models in object stores", new StoreFlags(standard.models().stores()));
         modelList = group("Models as TensorFlow Serving is told", new ModelListFlags());
         batching = group("Batching as TensorFlow Serving is told", new BatchingFlags());
         tensorFlow = group("TensorFlow as TensorFlow Serving is told", new TensorFlowFlags());
@@ -106,7 +109,7 @@ final class ServeCommand implements Callable<Integer> {
         return new ServerSettings(
                 server.id.value(),
                 server.lifecycle(),
-                models.settings(spec, modelList, batching, tensorFlow),
+                models.settings(spec, modelList, batching, tensorFlow, stores),
                 memory.settings(spec),
                 new ListenerSettings(
                         http.settings(httpTls.files(spec)),

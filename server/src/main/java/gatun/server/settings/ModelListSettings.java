@@ -4,6 +4,7 @@ package gatun.server.settings;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ListedModels;
+import gatun.stores.location.RepositoryLocation;
 import gatun.wire.inference.ModelVersionPolicy;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,6 +36,14 @@ public record ModelListSettings(Names names, Duration filePoll) {
          */
         record One(String name, Path basePath) implements Names {}
 
+        /**
+         * One model that is fetched first.
+         *
+         * @param name the name for clients
+         * @param location where the folder with one folder for each version is
+         */
+        record Stored(String name, RepositoryLocation location) implements Names {}
+
         /** A list in a file, in protobuf's text format. */
         record File(Path path) implements Names {}
     }
@@ -57,6 +66,8 @@ public record ModelListSettings(Names names, Duration filePoll) {
                 ListedModels.requireServed(only);
                 yield only;
             }
+            case Names.Stored stored ->
+                throw new IllegalStateException(stored.location().text() + " is fetched before it is read");
             case Names.File file -> ListedModels.read(file.path());
         };
     }

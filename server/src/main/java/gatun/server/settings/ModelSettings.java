@@ -21,6 +21,7 @@ import java.util.Set;
  * @param backends the options of backends, and the folder of more of them
  * @param batching how requests share runs where configurations do not say; empty where they do not share any
  * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
+ * @param stores the models that are fetched first
  */
 public record ModelSettings(
         Sources sources,
@@ -28,7 +29,8 @@ public record ModelSettings(
         Loading loading,
         Backends backends,
         Optional<BatchingSettings> batching,
-        Optional<List<ResourceAmount>> rateLimit) {
+        Optional<List<ResourceAmount>> rateLimit,
+        StoreSettings stores) {
     /** The defaults; there is no repository yet. */
     public static final ModelSettings STANDARD = new ModelSettings(
             new Sources(List.of(), List.of(), Optional.empty(), "", true, false),
@@ -36,15 +38,21 @@ public record ModelSettings(
             new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1, OptionalLong.empty()),
             new Backends(Map.of(), Optional.empty(), Set.of()),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            StoreSettings.STANDARD);
 
     /** The same with these repositories, and no other. */
-    ModelSettings withRepositories(List<Path> repositories) {
+    public ModelSettings withRepositories(List<Path> repositories) {
+        return withSources(repositories, sources.list);
+    }
+
+    /** The same with these repositories and this list, and no other. */
+    public ModelSettings withSources(List<Path> repositories, Optional<ModelListSettings> list) {
         return new ModelSettings(
                 new Sources(
                         repositories,
                         sources.paths,
-                        sources.list,
+                        list,
                         sources.configName,
                         sources.autoComplete,
                         sources.namespacing),
@@ -52,7 +60,8 @@ public record ModelSettings(
                 loading,
                 backends,
                 batching,
-                rateLimit);
+                rateLimit,
+                stores);
     }
 
     /**

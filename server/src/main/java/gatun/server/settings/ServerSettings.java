@@ -52,6 +52,11 @@ public record ServerSettings(
                 standard.tracing);
     }
 
+    /** The same with other models. */
+    public ServerSettings with(ModelSettings other) {
+        return new ServerSettings(id, lifecycle, other, memory, listeners, clients, tracing);
+    }
+
     /**
      * How the server says that it is ready, and how it stops.
      *

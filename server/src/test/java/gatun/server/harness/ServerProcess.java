@@ -72,7 +72,13 @@ public final class ServerProcess implements AutoCloseable {
 
     /** As {@link #launch(Path, String...)} without a repository: the flags say which models to serve. */
     public static ServerProcess launchList(String... flags) throws InterruptedException {
-        return launch(developersLauncher(), List.of(flags), Map.of());
+        return launchList(Map.of(), flags);
+    }
+
+    /** As {@link #launchList(String...)}, with more environment. */
+    public static ServerProcess launchList(Map<String, String> environment, String... flags)
+            throws InterruptedException {
+        return launch(developersLauncher(), List.of(flags), environment);
     }
 
     /** Runs exactly {@code tensorflow_model_server} with these flags, and waits until the server is ready. */

@@ -43,7 +43,8 @@ class DocumentedCommandsIT {
 
     /** By the beginning of a block's first line: the test that runs its commands. */
     private static final Map<String, String> RUN_BY = Map.ofEntries(
-            Map.entry("./gatun check ", "CheckIT, InitIT, ModelsCommandIT, TopCommandIT, BenchIT"),
+            Map.entry("./gatun serve --model-repository=s3://", "ObjectStoreIT"),
+            Map.entry("./gatun check ", "CheckIT, InitIT, ObjectStoreIT, ModelsCommandIT, TopCommandIT, BenchIT"),
             Map.entry("./gatun bench ", "BenchIT"),
             Map.entry("./gatun serve --model-repository=DIR --backend-directory=", "BackendDirectoryIT"),
             Map.entry("mvn -pl examples/backend ", "BackendDirectoryIT"),

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server;
+
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.ControlMode;
+import gatun.runtime.RepositoryRefresh;
+import gatun.server.settings.ModelListSettings;
+import gatun.server.settings.ModelListSettings.Names;
+import gatun.server.settings.ModelSettings;
+import gatun.server.settings.StartException;
+import gatun.server.settings.StoreSettings;
+import gatun.stores.cache.StoreCache;
+import gatun.stores.location.RepositoryLocation;
+import gatun.stores.mirror.Fetching;
+import gatun.stores.mirror.Mirror;
+import gatun.stores.mirror.Mirrors;
+import gatun.stores.mirror.StoreMirror.Scope;
+import gatun.stores.mirror.TerminalProgress;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The models of a server that URLs name: fetches them into folders, which the server then serves as any others, and again
+ * when it is about to look at these folders. Owns the folders. Safe for any thread.
+ */
+final class FetchedModels implements RepositoryRefresh, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(FetchedModels.class);
+
+    private final ModelSettings models;
+    private final List<Mirror> mirrors;
+    private final Optional<StoreCache> cache;
+
+    /** What could not be looked at when it was last tried, so that each reason is logged once. Used by the poll only. */
+    private final Map<Mirror, String> reasons = new HashMap<>();
+
+    private FetchedModels(ModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache) {
+        this.models = models;
+        this.mirrors = mirrors;
+        this.cache = cache;
+    }
+
+    /**
+     * Fetches what URLs name; does nothing where none does.
+     *
+     * @throws StartException with the reason when that is not possible
+     */
+    static FetchedModels open(ModelSettings given) {
+        StoreSettings stores = given.stores();
+        Optional<Names.Stored> base = given.sources()
+                .list()
+                .flatMap(list -> list.names() instanceof Names.Stored stored ? Optional.of(stored) : Optional.empty());
+        if (stores.repositories().isEmpty() && base.isEmpty()) {
+            return new FetchedModels(given, List.of(), Optional.empty());
+        }
+        List<Mirror> mirrors = new ArrayList<>();
+        Optional<StoreCache> cache = Optional.empty();
+        try {
+            cache = Optional.of(StoreCache.open(stores.cache(), stores.cacheByteSize()));
+            Mirrors opener = new Mirrors(
+                    cache.get(),
+                    new Fetching(
+                            stores.timeout(), stores.connections(), TerminalProgress.ofTerminal(), System.getenv()));
+            List<Path> folders = new ArrayList<>(given.sources().repositories());
+            for (RepositoryLocation location : stores.repositories()) {
+                folders.add(open(opener, location, Scope.REPOSITORY, given.control(), mirrors));
+            }
+            Optional<ModelListSettings> list = given.sources().list();
+            if (base.isPresent()) {
+                Path folder = open(opener, base.get().location(), Scope.MODEL, given.control(), mirrors);
+                list = Optional.of(
+                        new ModelListSettings(new Names.One(base.get().name(), folder), Duration.ZERO));
+            }
+            return new FetchedModels(given.withSources(folders, list), mirrors, cache);
+        } catch (IOException | RuntimeException e) {
+            new FetchedModels(given, mirrors, cache).close();
+            throw e instanceof StartException known ? known : new StartException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static Path open(
+            Mirrors opener,
+            RepositoryLocation location,
+            Scope scope,
+            ModelSettings.Control control,
+            List<Mirror> mirrors)
+            throws IOException {
+        Mirror mirror = opener.open(location, scope);
+        mirrors.add(mirror);
+        long begin = System.nanoTime();
+        try {
+            if (control.mode() == ControlMode.EXPLICIT && !control.loadModels().contains("*")) {
+                mirror.refreshNames();
+            } else {
+                mirror.start();
+                if (control.exitOnError() && !mirror.failures().isEmpty()) {
+                    throw new IOException(location.text() + ": "
+                            + String.join("; ", mirror.failures().values()));
+                }
+            }
+            LOG.info(
+                    "{} is fetched, in {} ms",
+                    location.text(),
+                    Duration.ofNanos(System.nanoTime() - begin).toMillis());
+        } catch (IOException e) {
+            if (control.exitOnError()) {
+                throw new IOException(
+                        e.getMessage() + ". Start with --exit-on-error=false to have the server wait for it", e);
+            }
+            LOG.error("{} is not served: {}", location.text(), e.getMessage());
+        }
+        return mirror.folder();
+    }
+
+    /** The settings with folders instead of URLs. */
+    ModelSettings models() {
+        return models;
+    }
+
+    @Override
+    public void refresh() {
+        for (Mirror mirror : mirrors) {
+            try {
+                mirror.refresh();
+                reasons.remove(mirror);
+            } catch (IOException e) {
+                String reason = String.valueOf(e.getMessage());
+                if (!reason.equals(reasons.put(mirror, reason))) {
+                    LOG.warn("Models are left as they are: {}", reason);
+                }
+            }
+        }
+    }
+
+    @Override
+    public void refresh(String model) {
+        for (Mirror mirror : mirrors) {
+            try {
+                mirror.refresh(model);
+            } catch (IOException e) {
+                throw new GatunException(ErrorCode.UNAVAILABLE, "failed to load '" + model + "': " + e.getMessage(), e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        mirrors.forEach(Mirror::close);
+        cache.ifPresent(open -> {
+            try {
+                open.close();
+            } catch (IOException e) {
+                LOG.warn("The cache of stores is left with this server's links: {}", e.toString());
+            }
+        });
+    }
+}

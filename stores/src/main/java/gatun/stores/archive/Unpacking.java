@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.archive;
+
+import gatun.stores.client.ObjectPath;
+import gatun.stores.client.StoreException;
+import gatun.stores.client.StoreException.Kind;
+import gatun.stores.location.ArchiveLocation.Format;
+import java.io.BufferedInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.zip.GZIPInputStream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipException;
+import java.util.zip.ZipFile;
+
+/**
+ * Unpacks an archive that others made into an empty folder. Nothing is written outside of the folder, no links, and no
+ * more than the limits allow, whatever the archive says of its sizes.
+ */
+public final class Unpacking {
+    /** The most files and folders. */
+    public static final int ENTRY_LIMIT = 100_000;
+
+    private final Path target;
+    private final long byteLimit;
+    private final byte[] buffer = new byte[1 << 16];
+    private long bytes;
+    private int entries;
+
+    private Unpacking(Path target, long byteLimit) {
+        this.target = target;
+        this.byteLimit = byteLimit;
+    }
+
+    /**
+     * Unpacks.
+     *
+     * @param target an empty folder; what is in it after a failure is the caller's to remove
+     * @param byteLimit the most bytes of all files
+     * @throws StoreException MALFORMED or LIMIT
+     */
+    public static void unpack(Path archive, Format format, Path target, long byteLimit) throws IOException {
+        Unpacking unpacking = new Unpacking(target, byteLimit);
+        try {
+            switch (format) {
+                case ZIP -> unpacking.zip(archive);
+                case TAR -> {
+                    try (InputStream in = new BufferedInputStream(Files.newInputStream(archive), 1 << 16)) {
+                        unpacking.tar(in);
+                    }
+                }
+                case TAR_GZ -> {
+                    try (InputStream in = new BufferedInputStream(
+                            new GZIPInputStream(Files.newInputStream(archive), 1 << 16), 1 << 16)) {
+                        unpacking.tar(in);
+                    }
+                }
+            }
+        } catch (ZipException | EOFException e) {
+            throw new StoreException(Kind.MALFORMED, "the archive cannot be read: " + e.getMessage(), e);
+        } catch (IllegalArgumentException e) {
+            // Of names in a zip file that are no UTF-8.
+            throw new StoreException(Kind.MALFORMED, "the archive has a name that cannot be read", e);
+        }
+    }
+
+    private interface Content {
+        int read(byte[] bytes) throws IOException;
+    }
+
+    private void zip(Path archive) throws IOException {
+        try (ZipFile zip = new ZipFile(archive.toFile())) {
+            List<? extends ZipEntry> all = Collections.list(zip.entries());
+            for (ZipEntry entry : all) {
+                if (entry.isDirectory()) {
+                    folder(entry.getName());
+                } else {
+                    try (InputStream content = zip.getInputStream(entry)) {
+                        file(entry.getName(), content::read);
+                    }
+                }
+            }
+        }
+    }
+
+    private void tar(InputStream in) throws IOException {
+        TarReader reader = new TarReader(in);
+        for (Optional<TarReader.Entry> entry = reader.next(); entry.isPresent(); entry = reader.next()) {
+            if (entry.get().folder()) {
+                folder(entry.get().name());
+            } else {
+                file(entry.get().name(), reader::read);
+            }
+        }
+    }
+
+    /** The place of an entry; empty for the folder itself, as {@code ./}. */
+    private Optional<Path> place(String name) throws IOException {
+        if (++entries > ENTRY_LIMIT) {
+            throw new StoreException(Kind.LIMIT, "the archive has more than " + ENTRY_LIMIT + " files and folders");
+        }
+        String path = name.replaceFirst("^(\\./)+", "").replaceFirst("/+$", "");
+        if (path.isEmpty() || path.equals(".")) {
+            return Optional.empty();
+        }
+        ObjectPath.require(path, name);
+        return Optional.of(target.resolve(path));
+    }
+
+    private void folder(String name) throws IOException {
+        Optional<Path> place = place(name);
+        try {
+            if (place.isPresent()) {
+                Files.createDirectories(place.get());
+            }
+        } catch (FileAlreadyExistsException e) {
+            throw ObjectPath.refusal(name, "is in the archive as a file and as a folder");
+        }
+    }
+
+    private void file(String name, Content content) throws IOException {
+        Path file = place(name).orElseThrow(() -> ObjectPath.refusal(name, "is no name of a file"));
+        try {
+            Files.createDirectories(file.getParent());
+        } catch (FileSystemException e) {
+            throw ObjectPath.refusal(name, "cannot be a file: another is called as one of its folders");
+        }
+        try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            for (int n = content.read(buffer); n >= 0; n = content.read(buffer)) {
+                bytes += n;
+                if (bytes > byteLimit) {
+                    throw new StoreException(
+                            Kind.LIMIT,
+                            "the archive unpacks to more than " + byteLimit
+                                    + " bytes; allow more with --store-cache-byte-size");
+                }
+                out.write(buffer, 0, n);
+            }
+        } catch (FileAlreadyExistsException e) {
+            throw ObjectPath.refusal(name, "is in the archive twice");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Azure Blob Storage. */
+@NullMarked
+package gatun.stores.azure;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.client;
+
+import gatun.stores.client.StoreException.Kind;
+import java.nio.charset.StandardCharsets;
+
+/** Names of objects and of archives' entries, as paths of files: what others wrote, and what must not lead elsewhere. */
+public final class ObjectPath {
+    private static final int PART_BYTES = 255;
+    private static final int PATH_BYTES = 2048;
+    private static final int DEPTH = 32;
+    private static final int SHOWN_CHARACTERS = 100;
+
+    private ObjectPath() {}
+
+    /**
+     * Checks a path below a folder.
+     *
+     * @param name the whole name, for the error
+     * @throws StoreException MALFORMED when it would leave the folder, or no file can have it
+     */
+    public static void require(String path, String name) throws StoreException {
+        String[] parts = path.split("/", -1);
+        if (parts.length > DEPTH || path.getBytes(StandardCharsets.UTF_8).length > PATH_BYTES) {
+            throw refusal(name, "is too long or deep for a file");
+        }
+        for (String part : parts) {
+            requirePart(part, name);
+        }
+    }
+
+    /** The same for a part of a path. */
+    public static void requirePart(String part, String name) throws StoreException {
+        if (part.isEmpty() || part.equals(".") || part.equals("..")) {
+            throw refusal(name, "has an empty part, '.' or '..' in it, which would lead elsewhere");
+        }
+        if (part.chars().anyMatch(c -> c < ' ' || c == 0x7f) || part.indexOf('\uFFFD') >= 0) {
+            throw refusal(name, "has a control character in it, or is no UTF-8");
+        }
+        if (part.indexOf('/') >= 0 || part.getBytes(StandardCharsets.UTF_8).length > PART_BYTES) {
+            throw refusal(name, "has a part of more than " + PART_BYTES + " bytes");
+        }
+    }
+
+    /** The error for a name. */
+    public static StoreException refusal(String name, String why) {
+        return new StoreException(Kind.MALFORMED, "'" + printable(name) + "' " + why + "; rename it, or remove it");
+    }
+
+    /** The beginning of a name, as errors may show it. */
+    public static String printable(String name) {
+        String shown = name.replaceAll("\\p{Cntrl}", "?");
+        return shown.length() > SHOWN_CHARACTERS ? shown.substring(0, SHOWN_CHARACTERS) + "..." : shown;
+    }
+}

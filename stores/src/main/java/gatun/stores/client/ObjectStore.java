@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.client;
+
+import gatun.stores.client.StoreException.Kind;
+import gatun.stores.client.StoreHttp.Answer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.http.HttpRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
+
+/**
+ * A store of objects: lists them, and fetches them into files, again where a connection breaks, and from where it broke.
+ * Safe for any thread.
+ */
+public final class ObjectStore implements AutoCloseable {
+    private static final long RESTART_BYTES = 4 << 20;
+
+    private final String text;
+    private final StoreProtocol protocol;
+    private final StoreLimits limits;
+    private final StoreHttp http;
+
+    /** @param text what errors call it */
+    public ObjectStore(String text, StoreProtocol protocol, StoreHttp http, StoreLimits limits) {
+        this.text = text;
+        this.protocol = protocol;
+        this.http = http;
+        this.limits = limits;
+    }
+
+    /** Something that may be worth another attempt. */
+    private interface Attempt<T> {
+        T run() throws IOException;
+
+        /** How many bytes all attempts have brought. */
+        default long position() throws IOException {
+            return 0;
+        }
+    }
+
+    /**
+     * All objects whose names begin with {@code prefix}.
+     *
+     * @throws StoreException when they cannot be listed, or are too many
+     */
+    public List<StoredObject> list(String prefix) throws IOException {
+        List<StoredObject> objects = new ArrayList<>();
+        eachPage(prefix, true, page -> {
+            objects.addAll(page.objects());
+            return objects.size();
+        });
+        return objects;
+    }
+
+    /** The folders below {@code prefix}, one level deep, each with the slash at its end. */
+    public Set<String> folders(String prefix) throws IOException {
+        Set<String> folders = new HashSet<>();
+        int[] objects = {0};
+        eachPage(prefix, false, page -> {
+            folders.addAll(page.folders());
+            objects[0] += page.objects().size();
+            return folders.size() + objects[0];
+        });
+        return folders;
+    }
+
+    /** Takes a page, and says how many objects there are now. */
+    private interface PageReader {
+        int add(StoreProtocol.Page page);
+    }
+
+    private void eachPage(String prefix, boolean deep, PageReader reader) throws IOException {
+        String next = "";
+        // A page of nothing that names another one is no listing but a loop.
+        int pages = 0;
+        Set<String> begun = new HashSet<>();
+        do {
+            String begin = next;
+            StoreProtocol.Page page = attempted(() -> page(prefix, deep, begin));
+            int count = reader.add(page);
+            if (count > limits.objects() || ++pages > limits.objects() / 10 + 10) {
+                throw new StoreException(
+                        Kind.LIMIT,
+                        text + " holds more than " + limits.objects()
+                                + " objects, which is no model repository: name the folder that holds the models");
+            }
+            next = page.next();
+            if (!next.isEmpty() && !begun.add(next)) {
+                throw new StoreException(Kind.MALFORMED, text + " lists the same page of its objects again");
+            }
+        } while (!next.isEmpty());
+    }
+
+    private StoreProtocol.Page page(String prefix, boolean deep, String begin) throws IOException {
+        try (Answer answer = ask(() -> protocol.list(prefix, deep, begin), limits.pageByteSize())) {
+            if (answer.status() != 200) {
+                throw failure(answer, text);
+            }
+            return protocol.read(answer.body());
+        }
+    }
+
+    /** A request that is made anew for each attempt, since its signature has a time. */
+    private interface RequestSource {
+        HttpRequest.Builder make() throws IOException;
+    }
+
+    private Answer ask(RequestSource request, long byteLimit) throws IOException {
+        Answer answer = http.send(request.make(), byteLimit);
+        if (answer.status() >= 300 && protocol.refused(answer.status(), answer.head())) {
+            answer.close();
+            return http.send(request.make(), byteLimit);
+        }
+        return answer;
+    }
+
+    /**
+     * Fetches an object into a file that is not there yet, and checks what arrived.
+     *
+     * @param progress is told of bytes as they come; of fewer than none when some come once more
+     * @throws StoreException when it cannot be had as it was listed; the file may be there in parts
+     */
+    public void fetch(StoredObject object, Path file, LongConsumer progress) throws IOException {
+        Transfer transfer = new Transfer(object, file, progress);
+        Files.createFile(file);
+        attempted(transfer);
+        for (Checksum checksum : transfer.checksums()) {
+            checksum.require(file, object.name());
+        }
+    }
+
+    /** One object on its way. */
+    private final class Transfer implements Attempt<Boolean> {
+        private final StoredObject object;
+        private final Path file;
+        private final LongConsumer progress;
+        private final List<Checksum> checksums;
+
+        Transfer(StoredObject object, Path file, LongConsumer progress) {
+            this.object = object;
+            this.file = file;
+            this.progress = progress;
+            checksums = new ArrayList<>(object.checksums());
+        }
+
+        List<Checksum> checksums() {
+            return checksums;
+        }
+
+        @Override
+        public long position() throws IOException {
+            return Files.size(file);
+        }
+
+        @Override
+        public Boolean run() throws IOException {
+            long there = Files.size(file);
+            if (there >= object.byteSize() && there > 0) {
+                return true;
+            }
+            if (object.byteSize() == 0) {
+                return true; // A range of nothing is an error in HTTP.
+            }
+            try (Answer answer = ask(() -> protocol.get(object, there), object.byteSize() - there)) {
+                boolean whole = answer.status() == 200 && there == 0;
+                boolean rest = answer.status() == 206 && begins(answer, there);
+                if (answer.status() == 412 || answer.status() == 416) {
+                    throw new StoreException(
+                            Kind.CHANGED, "'" + object.name() + "' has changed since it was listed in " + text);
+                }
+                if (!whole && !rest) {
+                    throw answer.status() < 300
+                            ? new StoreException(
+                                    Kind.MALFORMED, "'" + object.name() + "' was not sent from byte " + there + " on")
+                            : failure(answer, "'" + object.name() + "' of " + text);
+                }
+                if (there == 0) {
+                    checksums.addAll(protocol.checksums(object, answer.head()));
+                }
+                copy(answer.body());
+            }
+            long arrived = Files.size(file);
+            if (arrived != object.byteSize()) {
+                throw new StoreException(
+                        Kind.UNAVAILABLE,
+                        "'" + object.name() + "' ended after " + arrived + " of " + object.byteSize() + " bytes");
+            }
+            return true;
+        }
+
+        private static boolean begins(Answer answer, long offset) {
+            return answer.head()
+                    .firstValue("Content-Range")
+                    .map(range -> range.startsWith("bytes " + offset + "-"))
+                    .orElse(false);
+        }
+
+        private void copy(InputStream body) throws IOException {
+            byte[] buffer = new byte[1 << 17];
+            try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.APPEND)) {
+                while (true) {
+                    int n;
+                    try {
+                        n = body.read(buffer);
+                    } catch (StoreException e) {
+                        throw e;
+                    } catch (IOException e) {
+                        throw new StoreException(
+                                Kind.UNAVAILABLE, "the connection broke while '" + object.name() + "' came", e);
+                    }
+                    if (n < 0) {
+                        return;
+                    }
+                    out.write(buffer, 0, n);
+                    progress.accept(n);
+                }
+            }
+        }
+    }
+
+    /** Runs {@code attempt} again, some time later, while its failure may pass. */
+    private <T> T attempted(Attempt<T> attempt) throws IOException {
+        Duration wait = limits.backOff();
+        long position = 0;
+        for (int left = limits.attempts() - 1; ; left--) {
+            try {
+                return attempt.run();
+            } catch (StoreException e) {
+                if (e.kind() != Kind.UNAVAILABLE || left <= 0) {
+                    throw e;
+                }
+                if (attempt.position() - position >= RESTART_BYTES) {
+                    // A connection that breaks now and then brings a large object all the same.
+                    position = attempt.position();
+                    left = limits.attempts();
+                    wait = limits.backOff();
+                }
+                LockSupport.parkNanos(wait.toNanos());
+                wait = wait.multipliedBy(2);
+            }
+        }
+    }
+
+    private static StoreException failure(Answer answer, String what) {
+        int status = answer.status();
+        Kind kind =
+                switch (status) {
+                    case 401, 403 -> Kind.DENIED;
+                    case 404 -> Kind.ABSENT;
+                    case 408, 429 -> Kind.UNAVAILABLE;
+                    default -> status >= 500 ? Kind.UNAVAILABLE : Kind.MALFORMED;
+                };
+        String meaning =
+                switch (kind) {
+                    case DENIED -> " is refused: check the credentials, and what they allow";
+                    case ABSENT -> " is not there: check the bucket and its path";
+                    case UNAVAILABLE -> " cannot be had now";
+                    default -> status < 400 ? " is answered with a redirect, which is not followed" : " cannot be had";
+                };
+        return new StoreException(kind, what + meaning + " (status " + status + ": " + answer.excerpt() + ")");
+    }
+
+    @Override
+    public void close() {
+        http.close();
+    }
+}

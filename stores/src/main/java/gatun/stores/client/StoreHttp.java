@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.client;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Requests to stores: within timeouts, and without following redirects, which could lead into the operator's own
+ * network. Safe for any thread.
+ */
+public final class StoreHttp implements AutoCloseable {
+    private static final int ERROR_BYTES = 4096;
+    private static final int SHOWN_CHARACTERS = 200;
+    private static final Pattern SAID = Pattern.compile(
+            "<(?:Code|Message)>([^<]{1,200})|\"(?:message|error_description)\"\\s*:\\s*\"([^\"]{1,200})");
+    private static final Pattern LONG_WORD = Pattern.compile("[^\\s]{33,}");
+
+    private final HttpClient client;
+    private final StoreLimits limits;
+
+    /** A client with these limits. */
+    public StoreHttp(StoreLimits limits) {
+        this.limits = limits;
+        client = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .followRedirects(HttpClient.Redirect.NEVER)
+                .connectTimeout(limits.timeout())
+                .build();
+    }
+
+    /**
+     * A response.
+     *
+     * @param body closed by the caller
+     */
+    public record Answer(int status, HttpHeaders head, InputStream body) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            body.close();
+        }
+
+        /**
+         * What the body says of an error, as far as it may be shown: its code and its message, and no word so long that it
+         * may be a key or token which a server repeats.
+         */
+        public String excerpt() {
+            try {
+                String text = new String(body.readNBytes(ERROR_BYTES), StandardCharsets.UTF_8);
+                Matcher matcher = SAID.matcher(text);
+                StringBuilder shown = new StringBuilder();
+                while (matcher.find() && shown.length() < SHOWN_CHARACTERS) {
+                    String said = matcher.group(1) == null ? matcher.group(2) : matcher.group(1);
+                    shown.append(shown.isEmpty() ? "" : ", ")
+                            .append(LONG_WORD.matcher(said).replaceAll("...").replaceAll("[\\p{Cntrl}\\s]+", " "));
+                }
+                return shown.isEmpty() ? "without a reason" : shown.toString();
+            } catch (IOException e) {
+                return "without a reason that could be read";
+            }
+        }
+    }
+
+    /**
+     * Sends a request once, and gives the response whatever its status.
+     *
+     * @param byteLimit the most bytes of a body
+     * @throws StoreException UNAVAILABLE when no response comes
+     */
+    public Answer send(HttpRequest.Builder request, long byteLimit) throws IOException {
+        HttpRequest built = request.timeout(limits.timeout()).build();
+        String host = built.uri().getHost();
+        try {
+            HttpResponse<InputStream> response = client.send(built, HttpResponse.BodyHandlers.ofInputStream());
+            return new Answer(
+                    response.statusCode(),
+                    response.headers(),
+                    new BoundedBody(response.body(), byteLimit, limits.leastBytes(), limits.timeout()));
+        } catch (HttpTimeoutException e) {
+            throw new StoreException(
+                    StoreException.Kind.UNAVAILABLE,
+                    host + " did not answer within " + limits.timeout().toSeconds() + " s (--store-timeout-secs)",
+                    e);
+        } catch (IOException e) {
+            throw new StoreException(StoreException.Kind.UNAVAILABLE, host + " cannot be reached: " + reason(e), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StoreException(StoreException.Kind.UNAVAILABLE, "interrupted while " + host + " was asked", e);
+        }
+    }
+
+    private static String reason(IOException failure) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t.getMessage() != null) {
+                return t.getMessage();
+            }
+        }
+        // The JDK's client says no more of either.
+        return failure instanceof ConnectException
+                ? "there is no such host, or nobody listens there"
+                : failure.getClass().getSimpleName();
+    }
+
+    @Override
+    public void close() {
+        client.shutdownNow();
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.client;
+
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
+import gatun.stores.client.StoreException.Kind;
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** An OAuth 2 token that is fetched when it is first needed, and anew before it expires. Safe for any thread. */
+public final class TokenSource {
+    private static final Duration BEFORE_EXPIRY = Duration.ofMinutes(5);
+    private static final int BYTE_LIMIT = 1 << 16;
+
+    private final StoreHttp http;
+    private final String service;
+    private final TokenRequest request;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Guarded by the lock, as is its end. */
+    private @Nullable String token;
+
+    private Instant expiry = Instant.EPOCH;
+
+    /** Makes the request for a token. */
+    public interface TokenRequest {
+        /** A new one for each token, since it may hold a time. */
+        HttpRequest.Builder make() throws IOException;
+    }
+
+    /**
+     * A source that has not asked yet.
+     *
+     * @param service what errors call the service
+     */
+    public TokenSource(StoreHttp http, String service, TokenRequest request) {
+        this.http = http;
+        this.service = service;
+        this.request = request;
+    }
+
+    /**
+     * The token.
+     *
+     * @throws StoreException DENIED when the service gives none, UNAVAILABLE when it does not answer
+     */
+    public String get() throws IOException {
+        lock.lock();
+        try {
+            String known = token;
+            if (known == null || Instant.now().plus(BEFORE_EXPIRY).isAfter(expiry)) {
+                known = fetch();
+                token = known;
+            }
+            return known;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The token; empty where nothing answers, as on a machine that is not in a cloud. */
+    public Optional<String> ifAnswered() throws IOException {
+        try {
+            return Optional.of(get());
+        } catch (StoreException e) {
+            if (e.kind() == Kind.UNAVAILABLE) {
+                return Optional.empty();
+            }
+            throw e;
+        }
+    }
+
+    private String fetch() throws IOException {
+        try (StoreHttp.Answer answer = http.send(request.make(), BYTE_LIMIT)) {
+            if (answer.status() != 200) {
+                throw new StoreException(
+                        Kind.DENIED,
+                        service + " gave no token (status " + answer.status() + ": " + answer.excerpt() + ")");
+            }
+            JsonObject values = JsonParser.parseString(new String(answer.body().readAllBytes(), StandardCharsets.UTF_8))
+                    .getAsJsonObject();
+            if (!values.has("access_token")) {
+                throw new StoreException(Kind.DENIED, service + " gave no token");
+            }
+            long seconds = values.has("expires_in") ? values.get("expires_in").getAsLong() : 0;
+            expiry = Instant.now().plusSeconds(Math.clamp(seconds, 0, 86_400));
+            String found = values.get("access_token").getAsString();
+            if (!found.matches("[\\x21-\\x7e]+")) {
+                throw new StoreException(Kind.DENIED, service + " gave a token that is none");
+            }
+            return found;
+        } catch (JsonParseException | IllegalStateException | NumberFormatException e) {
+            throw new StoreException(Kind.DENIED, service + " gave no token that can be read");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.client;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import javax.xml.stream.XMLInputFactory;
+import javax.xml.stream.XMLStreamConstants;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
+
+/** Reads the lists that stores write in XML: elements of rows, with texts in them. */
+public final class XmlRows {
+    private static final int DEPTH_LIMIT = 16;
+
+    private XmlRows() {}
+
+    /**
+     * Reads a document, row by row.
+     *
+     * @param rows the names of the elements that are rows, each with what takes the texts in it by their elements' names
+     * @return the texts that are in no row, by their elements' names
+     * @throws StoreException MALFORMED when it is no such document
+     */
+    public static Map<String, String> read(InputStream document, Map<String, Consumer<Map<String, String>>> rows)
+            throws IOException {
+        XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
+        factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+        factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+        try {
+            return read(factory.createXMLStreamReader(document), rows);
+        } catch (XMLStreamException e) {
+            if (e.getNestedException() instanceof IOException broken) {
+                throw broken instanceof StoreException
+                        ? broken
+                        : new StoreException(
+                                StoreException.Kind.UNAVAILABLE, "the connection broke while a listing came", broken);
+            }
+            throw new StoreException(
+                    StoreException.Kind.MALFORMED,
+                    "the store's listing is no XML that can be read (line "
+                            + e.getLocation().getLineNumber() + ")",
+                    e);
+        }
+    }
+
+    private static Map<String, String> read(XMLStreamReader reader, Map<String, Consumer<Map<String, String>>> rows)
+            throws XMLStreamException, IOException {
+        Map<String, String> outside = new HashMap<>();
+        Map<String, String> row = outside;
+        Deque<String> open = new ArrayDeque<>();
+        StringBuilder text = new StringBuilder();
+        while (reader.hasNext()) {
+            switch (reader.next()) {
+                case XMLStreamConstants.START_ELEMENT -> {
+                    String name = reader.getLocalName();
+                    if (open.size() >= DEPTH_LIMIT) {
+                        throw new StoreException(
+                                StoreException.Kind.MALFORMED, "the store's listing is nested too deeply");
+                    }
+                    open.push(name);
+                    if (rows.containsKey(name)) {
+                        row = new HashMap<>();
+                    }
+                    text.setLength(0);
+                }
+                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA -> text.append(reader.getText());
+                case XMLStreamConstants.END_ELEMENT -> {
+                    String name = open.pop();
+                    Consumer<Map<String, String>> taker = rows.get(name);
+                    if (taker != null) {
+                        taker.accept(row);
+                        row = outside;
+                    } else {
+                        row.put(name, text.toString());
+                    }
+                    text.setLength(0);
+                }
+                default -> {}
+            }
+        }
+        return outside;
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.mirror;
+
+import gatun.stores.archive.ArchiveSource;
+import gatun.stores.archive.Unpacking;
+import gatun.stores.cache.StoreCache;
+import gatun.stores.client.StoreException;
+import gatun.stores.client.StoreException.Kind;
+import gatun.stores.client.StoredObject;
+import gatun.stores.location.ArchiveLocation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A folder that is kept equal to what an archive holds. All models of it change at once, as the archive does. */
+final class ArchiveMirror implements Mirror {
+    private static final Logger LOG = LoggerFactory.getLogger(ArchiveMirror.class);
+
+    private final ArchiveLocation location;
+    private final StoreMirror.Scope scope;
+    private final ArchiveSource source;
+    private final StoreCache cache;
+    private final FetchProgress progress;
+    private final ModelLinks links;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** The archive that is linked; empty before the first. Guarded by the lock, as below. */
+    private Optional<StoredObject> current = Optional.empty();
+
+    /** The link by which the cache knows that it is in use. */
+    private Optional<Path> held = Optional.empty();
+
+    /** @param source owned by this from now on */
+    ArchiveMirror(
+            ArchiveLocation location,
+            StoreMirror.Scope scope,
+            ArchiveSource source,
+            StoreCache cache,
+            FetchProgress progress)
+            throws IOException {
+        this.location = location;
+        this.scope = scope;
+        this.source = source;
+        this.cache = cache;
+        this.progress = progress;
+        links = new ModelLinks(cache, scope == StoreMirror.Scope.MODEL ? "model" : location.name());
+    }
+
+    @Override
+    public Path folder() {
+        return scope == StoreMirror.Scope.MODEL ? links.folder().resolve(location.name()) : links.folder();
+    }
+
+    private String savedKey() {
+        return StoreCache.key(location.text(), "archive");
+    }
+
+    private String key(StoredObject archive) {
+        return StoreCache.key(location.text(), archive.etag(), Long.toString(archive.byteSize()));
+    }
+
+    @Override
+    public void start() throws IOException {
+        lock.lock();
+        try {
+            refresh();
+        } catch (StoreException e) {
+            Optional<StoredObject> saved = saved();
+            if (e.kind() != Kind.UNAVAILABLE || saved.isEmpty()) {
+                throw e;
+            }
+            link(saved.get());
+            LOG.warn(
+                    "{} cannot be reached; it is taken from the cache as it was when it was last fetched: {}",
+                    location.text(),
+                    e.getMessage());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Optional<StoredObject> saved() {
+        return cache.recall(savedKey())
+                .map(text -> text.text().split("\n", 2))
+                .filter(lines -> lines.length == 2 && lines[0].matches("[0-9]{1,18}"))
+                .map(lines -> new StoredObject(location.text(), lines[1], Long.parseLong(lines[0]), List.of()))
+                .filter(archive -> cache.holds(key(archive), archive.byteSize()));
+    }
+
+    @Override
+    public void refreshNames() throws IOException {
+        refresh();
+    }
+
+    @Override
+    public void refresh(String model) throws IOException {
+        refresh();
+    }
+
+    @Override
+    public void refresh() throws IOException {
+        lock.lock();
+        try {
+            StoredObject archive = source.look();
+            if (current.equals(Optional.of(archive))) {
+                return;
+            }
+            if (!cache.holds(key(archive), archive.byteSize())) {
+                cache.makeRoom(archive.byteSize(), Set.of());
+                Path staged = cache.staging();
+                progress.begin(location.text(), 1, archive.byteSize());
+                try {
+                    source.fetch(archive, staged, progress::add);
+                    cache.admit(staged, key(archive));
+                } finally {
+                    progress.end();
+                    Files.deleteIfExists(staged);
+                }
+            }
+            link(archive);
+            cache.remember(savedKey(), archive.byteSize() + "\n" + archive.etag());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void link(StoredObject archive) throws IOException {
+        Path holder = cache.newParent();
+        Path file = holder.resolve("archive");
+        if (!cache.link(key(archive), archive.byteSize(), file)) {
+            throw new StoreException(Kind.UNAVAILABLE, location.text() + " was removed from the cache meanwhile");
+        }
+        Path unpacked = cache.newSnapshot();
+        SortedMap<String, Path> models;
+        try {
+            Unpacking.unpack(file, location.format(), unpacked, cache.byteLimit());
+            models = UnpackedModels.find(unpacked, location.name());
+            if (models.isEmpty() || (scope == StoreMirror.Scope.MODEL && models.size() > 1)) {
+                throw new StoreException(
+                        Kind.MALFORMED,
+                        location.text() + " holds " + models.size() + " models; expected "
+                                + (scope == StoreMirror.Scope.MODEL ? "one" : "a folder for each"));
+            }
+        } catch (IOException e) {
+            cache.discard(unpacked);
+            cache.discard(holder);
+            throw e;
+        }
+        for (Map.Entry<String, Path> model : models.entrySet()) {
+            links.point(scope == StoreMirror.Scope.MODEL ? location.name() : model.getKey(), model.getValue());
+        }
+        for (String model : links.models()) {
+            if (scope == StoreMirror.Scope.REPOSITORY && !models.containsKey(model)) {
+                links.remove(model);
+            }
+        }
+        if (held.isPresent()) {
+            cache.discard(held.get());
+        }
+        held = Optional.of(holder);
+        current = Optional.of(archive);
+    }
+
+    @Override
+    public Map<String, String> failures() {
+        return Map.of();
+    }
+
+    @Override
+    public void close() {
+        source.close();
+    }
+}

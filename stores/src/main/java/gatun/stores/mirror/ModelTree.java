@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.mirror;
+
+import gatun.stores.client.ObjectPath;
+import gatun.stores.client.StoreException;
+import gatun.stores.client.StoredObject;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * The files of a model as a store lists them.
+ *
+ * @param files the objects by their paths below the model's folder
+ */
+record ModelTree(SortedMap<String, StoredObject> files) {
+    /**
+     * The models in a listing.
+     *
+     * @param trees the models by name
+     * @param refused the reasons of models that hold a name which cannot be a file's
+     */
+    record Listing(SortedMap<String, ModelTree> trees, SortedMap<String, String> refused) {}
+
+    /**
+     * Sorts a repository's objects by models. Objects beside the folders, and folders that begin with a dot, are none.
+     *
+     * @param prefix how all their names begin, which is left out
+     */
+    static Listing models(String prefix, List<StoredObject> objects) {
+        SortedMap<String, SortedMap<String, StoredObject>> files = new TreeMap<>();
+        SortedMap<String, String> refused = new TreeMap<>();
+        for (StoredObject object : objects) {
+            String path =
+                    object.name().startsWith(prefix) ? object.name().substring(prefix.length()) : "../" + object.name();
+            int slash = path.indexOf('/');
+            if (slash < 0 || (path.startsWith(".") && !path.startsWith("../"))) {
+                continue;
+            }
+            String model = path.substring(0, slash);
+            try {
+                ObjectPath.requirePart(model, object.name());
+            } catch (StoreException e) {
+                refused.put(ObjectPath.printable(model), e.getMessage());
+                continue;
+            }
+            SortedMap<String, StoredObject> own = files.computeIfAbsent(model, name -> new TreeMap<>());
+            String rest = path.substring(slash + 1);
+            // An object that ends with a slash stands for a folder.
+            if (!rest.isEmpty() && !rest.endsWith("/")) {
+                own.put(rest, object);
+            }
+        }
+        SortedMap<String, ModelTree> trees = new TreeMap<>();
+        files.forEach((model, own) -> {
+            try {
+                trees.put(model, of(own));
+            } catch (StoreException e) {
+                refused.put(model, e.getMessage());
+            }
+        });
+        return new Listing(trees, refused);
+    }
+
+    /**
+     * The tree of a single model.
+     *
+     * @throws StoreException MALFORMED when a name cannot be a file's
+     */
+    static ModelTree model(String prefix, List<StoredObject> objects) throws StoreException {
+        SortedMap<String, StoredObject> files = new TreeMap<>();
+        for (StoredObject object : objects) {
+            String path =
+                    object.name().startsWith(prefix) ? object.name().substring(prefix.length()) : "../" + object.name();
+            if (!path.isEmpty() && !path.endsWith("/")) {
+                files.put(path, object);
+            }
+        }
+        return of(files);
+    }
+
+    private static ModelTree of(SortedMap<String, StoredObject> files) throws StoreException {
+        Set<String> folders = new HashSet<>();
+        for (Map.Entry<String, StoredObject> file : files.entrySet()) {
+            ObjectPath.require(file.getKey(), file.getValue().name());
+            for (int slash = file.getKey().indexOf('/');
+                    slash >= 0;
+                    slash = file.getKey().indexOf('/', slash + 1)) {
+                folders.add(file.getKey().substring(0, slash));
+            }
+        }
+        for (String folder : folders) {
+            if (files.containsKey(folder)) {
+                throw ObjectPath.refusal(folder, "is a file and a folder at once");
+            }
+        }
+        return new ModelTree(files);
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.mirror;
+
+import gatun.stores.cache.StoreCache;
+import gatun.stores.client.ObjectStore;
+import gatun.stores.client.StoreException;
+import gatun.stores.client.StoredObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Brings objects into the cache, several at a time.
+ *
+ * @param identity tells the store from others, in the names of the cache
+ * @param threads how many at a time
+ */
+record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int threads, FetchProgress progress) {
+    String key(StoredObject object) {
+        return StoreCache.key(identity, object.name(), object.etag(), Long.toString(object.byteSize()));
+    }
+
+    boolean holds(StoredObject object) {
+        return cache.holds(key(object), object.byteSize());
+    }
+
+    /**
+     * Fetches the objects.
+     *
+     * @param objects by their keys; none of them is in the cache
+     * @param kept the keys of files in the cache that must not make room
+     * @return the failures, by keys
+     * @throws StoreException LIMIT when they have no room; then nothing is fetched
+     */
+    Map<String, IOException> fetch(String what, Map<String, StoredObject> objects, Set<String> kept)
+            throws IOException {
+        Map<String, IOException> failures = new HashMap<>();
+        if (objects.isEmpty()) {
+            return failures;
+        }
+        long byteSize = 0;
+        for (StoredObject object : objects.values()) {
+            byteSize = Math.addExact(byteSize, Math.min(object.byteSize(), Long.MAX_VALUE >> 20));
+        }
+        cache.makeRoom(byteSize, kept);
+        progress.begin(what, objects.size(), byteSize);
+        try (ExecutorService pool = Executors.newFixedThreadPool(
+                threads, Thread.ofVirtual().name("store-fetch-", 0).factory())) {
+            Map<String, Future<?>> running = new HashMap<>();
+            objects.forEach((key, object) -> running.put(key, pool.submit(() -> {
+                fetch(key, object);
+                return true;
+            })));
+            for (Map.Entry<String, Future<?>> one : running.entrySet()) {
+                try {
+                    one.getValue().get();
+                } catch (ExecutionException e) {
+                    failures.put(
+                            one.getKey(),
+                            e.getCause() instanceof IOException failure ? failure : new IOException(e.getCause()));
+                } catch (InterruptedException e) {
+                    pool.shutdownNow();
+                    Thread.currentThread().interrupt();
+                    throw new StoreException(StoreException.Kind.UNAVAILABLE, "interrupted while files came", e);
+                }
+            }
+        } finally {
+            progress.end();
+        }
+        return failures;
+    }
+
+    private void fetch(String key, StoredObject object) throws IOException {
+        Path staged = cache.staging();
+        try {
+            store.fetch(object, staged, progress::add);
+            cache.admit(staged, key);
+        } finally {
+            Files.deleteIfExists(staged);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.stores.mirror;
+
+import gatun.stores.cache.StoreCache;
+import gatun.stores.client.ObjectPath;
+import gatun.stores.client.ObjectStore;
+import gatun.stores.client.StoreException;
+import gatun.stores.client.StoreException.Kind;
+import gatun.stores.client.StoredObject;
+import gatun.stores.location.StoreLocation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A folder that is kept equal to a repository, or to one model, in an object store. A model changes as a whole, once all
+ * its new files are in the cache and checked.
+ */
+public final class StoreMirror implements Mirror {
+    private static final Logger LOG = LoggerFactory.getLogger(StoreMirror.class);
+
+    private final StoreLocation location;
+    private final Scope scope;
+    private final ObjectStore store;
+    private final StoreCache cache;
+    private final ObjectFetch fetch;
+    private final ModelLinks links;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** What is linked. Guarded by the lock, as all below. */
+    private final SortedMap<String, ModelTree> trees = new TreeMap<>();
+
+    /** The last reason of each model that could not be fetched, so that each is logged once. */
+    private final Map<String, String> reasons = new HashMap<>();
+
+    /** What a location holds. */
+    public enum Scope {
+        /** A folder for each model. */
+        REPOSITORY,
+        /** The files of one model. */
+        MODEL
+    }
+
+    /**
+     * A mirror without any model yet.
+     *
+     * @param store owned by this from now on
+     * @param cache keeps the files; owned by the caller
+     */
+    public StoreMirror(StoreLocation location, Scope scope, ObjectStore store, StoreCache cache, Fetching fetching)
+            throws IOException {
+        this.location = location;
+        this.scope = scope;
+        this.store = store;
+        this.cache = cache;
+        String identity =
+                location.kind() + " " + location.endpoint() + " " + location.account() + " " + location.bucket();
+        fetch = new ObjectFetch(store, identity, cache, fetching.threads(), fetching.progress());
+        links = new ModelLinks(cache, scope == Scope.MODEL ? "model" : location.name());
+    }
+
+    @Override
+    public Path folder() {
+        return scope == Scope.MODEL ? links.folder().resolve(location.name()) : links.folder();
+    }
+
+    @Override
+    public void start() throws IOException {
+        lock.lock();
+        try {
+            refresh();
+        } catch (StoreException e) {
+            takeFromCache(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Links the models that the cache holds as a whole, for a store that does not answer. */
+    private void takeFromCache(StoreException failure) throws IOException {
+        if (failure.kind() != Kind.UNAVAILABLE || !trees.isEmpty()) {
+            throw failure;
+        }
+        Optional<StoreCache.Remembered> saved = cache.recall(listingKey());
+        SortedMap<String, ModelTree> models =
+                saved.flatMap(text -> SavedListing.read(text.text())).orElse(new TreeMap<>());
+        models.values().removeIf(tree -> !tree.files().values().stream().allMatch(fetch::holds));
+        if (models.isEmpty()) {
+            throw failure;
+        }
+        for (Map.Entry<String, ModelTree> model : models.entrySet()) {
+            link(model.getKey(), model.getValue());
+        }
+        LOG.warn(
+                "{} cannot be reached; its {} models of {} are taken from the cache: {}",
+                location.text(),
+                models.size(),
+                saved.orElseThrow().time(),
+                failure.getMessage());
+    }
+
+    private String listingKey() {
+        return StoreCache.key(location.text(), scope.name());
+    }
+
+    @Override
+    public void refreshNames() throws IOException {
+        lock.lock();
+        try {
+            for (String folder : store.folders(location.prefix())) {
+                String name = folder.substring(
+                        Math.min(folder.length(), location.prefix().length()),
+                        folder.endsWith("/") ? folder.length() - 1 : folder.length());
+                if (isName(name) && links.state(name).isEmpty()) {
+                    links.point(name, cache.newSnapshot());
+                }
+            }
+        } catch (StoreException e) {
+            takeFromCache(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static boolean isName(String name) {
+        try {
+            ObjectPath.require(name, name);
+            return name.indexOf('/') < 0 && !name.startsWith(".");
+        } catch (StoreException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void refresh() throws IOException {
+        lock.lock();
+        try {
+            if (!follow(list()).isEmpty()) {
+                // Something changed while it was listed or fetched: once more, and then at the next look.
+                follow(list());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private ModelTree.Listing list() throws IOException {
+        List<StoredObject> objects = store.list(location.prefix());
+        if (scope == Scope.MODEL) {
+            ModelTree tree = ModelTree.model(location.prefix(), objects);
+            SortedMap<String, ModelTree> only = new TreeMap<>();
+            if (!tree.files().isEmpty()) {
+                only.put(location.name(), tree);
+            }
+            return new ModelTree.Listing(only, new TreeMap<>());
+        }
+        return ModelTree.models(location.prefix(), objects);
+    }
+
+    /**
+     * Fetches and links what has changed.
+     *
+     * @return the models that changed once more meanwhile
+     */
+    private Set<String> follow(ModelTree.Listing listing) throws IOException {
+        if (listing.trees().isEmpty() && listing.refused().isEmpty()) {
+            if (trees.isEmpty()) {
+                throw new StoreException(Kind.ABSENT, location.text() + " holds no models: check the path");
+            }
+            // As a store lists that has lost its disks, or whose bucket was made anew.
+            note("", location.text() + " lists no models any more; those that it had are left as they are");
+            return Set.of();
+        }
+        reasons.remove("");
+        listing.refused().forEach(this::note);
+        SortedMap<String, ModelTree> changed = new TreeMap<>(listing.trees());
+        changed.entrySet().removeIf(model -> model.getValue().equals(trees.get(model.getKey())));
+        Set<String> again = fetchAndLink(changed);
+        boolean removed = false;
+        for (String model : links.models()) {
+            if (!listing.trees().containsKey(model) && !listing.refused().containsKey(model)) {
+                links.remove(model);
+                trees.remove(model);
+                reasons.remove(model);
+                removed = true;
+            }
+        }
+        if (!changed.isEmpty() || removed) {
+            cache.remember(listingKey(), SavedListing.write(trees));
+        }
+        return again;
+    }
+
+    private Set<String> fetchAndLink(SortedMap<String, ModelTree> changed) throws IOException {
+        Map<String, StoredObject> missing = new HashMap<>();
+        Set<String> kept = new HashSet<>();
+        for (ModelTree tree : changed.values()) {
+            for (StoredObject object : tree.files().values()) {
+                kept.add(fetch.key(object));
+                if (!fetch.holds(object)) {
+                    missing.put(fetch.key(object), object);
+                }
+            }
+        }
+        Map<String, IOException> failures = fetch.fetch(location.text(), missing, kept);
+        Set<String> again = new HashSet<>();
+        for (Map.Entry<String, ModelTree> model : changed.entrySet()) {
+            Optional<IOException> failure = model.getValue().files().values().stream()
+                    .flatMap(object -> Optional.ofNullable(failures.get(fetch.key(object))).stream())
+                    .findFirst();
+            if (failure.isPresent()) {
+                note(model.getKey(), String.valueOf(failure.get().getMessage()));
+                if (failure.get() instanceof StoreException known && known.kind() == Kind.CHANGED) {
+                    again.add(model.getKey());
+                }
+            } else if (link(model.getKey(), model.getValue())) {
+                reasons.remove(model.getKey());
+            } else {
+                again.add(model.getKey());
+            }
+        }
+        return again;
+    }
+
+    private void note(String model, String reason) {
+        if (!reason.equals(reasons.put(model, reason))) {
+            LOG.warn("{}{}", model.isEmpty() ? "" : "Model '" + model + "' is left as it is: ", reason);
+        }
+    }
+
+    /**
+     * Links a model whose files are all in the cache.
+     *
+     * @return false when one was removed meanwhile
+     */
+    private boolean link(String model, ModelTree tree) throws IOException {
+        Path snapshot = cache.newSnapshot();
+        ModelTree before = trees.get(model);
+        for (Map.Entry<String, StoredObject> file : tree.files().entrySet()) {
+            Path target = snapshot.resolve(file.getKey());
+            Files.createDirectories(target.getParent());
+            StoredObject object = file.getValue();
+            if (!cache.link(fetch.key(object), object.byteSize(), target)) {
+                cache.discard(snapshot);
+                return false;
+            }
+            if (before != null && !object.equals(before.files().get(file.getKey()))) {
+                // The server sees changes by times; an older file that comes back is one.
+                Files.setLastModifiedTime(target, FileTime.from(Instant.now()));
+            }
+        }
+        links.point(model, snapshot);
+        trees.put(model, tree);
+        return true;
+    }
+
+    @Override
+    public void refresh(String model) throws IOException {
+        if (scope == Scope.MODEL || !isName(model)) {
+            return;
+        }
+        lock.lock();
+        try {
+            String prefix = location.prefix() + model + "/";
+            for (int attempt = 0; attempt < 2; attempt++) {
+                ModelTree tree = ModelTree.model(prefix, store.list(prefix));
+                if (tree.files().isEmpty()) {
+                    links.remove(model);
+                    trees.remove(model);
+                    return;
+                }
+                SortedMap<String, ModelTree> changed = new TreeMap<>();
+                if (!tree.equals(trees.get(model))) {
+                    changed.put(model, tree);
+                }
+                if (fetchAndLink(changed).isEmpty()) {
+                    break;
+                }
+            }
+            String reason = reasons.remove(model);
+            if (reason != null) {
+                throw new StoreException(Kind.UNAVAILABLE, reason);
+            }
+            cache.remember(listingKey(), SavedListing.write(trees));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public SortedMap<String, String> failures() {
+        lock.lock();
+        try {
+            return new TreeMap<>(reasons);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}
