@@ -187,7 +187,8 @@ class ConsoleIT {
                 .isEqualTo(3600);
         assertThat(json(path(ODD) + "/slowest").getAsJsonArray("requests")).isEmpty();
         try (RawHttp raw = connect(server.httpPort())) {
-            raw.send("GET /v2/console/models/%zz HTTP/1.1\r\nHost: gatun\r\n\r\n").readBody("HTTP/1.1 400");
+            raw.send("GET /v2/console/models/%zz HTTP/1.1\r\nHost: gatun\r\n\r\n")
+                    .readBody("HTTP/1.1 400");
         }
         assertThat(get(path("absent")).statusCode()).isEqualTo(404);
         assertThat(get(path("absent") + "/versions/7/history").statusCode()).isEqualTo(404);
@@ -330,10 +331,7 @@ class ConsoleIT {
     }
 
     private static RawHttp viewer(int port) throws Exception {
-        return connect(port).send("GET /v2/console/events?model=slow HTTP/1.1
-Host: gatun
-
-");
+        return connect(port).send("GET /v2/console/events?model=slow HTTP/1.1\r\nHost: gatun\r\n\r\n");
     }
 
     @Test
