@@ -183,4 +183,19 @@ class IsolatedRunTest {
         assertThat(end).isNotDone();
         assertThat(process.isRunning()).isTrue();
     }
+
+    /** Otherwise an engine that gives one often has no memory left. */
+    @Test
+    void shouldGiveTheBlocksBackOfOutputsThatAreRefused() {
+        run(frame -> {
+            FrameWriter outputs = outputs(frame, 2);
+            for (long offset : new long[] {64, 128}) {
+                FrameValues.writeDatatype(outputs.u32(0).u8(OWN), Datatype.FP32);
+                FrameValues.writeShape(outputs, Shape.of(-3));
+                outputs.u64(offset).u64(-12);
+            }
+            outputs.u32(0);
+        });
+        assertThat(process.memory().drainReturned()).containsExactly(64L, 128L);
+    }
 }
