@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -55,8 +56,8 @@ record MadeFor(String machine, Set<String> abilities) {
         try (Stream<String> lines = Files.lines(PROCESSORS)) {
             return lines.filter(line -> line.startsWith("flags"))
                     .findFirst()
-                    .map(line ->
-                            Set.of(line.substring(line.indexOf(':') + 1).strip().split("\\s+")))
+                    .map(line -> Set.copyOf(Arrays.asList(
+                            line.substring(line.indexOf(':') + 1).strip().split("\\s+", -1))))
                     .orElse(Set.of());
         } catch (IOException e) {
             return Set.of(); // Nothing can be said then.
@@ -84,7 +85,7 @@ record MadeFor(String machine, Set<String> abilities) {
         if (!abilities.isEmpty()) {
             for (String set : metadata.getOrDefault("AOTI_CPU_ISA", "")
                     .toUpperCase(Locale.ROOT)
-                    .split("\\s+")) {
+                    .split("\\s+", -1)) {
                 NEEDS.getOrDefault(set, List.of()).stream()
                         .filter(need -> !abilities.contains(need))
                         .forEach(lacking::add);

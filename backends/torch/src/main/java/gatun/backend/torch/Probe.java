@@ -56,11 +56,11 @@ final class Probe {
         boolean batches = batch >= 0 && first[batch] != second[batch];
         List<EntryTensor> outputs = new ArrayList<>();
         for (int i = 0; i < once.size(); i++) {
-            Shape shape = common(once.get(i).shape(), again.get(i).shape(), names.get(i));
+            Shape one = once.get(i).shape();
+            Shape other = again.get(i).shape();
+            Shape shape = common(one, other, names.get(i));
             outputs.add(EntryTensor.of(new TensorSpec(names.get(i), once.get(i).datatype(), shape)));
-            batches &= shape.rank() > 0
-                    && once.get(i).shape().dim(0) == first[Math.max(0, batch)]
-                    && again.get(i).shape().dim(0) == second[Math.max(0, batch)];
+            batches = batches && shape.rank() > 0 && one.dim(0) == first[batch] && other.dim(0) == second[batch];
         }
         return new Found(outputs, batches);
     }
