@@ -20,11 +20,13 @@ final class LoadedPackage implements AutoCloseable {
     private final List<String> inputNames;
     private final List<String> outputNames;
     private final String what;
+    private final boolean throwsInThreads;
 
-    private LoadedPackage(Container container, Weights weights, Optional<List<InputForm>> forms, String what) {
+    private LoadedPackage(Container container, Weights weights, Optional<List<InputForm>> forms, ModelPackage source) {
         this.container = container;
         this.weights = weights;
-        this.what = what;
+        what = source.what();
+        throwsInThreads = source.throwsInThreads();
         Optional<Container.Nesting> nesting = container.nesting();
         inputNames = names(
                 nesting.flatMap(tree -> CallSpec.inputs(tree.inputs())),
@@ -65,7 +67,12 @@ final class LoadedPackage implements AutoCloseable {
             Container container = Container.open(opened.library(here), runs, what);
             try {
                 Weights weights = Weights.give(container, opened, source, file, what);
-                return new LoadedPackage(container, weights, source.flatMap(SourceText::read), opened.what());
+                try {
+                    return new LoadedPackage(container, weights, source.flatMap(SourceText::read), opened);
+                } catch (RuntimeException | Error e) {
+                    weights.close();
+                    throw e;
+                }
             } catch (RuntimeException | Error e) {
                 container.close();
                 throw e;
@@ -95,6 +102,11 @@ final class LoadedPackage implements AutoCloseable {
     /** The package, for messages. */
     String what() {
         return what;
+    }
+
+    /** Whether an index out of range in a request may end the process, as far as the package tells. */
+    boolean throwsInThreads() {
+        return throwsInThreads;
     }
 
     @Override

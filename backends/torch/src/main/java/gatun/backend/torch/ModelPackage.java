@@ -10,16 +10,19 @@ import gatun.memory.tensor.GatunException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -38,6 +41,11 @@ final class ModelPackage implements AutoCloseable {
 
     /** The model that is taken if there are several, as PyTorch calls it where nobody names it. */
     private static final String USUAL_MODEL = "model";
+
+    /** In the C++ of loops that threads share, and of checks that throw. */
+    private static final String THREADS = "#pragma omp parallel";
+
+    private static final String CHECK = "AOTI_TORCH_CHECK(";
 
     private static final String LIBRARY = ".so";
     private static final String WEIGHTS = "_weights.blob";
@@ -111,7 +119,7 @@ final class ModelPackage implements AutoCloseable {
         List<String> libraries =
                 files.keySet().stream().filter(name -> name.endsWith(LIBRARY)).toList();
         if (libraries.size() == 1) {
-            return files.get(libraries.getFirst());
+            return Objects.requireNonNull(files.get(libraries.getFirst()));
         }
         throw GatunException.invalidArgument(what() + " has "
                 + (libraries.isEmpty()
@@ -156,6 +164,17 @@ final class ModelPackage implements AutoCloseable {
                 .map(entry -> text(entry, MAX_SOURCE_BYTES));
     }
 
+    /**
+     * Whether an index out of range in a request may end the process, as far as the package tells: the C++ throws for it,
+     * and OpenMP lets no exception out of a loop that threads share.
+     */
+    boolean throwsInThreads() {
+        return files.values().stream()
+                .filter(entry -> entry.getName().endsWith(".cpp") && entry.getSize() <= MAX_SOURCE_BYTES)
+                .map(entry -> text(entry, MAX_SOURCE_BYTES))
+                .anyMatch(source -> source.contains(THREADS) && source.contains(CHECK));
+    }
+
     /** The file that is called as the library, but for the end. */
     private Optional<ZipEntry> sibling(String end) {
         String library = libraryEntry().getName();
@@ -194,10 +213,13 @@ final class ModelPackage implements AutoCloseable {
                 OutputStream out = Files.newOutputStream(Path.of("/proc/self/fd/" + file.number()))) {
             byte[] chunk = new byte[CHUNK_BYTES];
             int read = in.readNBytes(chunk, 0, chunk.length);
-            here.check(read == chunk.length ? chunk : java.util.Arrays.copyOf(chunk, read), what());
-            while (read > 0) {
+            here.check(read == chunk.length ? chunk : Arrays.copyOf(chunk, read), what());
+            for (long left = entry.getSize(); read > 0; read = in.readNBytes(chunk, 0, chunk.length)) {
+                left -= read;
+                if (left < 0) {
+                    throw new IOException("it is longer than the " + entry.getSize() + " bytes that it should have");
+                }
                 out.write(chunk, 0, read);
-                read = in.readNBytes(chunk, 0, chunk.length);
             }
             return file;
         } catch (IOException e) {
@@ -217,12 +239,12 @@ final class ModelPackage implements AutoCloseable {
             try (InputStream in = archive.getInputStream(entry)) {
                 byte[] chunk = new byte[CHUNK_BYTES];
                 long at = 0;
-                for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
+                for (int read = in.read(chunk); read >= 0 && at + read <= entry.getSize(); read = in.read(chunk)) {
                     MemorySegment.copy(chunk, 0, weights, ValueLayout.JAVA_BYTE, at, read);
                     at += read;
                 }
                 if (at != entry.getSize()) {
-                    throw new IOException("it ends after " + at + " of " + entry.getSize() + " bytes");
+                    throw new IOException("it has not the " + entry.getSize() + " bytes that it should have");
                 }
             } catch (IOException e) {
                 throw damaged(entry, e);
@@ -231,7 +253,7 @@ final class ModelPackage implements AutoCloseable {
         });
     }
 
-    /** Refuses what would take far more memory than the file has bytes. The archive itself keeps to the size it says. */
+    /** Refuses what would take far more memory than the file has bytes. */
     private void bound(ZipEntry entry) {
         long size = entry.getSize();
         long packed = entry.getCompressedSize();
@@ -246,7 +268,7 @@ final class ModelPackage implements AutoCloseable {
         try {
             archive.close();
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            throw new UncheckedIOException(e);
         }
     }
 }

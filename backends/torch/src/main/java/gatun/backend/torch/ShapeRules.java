@@ -20,12 +20,18 @@ final class ShapeRules {
     /** For each input and dimension, what its length must be. */
     private final Sum[][] sums;
 
-    /**
-     * A length as sums of products of symbols' values.
-     *
-     * @param symbols the numbers of each product's symbols
-     */
-    private record Sum(long[] factors, int[][] symbols) {
+    /** A length as sums of products of symbols' values. */
+    private static final class Sum {
+        private final long[] factors;
+
+        /** The numbers of each product's symbols. */
+        private final int[][] symbols;
+
+        Sum(long[] factors, int[][] symbols) {
+            this.factors = factors;
+            this.symbols = symbols;
+        }
+
         long value(long[] values) {
             long sum = 0;
             for (int i = 0; i < factors.length; i++) {

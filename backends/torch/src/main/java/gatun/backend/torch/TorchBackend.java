@@ -134,6 +134,9 @@ public final class TorchBackend implements Backend {
         setThreads(own, config.getName());
         LoadedPackage loaded =
                 LoadedPackage.open(config, versionDirectory, MadeFor.here(), Math.max(1, instances(config)));
+        if (loaded.throwsInThreads()) {
+            LOG.warn("Model '{}': {}", config.getName(), TorchModel.FRAGILE);
+        }
         try {
             return new TorchModel(loaded, ModelTensors.of(config, loaded), threads.get());
         } catch (RuntimeException | Error e) {

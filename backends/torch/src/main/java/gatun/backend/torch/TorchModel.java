@@ -8,6 +8,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A loaded model. All instances have the same constants. Owns the package. */
 final class TorchModel implements BackendModel {
+    /** What operators should know of a model whose loops have threads and check indices. */
+    static final String FRAGILE = "an index out of range in a request ends the process that the model runs in; compile it"
+            + " with cpp.threads=1, or give it processes of its own with isolation: \"process\"";
+
     private final LoadedPackage loaded;
     private final Map<String, Integer> inputs;
     private final Map<String, Integer> outputs;
@@ -87,10 +92,15 @@ final class TorchModel implements BackendModel {
 
     @Override
     public List<String> choices() {
-        return rules.isPresent()
-                ? List.of()
-                : List.of("shapes of requests are not checked, since " + Settings.UNCHECKED_SHAPES
-                        + " is set and the package does not say them");
+        List<String> choices = new ArrayList<>();
+        if (rules.isEmpty()) {
+            choices.add("shapes of requests are not checked, since " + Settings.UNCHECKED_SHAPES
+                    + " is set and the package does not say them");
+        }
+        if (loaded.throwsInThreads()) {
+            choices.add(FRAGILE);
+        }
+        return choices;
     }
 
     @Override
