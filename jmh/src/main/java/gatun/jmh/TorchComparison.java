@@ -77,7 +77,8 @@ public final class TorchComparison {
 
     private String compare(Case one, int turns) throws Throwable {
         Path folder = models.resolve(one.model).resolve("1");
-        Shape shape = Shape.of(one.dims.stream().mapToLong(Long::longValue).toArray()).prepend(one.rows);
+        Shape shape =
+                Shape.of(one.dims.stream().mapToLong(Long::longValue).toArray()).prepend(one.rows);
         Request request = new Request(one, shape, arena);
         try (Backend backend = backend();
                 BackendModel model = model(backend, folder);
@@ -142,10 +143,7 @@ public final class TorchComparison {
                 .downcallHandle(
                         library.find("torch_loop").orElseThrow(),
                         FunctionDescriptor.of(
-                                ValueLayout.JAVA_INT,
-                                ValueLayout.ADDRESS,
-                                ValueLayout.ADDRESS,
-                                ValueLayout.JAVA_LONG));
+                                ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
     }
 
     /** What the loop works with: its functions, and the request. */
@@ -157,11 +155,14 @@ public final class TorchComparison {
         functions.setAtIndex(ValueLayout.ADDRESS, 1, torch_h.aoti_torch_delete_tensor_object$address());
         functions.setAtIndex(ValueLayout.ADDRESS, 2, torch_h.aoti_torch_get_data_ptr$address());
         functions.setAtIndex(
-                ValueLayout.ADDRESS, 3, library.find("AOTInductorModelContainerRun").orElseThrow());
+                ValueLayout.ADDRESS,
+                3,
+                library.find("AOTInductorModelContainerRun").orElseThrow());
         MemorySegment container = arena.allocate(ValueLayout.ADDRESS);
         MethodHandle create = Linker.nativeLinker()
                 .downcallHandle(
-                        library.find("AOTInductorModelContainerCreateWithDevice").orElseThrow(),
+                        library.find("AOTInductorModelContainerCreateWithDevice")
+                                .orElseThrow(),
                         FunctionDescriptor.of(
                                 ValueLayout.JAVA_INT,
                                 ValueLayout.ADDRESS,

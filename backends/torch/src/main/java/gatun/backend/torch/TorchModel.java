@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 /** A loaded model. All instances have the same constants. Owns the package. */
 final class TorchModel implements BackendModel {
     /** What operators should know of a model whose loops have threads and check indices. */
-    static final String FRAGILE = "an index out of range in a request ends the process that the model runs in; compile it"
-            + " with cpp.threads=1, or give it processes of its own with isolation: \"process\"";
+    static final String FRAGILE =
+            "an index out of range in a request ends the process that the model runs in; compile it"
+                    + " with cpp.threads=1, or give it processes of its own with isolation: \"process\"";
 
     private final LoadedPackage loaded;
     private final Map<String, Integer> inputs;

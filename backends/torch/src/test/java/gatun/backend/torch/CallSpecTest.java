@@ -23,9 +23,8 @@ class CallSpecTest {
         String call = call(
                 node("tuple", "\"null\"", LEAF, options, node("list", "null", LEAF)),
                 node("dict", "\"[\\\"mask\\\"]\"", LEAF));
-        assertThat(CallSpec.inputs(call))
-                .hasValueSatisfying(names -> assertThat(names)
-                        .containsExactly("ARGS[0]", "ARGS[1][a]", "ARGS[1][b]", "ARGS[2][0]", "KWARGS[mask]"));
+        assertThat(CallSpec.inputs(call)).hasValueSatisfying(names -> assertThat(names)
+                .containsExactly("ARGS[0]", "ARGS[1][a]", "ARGS[1][b]", "ARGS[2][0]", "KWARGS[mask]"));
     }
 
     @Test
@@ -41,8 +40,10 @@ class CallSpecTest {
         assertThat(CallSpec.outputs("")).isEmpty();
         assertThat(CallSpec.outputs("[1, {")).isEmpty();
         assertThat(CallSpec.outputs("[1]")).isEmpty();
-        assertThat(CallSpec.outputs("[1, " + node("dataclass", "null", LEAF) + "]")).isEmpty();
-        assertThat(CallSpec.outputs("[1, " + node("dict", "\"[]\"", LEAF) + "]")).isEmpty();
+        assertThat(CallSpec.outputs("[1, " + node("dataclass", "null", LEAF) + "]"))
+                .isEmpty();
+        assertThat(CallSpec.outputs("[1, " + node("dict", "\"[]\"", LEAF) + "]"))
+                .isEmpty();
         assertThat(CallSpec.outputs("[1, " + "[".repeat(100_000))).isEmpty();
         assertThat(CallSpec.inputs("[1, " + node("tuple", "null", LEAF) + "]")).isEmpty();
     }

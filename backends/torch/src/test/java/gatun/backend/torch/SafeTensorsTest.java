@@ -69,7 +69,8 @@ class SafeTensorsTest {
     @Test
     void shouldRefuseOtherFiles() throws IOException {
         Path path = folder.resolve("model.safetensors");
-        for (byte[] wrong : new byte[][] {{}, {1, 2, 3}, {-1, -1, -1, -1, -1, -1, -1, -1}, {9, 0, 0, 0, 0, 0, 0, 0, '{'}}) {
+        for (byte[] wrong :
+                new byte[][] {{}, {1, 2, 3}, {-1, -1, -1, -1, -1, -1, -1, -1}, {9, 0, 0, 0, 0, 0, 0, 0, '{'}}) {
             Files.write(path, wrong);
             assertThatThrownBy(() -> SafeTensors.map(path, arena))
                     .isInstanceOf(GatunException.class)

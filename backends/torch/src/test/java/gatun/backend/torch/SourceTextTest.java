@@ -72,8 +72,10 @@ class SourceTextTest {
         assertThat(SourceText.read("")).isEmpty();
         assertThat(SourceText.read(TWO_INPUTS.replace("_expected_dtype", "_wanted_dtype")))
                 .isEmpty();
-        assertThat(SourceText.read(TWO_INPUTS.replace("1L + 2L*s53", "s53 / 2L"))).isEmpty();
-        assertThat(SourceText.read(TWO_INPUTS.replace("if (3 != arg3_1_stride[1])", "if (1 != arg3_1_stride[1])")
+        assertThat(SourceText.read(TWO_INPUTS.replace("1L + 2L*s53", "s53 / 2L")))
+                .isEmpty();
+        assertThat(SourceText.read(TWO_INPUTS
+                        .replace("if (3 != arg3_1_stride[1])", "if (1 != arg3_1_stride[1])")
                         .replace("if (1 != arg3_1_stride[2])", "if (8 != arg3_1_stride[2])")))
                 .as("another order in memory")
                 .isEmpty();
