@@ -63,14 +63,18 @@ final class AtenTensors {
     }
 
     Shape shape(MemorySegment tensor) {
-        int rank = rank(tensor);
+        return shape(tensor, rank(tensor));
+    }
+
+    /** The shape of a tensor of {@code rank} dimensions. */
+    Shape shape(MemorySegment tensor, int rank) {
         check(torch_h.aoti_torch_get_sizes(tensor, handle), "read a tensor");
         MemorySegment own =
                 NativeMemory.segment(handle.get(ValueLayout.ADDRESS, 0).address(), (long) rank * Long.BYTES);
         return Shape.of(own.toArray(ValueLayout.JAVA_LONG));
     }
 
-    private int rank(MemorySegment tensor) {
+    int rank(MemorySegment tensor) {
         check(torch_h.aoti_torch_get_dim(tensor, number), "read a tensor");
         return (int) number.get(ValueLayout.JAVA_LONG, 0);
     }

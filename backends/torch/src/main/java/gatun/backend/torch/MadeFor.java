@@ -35,13 +35,6 @@ record MadeFor(String machine, Set<String> abilities) {
             "AMX_TILE", List.of("amx_tile"),
             "AMX_FP16", List.of("amx_fp16"));
 
-    /** Numbers of processors in the head of a library. */
-    private static final Map<Integer, String> ELF_MACHINES =
-            Map.of(3, "i386", 62, "x86_64", 183, "aarch64", 243, "riscv64");
-
-    private static final int ELF_HEAD_BYTES = 20;
-    private static final int ELF_MAGIC = 0x7f454c46;
-
     MadeFor {
         abilities = Set.copyOf(abilities);
     }
@@ -104,15 +97,12 @@ record MadeFor(String machine, Set<String> abilities) {
      *
      * @throws GatunException UNSUPPORTED when it is one for another processor, INVALID_ARGUMENT when it is none
      */
-    void check(byte[] head, String what) {
-        boolean isLibrary = head.length >= ELF_HEAD_BYTES
-                && (((head[0] & 0xff) << 24) | (head[1] << 16) | (head[2] << 8) | head[3]) == ELF_MAGIC;
-        if (!isLibrary) {
-            throw GatunException.invalidArgument(what + " has a library that is none for Linux; it may be damaged:"
-                    + " compile and package it again");
-        }
-        int number = (head[18] & 0xff) | ((head[19] & 0xff) << 8);
-        checkMachine(ELF_MACHINES.getOrDefault(number, "another processor (number " + number + ")"), what);
+    void check(byte[] bytes, String what) {
+        ElfHead head = ElfHead.of(bytes)
+                .orElseThrow(
+                        () -> GatunException.invalidArgument(what + " has a library that is none for Linux; it may be"
+                                + " damaged: compile and package it again"));
+        checkMachine(head.machine(), what);
     }
 
     private void checkMachine(String made, String what) {

@@ -213,7 +213,8 @@ final class ModelPackage implements AutoCloseable {
                 OutputStream out = Files.newOutputStream(Path.of("/proc/self/fd/" + file.number()))) {
             byte[] chunk = new byte[CHUNK_BYTES];
             int read = in.readNBytes(chunk, 0, chunk.length);
-            here.check(read == chunk.length ? chunk : Arrays.copyOf(chunk, read), what());
+            here.check(Arrays.copyOf(chunk, read), what());
+            ElfHead.of(chunk).ifPresent(ElfHead::keepStacks);
             for (long left = entry.getSize(); read > 0; read = in.readNBytes(chunk, 0, chunk.length)) {
                 left -= read;
                 if (left < 0) {

@@ -11,7 +11,7 @@ import gatun.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Objects;
+import java.util.Arrays;
 
 /**
  * Runs a model with arguments of its own. Inputs are read where they lie, unless the model writes to them; outputs are
@@ -19,6 +19,7 @@ import java.util.Objects;
  */
 final class TorchInstance implements BackendInstance {
     private static final long ALIGNMENT = 64;
+    private static final int UNKNOWN = -1;
 
     private final TorchModel model;
     private final boolean isBound;
@@ -37,6 +38,9 @@ final class TorchInstance implements BackendInstance {
     private final Shape[] shapes;
     private final long[] sizes;
 
+    /** How many dimensions each output has, which compiled code decides; {@link #UNKNOWN} until it has been seen. */
+    private final int[] ranks;
+
     TorchInstance(TorchModel model, boolean isBound) {
         this.model = model;
         this.isBound = isBound;
@@ -45,6 +49,8 @@ final class TorchInstance implements BackendInstance {
         inputs = arena.allocate(ValueLayout.ADDRESS, Math.max(1, inputCount));
         outputs = arena.allocate(ValueLayout.ADDRESS, Math.max(1, outputCount));
         run = new Run(inputs, inputCount, outputs, outputCount);
+        ranks = new int[outputCount];
+        Arrays.fill(ranks, UNKNOWN);
         given = new Tensor[inputCount];
         shapes = new Shape[inputCount];
         sizes = new long[model.rules().map(ShapeRules::symbolCount).orElse(0)];
@@ -113,9 +119,18 @@ final class TorchInstance implements BackendInstance {
     /** Copies an output to where it belongs. */
     private void place(int index, Execution execution) {
         String name = execution.outputName(index);
-        MemorySegment tensor = outputs.getAtIndex(ValueLayout.ADDRESS, model.outputPosition(name));
-        Datatype datatype = tensors.datatype(tensor);
-        Datatype configured = Objects.requireNonNull(model.outputDatatype(name));
+        int position = model.outputPosition(name);
+        MemorySegment tensor = outputs.getAtIndex(ValueLayout.ADDRESS, position);
+        Datatype datatype = model.outputDatatype(name);
+        if (ranks[position] == UNKNOWN) {
+            check(name, tensors.datatype(tensor), datatype);
+            ranks[position] = tensors.rank(tensor);
+        }
+        Shape shape = tensors.shape(tensor, ranks[position]);
+        tensors.copy(tensor, datatype, shape, execution.output(index, datatype, shape, shape.byteSize(datatype)));
+    }
+
+    private static void check(String name, Datatype datatype, Datatype configured) {
         if (datatype != configured) {
             throw new GatunException(
                     ErrorCode.INTERNAL,
@@ -123,8 +138,6 @@ final class TorchInstance implements BackendInstance {
                             + (datatype == Datatype.INVALID ? "of a type that no protocol can carry" : datatype)
                             + ", its configuration says " + configured + "; correct data_type there");
         }
-        Shape shape = tensors.shape(tensor);
-        tensors.copy(tensor, datatype, shape, execution.output(index, datatype, shape, shape.byteSize(datatype)));
     }
 
     @Override

@@ -12,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /** A loaded model. All instances have the same constants. Owns the package. */
 final class TorchModel implements BackendModel {
@@ -80,9 +79,8 @@ final class TorchModel implements BackendModel {
     }
 
     /** What the configuration says that an output is. */
-    @Nullable
     Datatype outputDatatype(String name) {
-        return outputDatatypes.get(name);
+        return outputDatatypes.getOrDefault(name, Datatype.INVALID);
     }
 
     @Override

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.torch;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.GatunException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -38,7 +41,7 @@ class MadeForTest {
 
     @Test
     void shouldLookAtTheLibrary() {
-        byte[] head = new byte[20];
+        byte[] head = new byte[64];
         assertThatThrownBy(() -> OLD.check(head, "it")).hasMessageContaining("none for Linux");
         assertThatThrownBy(() -> OLD.check(new byte[3], "it")).hasMessageContaining("none for Linux");
         head[0] = 0x7f;
@@ -49,5 +52,18 @@ class MadeForTest {
         OLD.check(head, "it");
         head[18] = (byte) 183;
         assertThatThrownBy(() -> OLD.check(head, "it")).hasMessageContaining("compiled for aarch64");
+    }
+
+    @Test
+    void shouldTakeBackTheWishForStacksThatCanBeExecuted() {
+        ByteBuffer head = ByteBuffer.allocate(300).order(ByteOrder.LITTLE_ENDIAN);
+        head.putInt(0, 0x464c457f).putLong(32, 64).putShort(54, (short) 56).putShort(56, (short) 2);
+        head.putInt(64, 1).putInt(68, 5); // Code.
+        head.putInt(120, 0x6474e551).putInt(124, 7); // Stacks: to be read, written and executed.
+        ElfHead.of(head.array()).orElseThrow().keepStacks();
+        assertThat(head.getInt(68)).isEqualTo(5);
+        assertThat(head.getInt(124)).isEqualTo(6);
+        head.putLong(32, Long.MAX_VALUE);
+        ElfHead.of(head.array()).orElseThrow().keepStacks();
     }
 }
