@@ -4,6 +4,8 @@ package gatun.bindings;
 import gatun.bindings.posix.posix_h;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -28,34 +30,39 @@ public final class MemoryLibrary implements AutoCloseable {
      * @throws LibraryException with the text of the system's loader, such as {@code undefined symbol: malloc2}
      */
     public static MemoryLibrary load(Descriptor file) {
+        // All under numbers that are taken, so that the next gets another.
+        List<Descriptor> tried = new ArrayList<>();
         Descriptor named = file;
-        try (Arena scratch = Arena.ofConfined()) {
-            MemorySegment path = scratch.allocateFrom(path(named));
+        try {
             // The loader knows libraries by their paths, also those that it could not unload, whose descriptor's number
             // another file may have by now.
-            while (isTaken(path)) {
-                Descriptor other = Posix.open(path(named), Posix.O_RDONLY | Posix.O_CLOEXEC);
-                if (named != file) {
-                    named.close();
-                }
-                named = other;
-                path = scratch.allocateFrom(path(named));
+            while (isTaken(path(named))) {
+                tried.add(named);
+                named = Posix.open(path(file), Posix.O_RDONLY | Posix.O_CLOEXEC);
             }
-            MemorySegment handle = posix_h.dlopen(path, posix_h.RTLD_NOW());
-            if (handle.address() == 0) {
-                String said = NativeMemory.string(posix_h.dlerror());
-                throw new LibraryException(said.replace(path(named) + ": ", ""));
-            }
-            MemoryLibrary library = new MemoryLibrary(named, handle);
-            if (named != file) {
-                file.close();
-            }
+            MemoryLibrary library = new MemoryLibrary(named, open(path(named)));
+            tried.forEach(Descriptor::close);
             return library;
         } catch (RuntimeException | Error e) {
-            if (named != file) {
-                named.close();
-            }
+            tried.add(named);
+            tried.stream().filter(other -> other != file).forEach(Descriptor::close);
             throw e;
+        }
+    }
+
+    private static MemorySegment open(String path) {
+        try (Arena scratch = Arena.ofConfined()) {
+            // Asked before for what it is of no use: the JVM looks the function up then, which would take the text away.
+            posix_h.dlerror();
+            MemorySegment handle = posix_h.dlopen(scratch.allocateFrom(path), posix_h.RTLD_NOW());
+            if (handle.address() == 0) {
+                MemorySegment said = posix_h.dlerror();
+                throw new LibraryException(
+                        said.address() == 0
+                                ? "the system's loader does not say why"
+                                : NativeMemory.string(said).replace(path + ": ", ""));
+            }
+            return handle;
         }
     }
 
@@ -63,13 +70,16 @@ public final class MemoryLibrary implements AutoCloseable {
         return FOLDER + file.number();
     }
 
-    private static boolean isTaken(MemorySegment path) {
-        MemorySegment handle = posix_h.dlopen(path, posix_h.RTLD_NOW() | posix_h.RTLD_NOLOAD());
-        if (handle.address() == 0) {
-            return false;
+    private static boolean isTaken(String path) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment handle =
+                    posix_h.dlopen(scratch.allocateFrom(path), posix_h.RTLD_NOW() | posix_h.RTLD_NOLOAD());
+            if (handle.address() == 0) {
+                return false;
+            }
+            posix_h.dlclose(handle);
+            return true;
         }
-        posix_h.dlclose(handle);
-        return true;
     }
 
     /** Where the library has {@code symbol}; empty when it has none of that name. */

@@ -45,6 +45,11 @@ public final class TorchComparison {
     private static final long ALIGNMENT = 64;
     private static final long SLOTS = 10;
 
+    /** Turns until Java is compiled, of {@link #RUNS} runs each. */
+    private static final int WARM_UP = 300;
+
+    private static final int RUNS = 200;
+
     /** Measured are models whose inputs are all of one shape, and whose outputs are. */
     private record Case(String model, int rows, int inputs, List<Long> dims, int outputs, long outputFloats) {}
 
@@ -84,23 +89,22 @@ public final class TorchComparison {
                 BackendModel model = model(backend, folder);
                 BackendInstance instance = model.newInstance(new InstanceSpec("benchmark", 1, Device.CPU))) {
             MethodHandle loop = loop();
-            MemorySegment functions = arena.allocate(ValueLayout.ADDRESS, 4);
+            MemorySegment functions = arena.allocate(ValueLayout.ADDRESS, 5);
             MemorySegment arguments = arguments(one, shape, request, functions, folder);
-            int runs = 200;
             double[] c = new double[turns];
             double[] java = new double[turns];
             double[] ratios = new double[turns];
-            for (int i = -turns / 2; i < turns; i++) {
+            for (int i = -WARM_UP; i < turns; i++) {
                 long begin = System.nanoTime();
-                check((int) loop.invokeExact(functions, arguments, (long) runs));
+                check((int) loop.invokeExact(functions, arguments, (long) RUNS));
                 long middle = System.nanoTime();
-                for (int run = 0; run < runs; run++) {
+                for (int run = 0; run < RUNS; run++) {
                     instance.execute(request);
                 }
                 long end = System.nanoTime();
                 if (i >= 0) {
-                    c[i] = (middle - begin) / 1e3 / runs;
-                    java[i] = (end - middle) / 1e3 / runs;
+                    c[i] = (middle - begin) / 1e3 / RUNS;
+                    java[i] = (end - middle) / 1e3 / RUNS;
                     ratios[i] = java[i] / c[i];
                 }
             }
@@ -154,9 +158,8 @@ public final class TorchComparison {
         functions.setAtIndex(ValueLayout.ADDRESS, 0, torch_h.aoti_torch_create_tensor_from_blob$address());
         functions.setAtIndex(ValueLayout.ADDRESS, 1, torch_h.aoti_torch_delete_tensor_object$address());
         functions.setAtIndex(ValueLayout.ADDRESS, 2, torch_h.aoti_torch_get_data_ptr$address());
-        functions.setAtIndex(
-                ValueLayout.ADDRESS,
-                3,
+        functions.setAtIndex(ValueLayout.ADDRESS, 3, torch_h.aoti_torch_get_sizes$address());
+        functions.setAtIndex(ValueLayout.ADDRESS, 4,
                 library.find("AOTInductorModelContainerRun").orElseThrow());
         MemorySegment container = arena.allocate(ValueLayout.ADDRESS);
         MethodHandle create = Linker.nativeLinker()
@@ -187,7 +190,7 @@ public final class TorchComparison {
             one.inputs,
             request.input.bytes().address(),
             one.outputs,
-            request.output.byteSize(),
+            one.outputFloats,
             request.output.address()
         };
         MemorySegment arguments = arena.allocate(ValueLayout.JAVA_LONG, SLOTS);

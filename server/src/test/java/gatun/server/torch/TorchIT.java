@@ -436,7 +436,7 @@ class TorchIT {
                    "shared_memory_byte_size": %d, "shared_memory_offset": %d}}]}""".formatted(
                                 shape, inputBytes, offset, outputBytes, 1024 + offset))
                 .body();
-        assertThat(response).contains("\"shared_memory_region\":\"rows\"").doesNotContain("\"data\"");
+        assertThat(response).contains("\"name\":\"RESULT\"").doesNotContain("\"data\"");
         assertThat(http.unregister("rows").statusCode()).isEqualTo(200);
     }
 
