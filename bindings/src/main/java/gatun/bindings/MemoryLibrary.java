@@ -52,7 +52,8 @@ public final class MemoryLibrary implements AutoCloseable {
 
     private static MemorySegment open(String path) {
         try (Arena scratch = Arena.ofConfined()) {
-            // Asked before for what it is of no use: the JVM looks the function up then, which would take the text away.
+            // Asked before for what it is of no use: the JVM looks the function up then, which would take the text
+            // away.
             posix_h.dlerror();
             MemorySegment handle = posix_h.dlopen(scratch.allocateFrom(path), posix_h.RTLD_NOW());
             if (handle.address() == 0) {

@@ -159,7 +159,9 @@ public final class TorchComparison {
         functions.setAtIndex(ValueLayout.ADDRESS, 1, torch_h.aoti_torch_delete_tensor_object$address());
         functions.setAtIndex(ValueLayout.ADDRESS, 2, torch_h.aoti_torch_get_data_ptr$address());
         functions.setAtIndex(ValueLayout.ADDRESS, 3, torch_h.aoti_torch_get_sizes$address());
-        functions.setAtIndex(ValueLayout.ADDRESS, 4,
+        functions.setAtIndex(
+                ValueLayout.ADDRESS,
+                4,
                 library.find("AOTInductorModelContainerRun").orElseThrow());
         MemorySegment container = arena.allocate(ValueLayout.ADDRESS);
         MethodHandle create = Linker.nativeLinker()

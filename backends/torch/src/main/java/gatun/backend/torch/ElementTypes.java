@@ -6,12 +6,15 @@ import gatun.bindings.torch.torch_h;
 import gatun.memory.tensor.Datatype;
 import java.util.Map;
 
-/** Translates between PyTorch's element types and {@link Datatype}. Asks the library, which is open. */
+/** Translates between PyTorch's element types and {@link Datatype}. */
 final class ElementTypes {
     /** No number of PyTorch's. */
     private static final int NONE = -1;
 
-    private static final EngineTypes TYPES = new EngineTypes(ElementTypes::ask);
+    /** The numbers, asked of the library when the first is needed. */
+    private static final class Numbers {
+        static final EngineTypes ALL = new EngineTypes(ElementTypes::ask);
+    }
 
     /** As the functions that give the numbers are called. */
     private static final Map<String, Datatype> NAMES = Map.ofEntries(
@@ -31,14 +34,14 @@ final class ElementTypes {
 
     private ElementTypes() {}
 
-    /** The datatype for a number of PyTorch's; INVALID for those that no protocol can carry. */
+    /** The datatype for a number of PyTorch's, whose library is open; INVALID for those that no protocol can carry. */
     static Datatype datatype(int elementType) {
-        return TYPES.datatype(elementType);
+        return Numbers.ALL.datatype(elementType);
     }
 
-    /** PyTorch's number for a datatype that it has. */
+    /** PyTorch's number, whose library is open, for a datatype that it has. */
     static int number(Datatype datatype) {
-        return TYPES.number(datatype);
+        return Numbers.ALL.number(datatype);
     }
 
     /** Whether PyTorch has tensors of {@code datatype}. */
