@@ -59,7 +59,7 @@ public final class TorchComparison {
         new Case("classifier", 1, 1, List.of(16L), 1, 5),
         new Case("classifier", 64, 1, List.of(16L), 1, 5),
         new Case("convolution", 1, 1, List.of(3L, 16L, 16L), 1, 5),
-        new Case("convolution", 64, 1, List.of(3L, 16L, 16L), 1, 5)
+        new Case("convolution", 8, 1, List.of(3L, 16L, 16L), 1, 5)
     };
 
     private final Arena arena = Arena.ofShared();
