@@ -5,6 +5,7 @@ module gatun.server {
     requires gatun.bindings;
     requires transitive gatun.client;
     requires gatun.cloud;
+    requires gatun.console;
     requires gatun.grpc;
     requires gatun.http;
     requires gatun.isolation;

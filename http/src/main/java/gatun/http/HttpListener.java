@@ -2,6 +2,7 @@
 package gatun.http;
 
 import gatun.http.connection.AllowedOrigins;
+import gatun.http.connection.ConnectionUse;
 import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
@@ -16,6 +17,7 @@ import io.helidon.webserver.http.HttpService;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Sets up Helidon listeners to speak HTTP, each by a call of its own, with the routes that it is to have. The caller
@@ -35,6 +37,7 @@ public final class HttpListener {
     private final HttpSettings settings;
     private final AccessLog accessLog;
     private final StopNotice stop = new StopNotice();
+    private final List<HttpConnections> configured = new CopyOnWriteArrayList<>();
 
     /**
      * The HTTP side of a server.
@@ -90,6 +93,11 @@ public final class HttpListener {
         stop.cutPipelines();
     }
 
+    /** At most {@code limit} of the connections that are open, as they are used now, in no order. */
+    public List<ConnectionUse> connections(int limit) {
+        return configured.stream().flatMap(HttpConnections::uses).limit(limit).toList();
+    }
+
     private Duration checkPeriod() {
         Duration half = settings.timeouts().idleTimeout().dividedBy(2);
         return half.compareTo(IDLE_CHECK_PERIOD) < 0 ? half : IDLE_CHECK_PERIOD;
@@ -107,6 +115,7 @@ public final class HttpListener {
                 stop,
                 settings.timeouts().bodyByteRate(),
                 accessLog);
+        configured.add(connections);
         buffers.onShortage(connections::endSlowReaders);
         listener.useNio(true)
                 .connectionOptions(connections.socketOptions())

@@ -44,6 +44,26 @@ public final class Latencies {
         return sumNanos;
     }
 
+    /** How many durations lie in that one of the {@link LatencyBuckets}. */
+    public long count(int bucket) {
+        return bucket < counts.length ? counts[bucket] : 0;
+    }
+
+    /**
+     * The durations that are here and were not in {@code earlier}, an older state of the same; all of them where that
+     * is of another beginning.
+     */
+    public Latencies since(Latencies earlier) {
+        long[] added = counts.clone();
+        for (int i = 0; i < earlier.counts.length; i++) {
+            if (i >= added.length || added[i] < earlier.counts[i]) {
+                return this;
+            }
+            added[i] -= earlier.counts[i];
+        }
+        return new Latencies(added, sumNanos - earlier.sumNanos);
+    }
+
     /** The durations of both. */
     public Latencies plus(Latencies other) {
         long[] sums = Arrays.copyOf(counts, Math.max(counts.length, other.counts.length));

@@ -81,4 +81,16 @@ class LatenciesTest {
         assertThat(sum.sumNanos()).isEqualTo(5_000_020);
         assertThat(sum.countUpTo(10)).isEqualTo(2);
     }
+
+    @Test
+    void shouldTellWhatWasAddedSinceAnEarlierState() {
+        Latencies earlier = of(10, 20, 3_000_000);
+        Latencies added = of(10, 10, 20, 3_000_000, 70_000_000).since(earlier);
+        assertThat(added.count()).isEqualTo(2);
+        assertThat(added.count(10)).isEqualTo(1);
+        assertThat(added.sumNanos()).isEqualTo(70_000_010);
+        assertThat(added.quantileNanos(1)).isBetween(70_000_000L, 72_200_000L);
+        assertThat(earlier.since(earlier).count()).isZero();
+        assertThat(of(20).since(earlier).count()).isEqualTo(1);
+    }
 }

@@ -26,6 +26,10 @@ record Endpoint(Protocol protocol, SocketAddress address) {
         TENSORFLOW_GRPC("gRPC", "tensorflow-grpc", "", ""),
         /** TensorFlow Serving's protocol over HTTP, and no other. */
         TENSORFLOW_REST("REST", "rest", "http://", "/v1"),
+        /** The console, and HTTP requests beside it. */
+        CONSOLE("Console", "console", "http://", "/console"),
+        /** The same over TLS. */
+        CONSOLE_HTTPS("Console", "console", "https://", "/console"),
         /** Vertex AI's requests. */
         VERTEX_AI("Vertex AI", "vertex-ai", "http://", ""),
         /** SageMaker's requests. */
@@ -83,7 +87,7 @@ record Endpoint(Protocol protocol, SocketAddress address) {
     boolean forClients() {
         return switch (protocol) {
             case HTTP, HTTPS, GRPC, TENSORFLOW_GRPC, TENSORFLOW_REST -> true;
-            case METRICS, VERTEX_AI, SAGEMAKER -> false;
+            case METRICS, CONSOLE, CONSOLE_HTTPS, VERTEX_AI, SAGEMAKER -> false;
         };
     }
 

@@ -4,6 +4,7 @@ package gatun.server;
 import gatun.cloud.sagemaker.SageMakerProtocol;
 import gatun.cloud.vertexai.VertexAiProtocol;
 import gatun.cloud.vertexai.VertexAiSettings;
+import gatun.console.protocol.ConsoleProtocol;
 import gatun.grpc.GrpcListener;
 import gatun.grpc.GrpcSettings;
 import gatun.http.HttpListener;
@@ -26,6 +27,7 @@ import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.AccessSettings;
 import gatun.server.settings.CloudSettings;
+import gatun.server.settings.ConsoleSettings;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
@@ -47,6 +49,7 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** The protocols, and the addresses where each is spoken. */
 final class ProtocolListeners {
@@ -55,10 +58,13 @@ final class ProtocolListeners {
     private final Optional<ServerTls> grpcTls;
     private final Optional<Monitoring> monitoring;
 
+    private volatile List<Endpoint> listening = List.of();
+
     /** Set once it listens. */
     private Optional<HttpListener> http = Optional.empty();
 
     private Optional<GrpcListener> grpc = Optional.empty();
+    private Optional<ConsoleProtocol> consolePage = Optional.empty();
 
     /**
      * Reads the TLS files and TensorFlow Serving's monitoring file.
@@ -119,7 +125,14 @@ final class ProtocolListeners {
         }
     }
 
-    private record ListenAddress(Endpoint.Protocol protocol, SocketAddress address) {}
+    private record ListenAddress(Endpoint.Protocol protocol, SocketAddress address) {
+        boolean forOperators() {
+            return switch (protocol) {
+                case METRICS, CONSOLE, CONSOLE_HTTPS -> true;
+                case HTTP, HTTPS, GRPC, TENSORFLOW_GRPC, TENSORFLOW_REST, VERTEX_AI, SAGEMAKER -> false;
+            };
+        }
+    }
 
     private List<ListenAddress> addresses() {
         List<ListenAddress> addresses = new ArrayList<>();
@@ -149,6 +162,13 @@ final class ProtocolListeners {
         ListenerSettings.MetricsSettings metrics = listeners.metrics();
         if (metrics.enabled()) {
             addresses.add(onPort(Endpoint.Protocol.METRICS, metrics.address().orElse(http.address()), metrics.port()));
+        }
+        ConsoleSettings console = listeners.console();
+        if (console.enabled() && console.port().isPresent()) {
+            addresses.add(onPort(
+                    httpTls.isPresent() ? Endpoint.Protocol.CONSOLE_HTTPS : Endpoint.Protocol.CONSOLE,
+                    console.address().orElse(http.address()),
+                    console.port().get()));
         }
         addCloud(
                 addresses,
@@ -187,46 +207,56 @@ final class ProtocolListeners {
      * @throws StartException when an address cannot be listened on after all
      */
     List<Endpoint> listen(InferenceServer inference, OpenResources opened) {
-        ListenerSettings listening = settings.listeners();
+        ListenerSettings asked = settings.listeners();
         AccessSettings access = settings.clients().access();
         ProtocolSettings common = new ProtocolSettings(
-                listening.http().maxInputSize(),
+                asked.http().maxInputSize(),
                 settings.memory().clientSharedMemory(),
-                listening.http().healthBodies(),
+                asked.http().healthBodies(),
                 access.http(),
                 access.grpc());
-        TensorFlowSettings serving = listening.tensorFlow().protocol();
+        TensorFlowSettings serving = asked.tensorFlow().protocol();
         Protocol tensorFlow = new TensorFlowProtocol(
                 inference, common, monitoring.map(serving::withMonitoring).orElse(serving));
         List<Protocol> protocols = new ArrayList<>();
-        V2Protocol v2 = new V2Protocol(inference, common, listening.grpc().compression(), listening.lanes());
+        V2Protocol v2 = new V2Protocol(inference, common, asked.grpc().compression(), asked.lanes());
         protocols.add(v2);
         protocols.add(tensorFlow);
         // By this class's own loader: an application's thread may know another, which does not have them.
         ServiceLoader.load(ProtocolProvider.class, ProtocolListeners.class.getClassLoader())
                 .forEach(found -> protocols.add(found.create(inference, common)));
-        List<Routes> routes =
-                new ArrayList<>(protocols.stream().map(Protocol::http).toList());
-        List<RouteTable> tables = protocols.stream().map(Protocol::table).toList();
-        routes.add(
-                OpenApiJson.table("Gatun", Version.text(), tables, access.http().access()));
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
-                new HttpSettings(listening.http().timeouts(), listening.http().allowedOrigins()),
+                new HttpSettings(asked.http().timeouts(), asked.http().allowedOrigins()),
                 inference.accessLog());
         GrpcListener grpcListener = opened.add(GrpcListener.of(
                 inference,
                 GrpcSettings.standard()
-                        .withKeepalive(listening.grpc().keepalive())
+                        .withKeepalive(asked.grpc().keepalive())
                         .withAccess(access.grpc().access())
-                        .withHealthOfAnyName(listening.grpc().bind().enabled()),
+                        .withHealthOfAnyName(asked.grpc().bind().enabled()),
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();
         OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()
                 .fit(DescriptorLimit.ofProcess().fit(settings.clients().connections()), tls));
         OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
-        Supplier<List<GpuUse>> gpus = listening.metrics().gpus() ? new NvidiaGpus() : List::of;
-        Routes metrics = new MetricsRoutes(inference, listening.metrics().shown(), gpus, open);
+        ConsoleSettings console = asked.console();
+        List<Routes> plain = routes(protocols, common);
+        List<Routes> withConsole = plain;
+        if (console.enabled() && (console.port().isPresent() || asked.http().bind().enabled())) {
+            ConsoleProtocol page = new ConsoleProtocol(
+                    inference,
+                    new Surroundings(httpListener, v2, List.of(open, operators), tlsFiles(), () -> listening),
+                    common);
+            consolePage = Optional.of(page);
+            List<Protocol> all = new ArrayList<>(protocols);
+            all.addFirst(page); // before v2, which takes all of /v2
+            withConsole = routes(all, common);
+        }
+        List<Routes> onHttp = console.onHttp() ? withConsole : plain;
+        List<Routes> onConsole = withConsole;
+        Supplier<List<GpuUse>> gpus = asked.metrics().gpus() ? new NvidiaGpus() : List::of;
+        Routes metrics = new MetricsRoutes(inference, asked.metrics().shown(), gpus, open);
         Optional<Routes> vertexAi = vertexAi(inference, common, metrics);
         Optional<Routes> sageMaker = sageMaker(inference, common);
         Listeners listeners = opened.add(new Listeners());
@@ -237,8 +267,11 @@ final class ProtocolListeners {
         for (ListenAddress address : addresses()) {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (address.protocol()) {
-                        case HTTP -> listener -> httpListener.configure(listener, routes);
-                        case HTTPS -> listener -> httpListener.configure(listener, httpTls.orElseThrow(), routes);
+                        case HTTP -> listener -> httpListener.configure(listener, onHttp);
+                        case HTTPS -> listener -> httpListener.configure(listener, httpTls.orElseThrow(), onHttp);
+                        case CONSOLE -> listener -> httpListener.configure(listener, onConsole);
+                        case CONSOLE_HTTPS ->
+                            listener -> httpListener.configure(listener, httpTls.orElseThrow(), onConsole);
                         case GRPC, TENSORFLOW_GRPC -> listener -> serve(grpcListener, address, listener);
                         case TENSORFLOW_REST ->
                             listener -> httpListener.configure(listener, List.of(tensorFlow.http()));
@@ -250,14 +283,35 @@ final class ProtocolListeners {
             listeners.add(Listener.start(
                     new Endpoint(address.protocol(), address.address()),
                     wire(address),
-                    address.protocol() == Endpoint.Protocol.METRICS ? operators : open,
+                    address.forOperators() ? operators : open,
                     settings.lifecycle().exitTimeout(),
                     protocol));
         }
+        consolePage.ifPresent(opened::add);
         // Before the listeners: requests of lanes are answered before the connections that the lanes last as long as
         // end.
         opened.add(v2);
-        return listeners.endpoints();
+        listening = listeners.endpoints();
+        return listening;
+    }
+
+    private List<TlsFiles> tlsFiles() {
+        return Stream.of(
+                        settings.listeners().http().bind(),
+                        settings.listeners().grpc().bind())
+                .flatMap(bind -> bind.tls().stream())
+                .distinct()
+                .toList();
+    }
+
+    /** The routes of {@code protocols}, in that order, and of their description. */
+    private static List<Routes> routes(List<Protocol> protocols, ProtocolSettings common) {
+        List<Routes> routes =
+                new ArrayList<>(protocols.stream().map(Protocol::http).toList());
+        List<RouteTable> tables = protocols.stream().map(Protocol::table).toList();
+        routes.add(
+                OpenApiJson.table("Gatun", Version.text(), tables, common.http().access()));
+        return routes;
     }
 
     private Optional<Routes> vertexAi(InferenceServer inference, ProtocolSettings common, Routes metrics) {
@@ -283,6 +337,7 @@ final class ProtocolListeners {
 
     /** From now on, every response and every gRPC connection tells clients to go elsewhere; all are still served. */
     void drain() {
+        consolePage.ifPresent(ConsoleProtocol::endViewers);
         http.ifPresent(HttpListener::drain);
         grpc.ifPresent(GrpcListener::askClientsToLeave);
     }
@@ -292,6 +347,7 @@ final class ProtocolListeners {
      * and before the listeners stop.
      */
     void endHttp() {
+        consolePage.ifPresent(ConsoleProtocol::endViewers);
         http.ifPresent(HttpListener::end);
     }
 
@@ -324,8 +380,8 @@ final class ProtocolListeners {
 
     private WireProtocol wire(ListenAddress address) {
         return switch (address.protocol()) {
-            case HTTP, TENSORFLOW_REST, METRICS, VERTEX_AI, SAGEMAKER -> WireProtocol.HTTP;
-            case HTTPS -> WireProtocol.HTTPS;
+            case HTTP, TENSORFLOW_REST, METRICS, CONSOLE, VERTEX_AI, SAGEMAKER -> WireProtocol.HTTP;
+            case HTTPS, CONSOLE_HTTPS -> WireProtocol.HTTPS;
             case GRPC, TENSORFLOW_GRPC -> securesGrpc(address) ? WireProtocol.GRPCS : WireProtocol.GRPC;
         };
     }

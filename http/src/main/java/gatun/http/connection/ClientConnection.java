@@ -23,10 +23,12 @@ import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +69,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Closed when the connection ends; null for nothing. Set by the connection's thread, once. */
     private volatile @Nullable Hold attached;
 
+    private final long sinceMillis = System.currentTimeMillis();
+
+    /** Written by the connection's thread, read by any. */
+    private final AtomicLong requests = new AtomicLong();
+
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
 
@@ -105,8 +112,17 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** The head of a request has come: the client has done its part for now. */
     void beginRequest() {
+        requests.lazySet(requests.getPlain() + 1);
         clientWait.stopWaiting();
         response.begin();
+    }
+
+    /** What it is used for now. For any thread. */
+    ConnectionUse use() {
+        String peer = remotePeer.address() instanceof InetSocketAddress tcp
+                ? tcp.getAddress().getHostAddress() + ":" + tcp.getPort()
+                : "unix";
+        return new ConnectionUse(peer, isSecure(), sinceMillis, requests.get(), activity.isBusy());
     }
 
     /**

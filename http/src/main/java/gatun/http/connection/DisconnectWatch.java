@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +56,11 @@ final class DisconnectWatch {
      */
     void endSlowReaders() {
         connections.forEach(ClientConnection::endIfReadTooSlowly);
+    }
+
+    /** The connections. */
+    Stream<ClientConnection> connections() {
+        return connections.stream();
     }
 
     /** Says that a request waits on one of the connections. Costs a read of a flag while the thread runs. */

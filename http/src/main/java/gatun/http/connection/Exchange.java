@@ -25,6 +25,8 @@ public final class Exchange {
     /** The response headers that a page of another origin may read, besides those that every page may. */
     private static final String EXPOSED = "Inference-Header-Content-Length, Content-Encoding";
 
+    private static final HeaderName FETCH_SITE = HeaderNames.create("Sec-Fetch-Site");
+
     /** How long a browser may remember what a page of another server may do. */
     private static final String MAX_AGE_SECONDS = "600";
 
@@ -273,6 +275,30 @@ public final class Exchange {
     }
 
     /**
+     * Whether a browser sends it for a page of another origin that is not let in. Such a page cannot read the response,
+     * but could have the user's browser do what only the user may: browsers tell of it by {@code Sec-Fetch-Site}, where
+     * the connection is safe, and by {@code Origin}.
+     */
+    public boolean isOfForeignPage() {
+        if (!allowedOrigin.isEmpty()) {
+            return false;
+        }
+        Optional<String> site = header(FETCH_SITE);
+        if (site.isPresent()) {
+            return !site.get().equals("same-origin") && !site.get().equals("none");
+        }
+        Optional<String> origin = header(HeaderNames.ORIGIN);
+        return origin.isPresent() && !isOwnOrigin(origin.get());
+    }
+
+    private boolean isOwnOrigin(String origin) {
+        int scheme = origin.indexOf("://");
+        return scheme >= 0
+                && origin.substring(scheme + 3)
+                        .equalsIgnoreCase(header(HeaderNames.HOST).orElse(""));
+    }
+
+    /**
      * Answers a client that asks which requests a path allows: with the methods, and for a page of another origin that
      * is let in, with the headers too.
      *
@@ -287,8 +313,13 @@ public final class Exchange {
                     header(HeaderNames.ACCESS_CONTROL_REQUEST_HEADERS).orElse("*"));
             header(HeaderNames.ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECONDS);
         }
+        answerBodiless(ResponseHeaders.of(NO_CONTENT));
+    }
+
+    /** Answers with {@code headers} of a status that has no body, such as 304. */
+    public void answerBodiless(ResponseHeaders headers) {
         answered = true;
-        connection.response().sendBodiless(ResponseHeaders.of(NO_CONTENT), closes());
+        connection.response().sendBodiless(headers, closes());
     }
 
     /** Whether a response has been begun, so that no other can be given. */

@@ -15,6 +15,7 @@ import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.nio.channels.SocketChannel;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Makes the {@link ClientConnection}s of one listener, which must be told to use its {@link #socketOptions} and NIO,
@@ -75,6 +76,11 @@ public final class HttpConnections implements ServerConnectionSelector {
      */
     public void endSlowReaders() {
         resources.watch().endSlowReaders();
+    }
+
+    /** What the connections are used for now. */
+    public Stream<ConnectionUse> uses() {
+        return resources.watch().connections().map(ClientConnection::use);
     }
 
     /** The options that the listener must set on its sockets. */

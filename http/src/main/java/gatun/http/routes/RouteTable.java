@@ -4,8 +4,11 @@ package gatun.http.routes;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RestrictedRequests;
 import gatun.http.connection.Routes;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.ApiGroup;
 import io.helidon.http.Method;
+import io.helidon.http.Status;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -59,10 +62,20 @@ public final class RouteTable implements Routes {
         RouteTree.Leaf leaf = match.leaf(method(exchange));
         if (leaf == null) {
             conventions.answerOtherMethod(exchange, allowed(match));
+        } else if (changesServer(leaf.route()) && exchange.isOfForeignPage()) {
+            exchange.answerFailure(
+                    Status.FORBIDDEN_403,
+                    "a page of another origin may not do this; start the server with " + Setting.HTTP_CORS_ALLOW_ORIGIN
+                            + " to let pages of that origin do it");
         } else {
             leaf.route().handler().answer(exchange, match.values(leaf));
         }
         return true;
+    }
+
+    /** Inference changes nothing but what models remember of their sequences, and pages of any origin may ask for it. */
+    private static boolean changesServer(Route route) {
+        return !route.method().equals(Method.GET) && route.group() != ApiGroup.INFERENCE;
     }
 
     private Method method(Exchange exchange) {

@@ -7,6 +7,8 @@ import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.BiConsumer;
 
 /**
@@ -58,6 +60,11 @@ final class CudaRegion implements Region {
     @Override
     public CudaRegionStatus status() {
         return status;
+    }
+
+    @Override
+    public RegionUse use() {
+        return new RegionUse(status, Optional.empty(), OptionalLong.empty(), leases.users(), isLeaving());
     }
 
     /** The GPU that it is on. */

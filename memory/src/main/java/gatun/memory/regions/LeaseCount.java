@@ -60,6 +60,11 @@ final class LeaseCount {
         return change(0, GOES_UNUSED);
     }
 
+    /** How many users there are now. */
+    int users() {
+        return state & USERS;
+    }
+
     /** Whether it is retired, or will be when there are no users. */
     boolean isLeaving() {
         return (state & (RETIRED | GOES_UNUSED)) != 0;

@@ -24,6 +24,11 @@ public final class PrivateRegion implements AutoCloseable {
         return region.borrow(offset, byteSize, access, pool);
     }
 
+    /** Who uses it now; its name is its owner's secret. */
+    public RegionUse use() {
+        return region.use();
+    }
+
     /** Lets nobody borrow it any more; it is unmapped after its last lease. A second call does nothing. */
     @Override
     public void close() {

@@ -9,6 +9,9 @@ sealed interface Region permits SystemRegion, CudaRegion {
     /** The description of the region that status calls return. */
     RegionStatus status();
 
+    /** The region and who uses it now. */
+    RegionUse use();
+
     /** As {@link RegionRegistry#borrow}; {@code pool} lends the memory for copies. */
     RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool);
 

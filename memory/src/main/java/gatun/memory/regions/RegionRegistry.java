@@ -82,6 +82,11 @@ public interface RegionRegistry extends AutoCloseable {
     /** All regions of both kinds, by name. */
     List<RegionStatus> statuses();
 
+    /** All regions of both kinds and who uses them, by name. */
+    default List<RegionUse> uses() {
+        return List.of();
+    }
+
     /** All regions of one kind, by name. */
     default <S extends RegionStatus> List<S> statuses(Class<S> kind) {
         return statuses().stream().filter(kind::isInstance).map(kind::cast).toList();

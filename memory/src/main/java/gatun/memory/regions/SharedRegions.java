@@ -196,6 +196,14 @@ public final class SharedRegions implements RegionRegistry {
                 .toList();
     }
 
+    @Override
+    public List<RegionUse> uses() {
+        return regions.values().stream()
+                .map(Region::use)
+                .sorted(Comparator.comparing(use -> use.status().name()))
+                .toList();
+    }
+
     /** The protection of the system region of that name; empty when there is no such region. */
     public Optional<RegionKind> kind(String name) {
         return regions.get(name) instanceof SystemRegion region ? Optional.of(region.kind()) : Optional.empty();

@@ -6,6 +6,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.RegionLease;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.BiConsumer;
 
 /**
@@ -30,6 +31,13 @@ final class SystemRegion implements Region {
     @Override
     public SystemRegionStatus status() {
         return status;
+    }
+
+    @Override
+    public RegionUse use() {
+        OptionalLong owner =
+                owner().map(process -> OptionalLong.of(process.pid())).orElseGet(OptionalLong::empty);
+        return new RegionUse(status, Optional.of(kind()), owner, leases.users(), isLeaving());
     }
 
     /** How the server is protected from the region's owner. */

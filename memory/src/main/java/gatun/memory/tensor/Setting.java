@@ -18,6 +18,8 @@ public enum Setting {
     CUDA_MEMORY_POOL_BYTE_SIZE,
     /** That configurations are taken as they are. */
     DISABLE_AUTO_COMPLETE_CONFIG,
+    /** The origins whose pages may read responses over HTTP. */
+    HTTP_CORS_ALLOW_ORIGIN,
     /** The most bytes of an HTTP request. */
     HTTP_MAX_INPUT_SIZE,
     /** The backends whose models run in processes of their own. */

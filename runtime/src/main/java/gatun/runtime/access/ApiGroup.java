@@ -3,7 +3,7 @@ package gatun.runtime.access;
 
 import java.util.Optional;
 
-/** Requests that are restricted together, over any protocol; the names are Triton's. */
+/** Requests that are restricted together, over any protocol; the names are Triton's unless they say otherwise. */
 public enum ApiGroup {
     /** Whether the server, or a model, is live or ready. */
     HEALTH("health"),
@@ -22,7 +22,9 @@ public enum ApiGroup {
     /** Settings of traces. */
     TRACE("trace"),
     /** Settings of the log. */
-    LOGGING("logging");
+    LOGGING("logging"),
+    /** What the console shows of the server, which is all of the above but what models compute; not one of Triton's. */
+    CONSOLE("console");
 
     private final String wireName;
 

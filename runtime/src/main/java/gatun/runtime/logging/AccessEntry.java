@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.logging;
 
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.events.RequestEvent;
@@ -46,6 +47,9 @@ public final class AccessEntry {
     private String requestId = "";
     private String traceId = "";
     private @Nullable ComputeTimes times;
+    private long arrivedNanos;
+    private long inferredNanos;
+    private @Nullable RequestFailure failure;
     private long inByteSize = UNKNOWN;
     private long outByteSize = UNKNOWN;
     private String status = "";
@@ -111,12 +115,29 @@ public final class AccessEntry {
         }
     }
 
+    /** Notes that the inference of the calling thread's request is over. */
+    public static void noteInferred() {
+        AccessEntry entry = CURRENT.get();
+        if (entry != null) {
+            entry.inferredNanos = System.nanoTime() - entry.beganNanos;
+        }
+    }
+
+    /** Notes why the inference of the calling thread's request failed. */
+    public static void noteFailure(GatunException reason) {
+        AccessEntry entry = CURRENT.get();
+        if (entry != null) {
+            entry.failure = new RequestFailure(reason.code(), reason.getMessage());
+        }
+    }
+
     private void infers(InferenceRequest inference) {
         protocol = inference.origin().protocol();
         model = cut(inference.model().name(), NAME_LIMIT);
         version = inference.model().versionText();
         requestId = cut(inference.id(), NAME_LIMIT);
         times = inference.computeTimes();
+        arrivedNanos = System.nanoTime() - beganNanos;
         if (traceId.isEmpty()) {
             Optional<RequestTrace> trace = inference.trace().filter(RequestTrace::isExported);
             traceId = trace.map(present -> Long.toString(present.id())).orElse("");
@@ -227,6 +248,21 @@ public final class AccessEntry {
     /** How long the request took until its response was sent. */
     public long durationNanos() {
         return durationNanos;
+    }
+
+    /** How long reading the request took until its inference began; 0 for another request. */
+    public long arrivedNanos() {
+        return arrivedNanos;
+    }
+
+    /** How long the request took until its inference was over; 0 for another request. */
+    public long inferredNanos() {
+        return inferredNanos;
+    }
+
+    /** Why the inference failed; empty where it did not, and for another request. */
+    public Optional<RequestFailure> failure() {
+        return Optional.ofNullable(failure);
     }
 
     /** How long the stages of an inference took; empty for another request. */

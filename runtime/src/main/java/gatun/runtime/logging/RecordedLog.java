@@ -2,21 +2,31 @@
 package gatun.runtime.logging;
 
 import gatun.runtime.events.RequestEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
- * An access log whose entries are wanted, too, while a flight recording asks for requests. Safe for any thread.
+ * An access log whose entries are wanted, too, while a flight recording asks for requests, or somebody watches them.
+ * Safe for any thread.
  */
 public final class RecordedLog implements AccessLog {
     private final AccessLog lines;
+
+    /** Null for nobody. */
+    private volatile @Nullable RequestWatch watch;
 
     /** Has {@code lines} write what it wants. */
     public RecordedLog(AccessLog lines) {
         this.lines = lines;
     }
 
+    /** Has {@code newWatch} told of each request from now on, in the place of who was before. */
+    public void watch(RequestWatch newWatch) {
+        watch = newWatch;
+    }
+
     @Override
     public boolean isOn() {
-        return lines.isOn() || RequestEvent.isWanted();
+        return watch != null || lines.isOn() || RequestEvent.isWanted();
     }
 
     @Override
@@ -28,6 +38,10 @@ public final class RecordedLog implements AccessLog {
     public void write(AccessEntry entry) {
         if (lines.hasLines()) {
             lines.write(entry);
+        }
+        RequestWatch told = watch;
+        if (told != null) {
+            told.ended(entry);
         }
     }
 

@@ -19,6 +19,7 @@ import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.residency.ModelMemory;
+import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -32,6 +33,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -346,6 +348,24 @@ public final class ModelRepository {
         return index;
     }
 
+    /** As {@link gatun.runtime.server.InferenceServer#states}. */
+    public List<ModelStatus> states() {
+        return rows().map(VersionEntry::status).toList();
+    }
+
+    /** Who decides which models are loaded. */
+    public ControlMode controlMode() {
+        return controlMode;
+    }
+
+    /** As {@link gatun.runtime.server.InferenceServer#writtenConfig}. */
+    public Optional<ModelConfig> writtenConfig(String name) {
+        return models.named(name).stream()
+                .flatMap(entry -> entry.loaded().stream())
+                .map(ModelSource::config)
+                .findFirst();
+    }
+
     /** As {@link gatun.runtime.server.GatunServer#models}. */
     public Set<ModelIdentifier> models() {
         return present().keySet();
@@ -390,6 +410,13 @@ public final class ModelRepository {
     /** How long the requests to every ready version took, by name and version. */
     public List<ModelLatencies> latencies() {
         return ready((identifier, model) -> model.latencies().stream().map(found -> found.of(identifier)));
+    }
+
+    /** The same of those versions alone that {@code wanted} is true of. */
+    public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
+        return ready((identifier, model) -> wanted.test(identifier, model.versionText())
+                ? model.latencies().stream().map(found -> found.of(identifier))
+                : Stream.empty());
     }
 
     /** How much memory models take, where it has a limit. */

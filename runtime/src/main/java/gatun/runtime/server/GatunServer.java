@@ -35,6 +35,7 @@ import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.RecordedLog;
+import gatun.runtime.logging.RequestWatch;
 import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.repository.BackendDirectory;
@@ -44,6 +45,7 @@ import gatun.runtime.repository.ModelRepository;
 import gatun.runtime.repository.TemporaryFolder;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
+import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -51,6 +53,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,7 +75,7 @@ public final class GatunServer implements InferenceServer {
     private final HeapBudget heap;
     private final LogControl log;
     private final Tracing tracing;
-    private final AccessLog accessLog;
+    private final RecordedLog accessLog;
     private final boolean listing;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
@@ -198,6 +201,21 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
+    public List<ModelStatus> states() {
+        return repository.states();
+    }
+
+    @Override
+    public ControlMode controlMode() {
+        return repository.controlMode();
+    }
+
+    @Override
+    public Optional<ModelConfig> writtenConfig(String name) {
+        return repository.writtenConfig(name);
+    }
+
+    @Override
     public void load(String name, ModelOverride override) {
         requireOpen();
         repository.load(name, override);
@@ -302,6 +320,11 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
+    public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
+        return repository.latencies(wanted);
+    }
+
+    @Override
     public List<EngineStatistics> engines() {
         return backends.statistics();
     }
@@ -332,8 +355,12 @@ public final class GatunServer implements InferenceServer {
                     model = successor(model, request, e);
                 }
             }
+        } catch (GatunException e) {
+            noteFailure(e);
+            throw e;
         } finally {
             request.traceEnd();
+            noteInferred();
         }
     }
 
@@ -353,8 +380,24 @@ public final class GatunServer implements InferenceServer {
                     model = successor(model, request, e);
                 }
             }
+        } catch (GatunException e) {
+            noteFailure(e);
+            throw e;
         } finally {
             request.traceEnd();
+            noteInferred();
+        }
+    }
+
+    private void noteInferred() {
+        if (accessLog.isOn()) {
+            AccessEntry.noteInferred();
+        }
+    }
+
+    private void noteFailure(GatunException failure) {
+        if (accessLog.isOn()) {
+            AccessEntry.noteFailure(failure);
         }
     }
 
@@ -393,6 +436,11 @@ public final class GatunServer implements InferenceServer {
     @Override
     public AccessLog accessLog() {
         return accessLog;
+    }
+
+    @Override
+    public void watchRequests(RequestWatch watch) {
+        accessLog.watch(watch);
     }
 
     @Override

@@ -24,13 +24,16 @@ import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.logging.RequestWatch;
 import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
+import gatun.wire.inference.ModelConfig;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.BiPredicate;
 
 /** The server without its sockets, as every protocol calls it. Safe for any thread. */
 public interface InferenceServer extends AutoCloseable {
@@ -101,6 +104,27 @@ public interface InferenceServer extends AutoCloseable {
      * without a version.
      */
     List<ModelStatus> index();
+
+    /**
+     * As {@link #index}, without the models that were never loaded: costs no look at the repositories, which may be far
+     * away.
+     */
+    default List<ModelStatus> states() {
+        return index();
+    }
+
+    /** Who decides which models are loaded. */
+    default ControlMode controlMode() {
+        return ControlMode.NONE;
+    }
+
+    /**
+     * The configuration of a model as it was written, before the engine and defaults completed it; empty where no
+     * version serves.
+     */
+    default Optional<ModelConfig> writtenConfig(String name) {
+        return Optional.empty();
+    }
 
     /**
      * Loads a model, or loads it anew when its files have changed since; waits until its versions are ready. Versions
@@ -180,6 +204,13 @@ public interface InferenceServer extends AutoCloseable {
         return List.of();
     }
 
+    /** As {@link #latencies()}, of those ready versions alone that {@code wanted} is true of. */
+    default List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
+        return latencies().stream()
+                .filter(found -> wanted.test(found.model(), found.version()))
+                .toList();
+    }
+
     /** The statistics of each engine that a model needed, by name. */
     List<EngineStatistics> engines();
 
@@ -253,6 +284,9 @@ public interface InferenceServer extends AutoCloseable {
     default AccessLog accessLog() {
         return AccessLog.OFF;
     }
+
+    /** Has {@code watch} told of each request over a listener from now on, in the place of who was before. */
+    default void watchRequests(RequestWatch watch) {}
 
     /** The shared-memory regions that clients registered. */
     RegionRegistry regions();

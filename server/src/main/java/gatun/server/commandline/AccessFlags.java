@@ -31,7 +31,7 @@ final class AccessFlags extends FlagGroup {
             GROUPS,
             "HTTP requests of these groups need the header K with the value V; may be given several times."
                     + " The groups: health, metadata, inference, shared-memory, model-config, model-repository,"
-                    + " statistics, trace, logging.");
+                    + " statistics, trace, logging, console.");
     private final Flag<List<ApiGroupsFlag>> grpcRestricted = several(
             "--grpc-restricted-protocol",
             GROUPS,

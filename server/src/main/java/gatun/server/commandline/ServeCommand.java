@@ -31,6 +31,7 @@ final class ServeCommand implements Callable<Integer> {
     private final GrpcKeepaliveFlags grpcKeepalive;
     private final LaneFlags lanes;
     private final MetricsFlags metrics;
+    private final ConsoleFlags console;
     private final CloudFlags cloud;
     private final MemoryFlags memory;
     private final LimitFlags limits;
@@ -57,6 +58,7 @@ final class ServeCommand implements Callable<Integer> {
                 "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));
         lanes = group("Lanes", new LaneFlags(listeners.lanes()));
         metrics = group("Metrics", new MetricsFlags(listeners.metrics()));
+        console = group("Console", new ConsoleFlags(listeners.console()));
         cloud = group("Vertex AI and SageMaker", new CloudFlags(listeners.cloud()));
         memory = group("Memory", new MemoryFlags(standard.memory()));
         limits = group("Limits", new LimitFlags(standard.clients().limits()));
@@ -115,7 +117,8 @@ final class ServeCommand implements Callable<Integer> {
                         tensorFlowServing(),
                         lanes.settings(),
                         metrics.settings(),
-                        cloud.settings()),
+                        cloud.settings(),
+                        console.settings()),
                 new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),
                 trace.settings());
     }

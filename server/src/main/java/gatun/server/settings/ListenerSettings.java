@@ -21,6 +21,7 @@ import java.util.Set;
  * @param lanes the threads for requests without a socket
  * @param metrics the listener for metrics
  * @param cloud the endpoints that clouds expect
+ * @param console the page about the server
  */
 public record ListenerSettings(
         HttpSettings http,
@@ -28,7 +29,8 @@ public record ListenerSettings(
         TensorFlowServingSettings tensorFlow,
         LaneSettings lanes,
         MetricsSettings metrics,
-        CloudSettings cloud) {
+        CloudSettings cloud,
+        ConsoleSettings console) {
     private static final String EVERY_ADDRESS = "0.0.0.0";
 
     /** The ports of Triton, on every address. */
@@ -38,7 +40,8 @@ public record ListenerSettings(
             TensorFlowServingSettings.STANDARD,
             LaneSettings.STANDARD,
             MetricsSettings.STANDARD,
-            CloudSettings.STANDARD);
+            CloudSettings.STANDARD,
+            ConsoleSettings.STANDARD);
 
     /** The same, but nothing listens. */
     public ListenerSettings disabled() {
@@ -49,7 +52,8 @@ public record ListenerSettings(
                 tensorFlow,
                 lanes,
                 new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus),
-                cloud.disabled());
+                cloud.disabled(),
+                ConsoleSettings.NONE);
     }
 
     /**

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.cloud.sagemaker.SageMakerProtocol;
 import gatun.cloud.sagemaker.SageMakerSettings;
+import gatun.console.ServerSurroundings;
+import gatun.console.protocol.ConsoleProtocol;
 import gatun.http.routes.OpenApi;
 import gatun.http.routes.OpenApiJson;
 import gatun.http.routes.RouteTable;
@@ -23,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -30,14 +33,49 @@ import org.junit.jupiter.api.Test;
 class OpenApiIT {
     private static final Path DESCRIPTION = ServerProcess.root().resolve("docs/reference/openapi.yaml");
 
+    /** A server that nobody is connected to. */
+    private static final class Alone implements ServerSurroundings {
+        @Override
+        public OptionalInt httpPort() {
+            return OptionalInt.empty();
+        }
+
+        @Override
+        public OptionalInt grpcPort() {
+            return OptionalInt.empty();
+        }
+
+        @Override
+        public Connections connections() {
+            return new Connections(0, 0, 0);
+        }
+
+        @Override
+        public ConnectionList connections(int limit) {
+            return new ConnectionList(List.of(), 0);
+        }
+
+        @Override
+        public List<Lane> lanes() {
+            return List.of();
+        }
+
+        @Override
+        public List<Certificate> certificates() {
+            return List.of();
+        }
+    }
+
     @Test
     void shouldSayWhatTheTablesOfRoutesSay() throws Exception {
         try (BufferPool buffers = new BufferPool(1 << 20);
                 SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer server =
-                        GatunServer.open(ServerOptions.of(buffers, regions).listed(List.of()))) {
+                        GatunServer.open(ServerOptions.of(buffers, regions).listed(List.of()));
+                ConsoleProtocol console = new ConsoleProtocol(server, new Alone(), ProtocolSettings.standard())) {
             ProtocolSettings settings = ProtocolSettings.standard();
             Stream<Protocol> protocols = Stream.of(
+                    console,
                     new V2Protocol(server, settings),
                     new TensorFlowProtocol(server, settings, TensorFlowSettings.STANDARD),
                     new V1Protocol(server, settings),

@@ -57,6 +57,8 @@ class OpenApiServedIT {
                         "/v2/models/{model}/infer",
                         "/v1/models/{model}:predict",
                         "/v2/models/{model}/openapi.json",
+                        "/v2/console/overview",
+                        "/v2/console/models/{model}/versions/{version}/history",
                         "/openapi.json");
         assertThat(all.getPaths().get("/v2/models/{model}/infer").getPost().getTags())
                 .containsExactly("inference");

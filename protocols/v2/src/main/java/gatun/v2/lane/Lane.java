@@ -206,6 +206,12 @@ public final class Lane implements Hold {
         return Math.max(0, users.get() - 1);
     }
 
+    /** What it is used for now. */
+    LaneUse use() {
+        return new LaneUse(
+                events.number(), region.use().owner(), geometry.byteSize(), geometry.slots(), runningCount());
+    }
+
     /** Gives up the requests that wait for their client, and no others. */
     void cancelUnread() {
         for (LaneCall call : calls) {

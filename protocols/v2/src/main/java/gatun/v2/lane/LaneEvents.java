@@ -30,6 +30,11 @@ final class LaneEvents {
         this.geometry = geometry;
     }
 
+    /** The number of the lane. */
+    long number() {
+        return number;
+    }
+
     /** The lane takes requests. */
     void opened() {
         Opened event = new Opened();

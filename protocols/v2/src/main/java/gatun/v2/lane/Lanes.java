@@ -135,6 +135,14 @@ public final class Lanes implements AutoCloseable {
         return lane;
     }
 
+    /** What the lanes are used for now, by their numbers. */
+    public List<LaneUse> uses() {
+        return lanes.values().stream()
+                .map(Lane::use)
+                .sorted(Comparator.comparingLong(LaneUse::number))
+                .toList();
+    }
+
     private String newName() {
         byte[] bytes = new byte[NAME_BYTES];
         random.nextBytes(bytes);

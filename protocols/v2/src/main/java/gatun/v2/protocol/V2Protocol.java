@@ -11,6 +11,7 @@ import gatun.runtime.server.InferenceServer;
 import gatun.v2.grpc.V2Services;
 import gatun.v2.http.V2Routes;
 import gatun.v2.lane.LaneSettings;
+import gatun.v2.lane.LaneUse;
 import gatun.v2.lane.Lanes;
 import java.util.List;
 
@@ -43,6 +44,11 @@ public final class V2Protocol implements Protocol, AutoCloseable {
         ClientRegions regions = new ClientRegions(server.regions(), settings.clientSharedMemory());
         this.table = V2Routes.to(server, settings, regions, lanes);
         this.services = List.of(V2Services.of(server, regions, settings.grpc().forwarding(), compression));
+    }
+
+    /** What lanes are used for now, by their numbers. */
+    public List<LaneUse> lanes() {
+        return lanes.uses();
     }
 
     @Override

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.memory.regions;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A registered region and who uses it, for people to read.
+ *
+ * @param status the region
+ * @param kind how the server is protected from the region's owner; empty for memory of a GPU
+ * @param owner the process that it was registered from, where that is known for certain
+ * @param leases how many requests use it now
+ * @param leaving whether it was unregistered, and goes when the last of them has ended
+ */
+public record RegionUse(
+        RegionStatus status, Optional<RegionKind> kind, OptionalLong owner, int leases, boolean leaving) {}

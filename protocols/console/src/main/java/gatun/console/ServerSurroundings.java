@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+
+/** What is around a server that the console tells of. Safe for any thread; asked once a second at most. */
+public interface ServerSurroundings {
+    /**
+     * How many connections are open, by protocol.
+     *
+     * @param http over HTTP
+     * @param grpc over gRPC
+     * @param refused how many were refused so far because there were too many
+     */
+    record Connections(int http, int grpc, long refused) {}
+
+    /**
+     * A connection that is open.
+     *
+     * @param protocol {@code http} or {@code grpc}
+     * @param peer the client's address
+     * @param tls whether TLS is spoken on it
+     * @param sinceMillis when it came, in milliseconds since 1970
+     * @param requests how many requests have come over it
+     * @param busy whether one of them is being answered
+     */
+    record Connection(String protocol, String peer, boolean tls, long sinceMillis, long requests, boolean busy) {}
+
+    /**
+     * Some of the connections that are open.
+     *
+     * @param connections no more than were asked for
+     * @param total how many there are
+     */
+    record ConnectionList(List<Connection> connections, int total) {}
+
+    /**
+     * A lane that is open.
+     *
+     * @param number of the lane, which no other has
+     * @param owner the process of its client; empty where it is not known
+     * @param byteSize its memory in bytes
+     * @param slots how many requests may be under way
+     * @param inFlight how many are
+     */
+    record Lane(long number, OptionalLong owner, long byteSize, int slots, int inFlight) {}
+
+    /**
+     * A certificate that the server shows its clients.
+     *
+     * @param file where it lies
+     * @param end when it ends
+     */
+    record Certificate(String file, Instant end) {}
+
+    /** The port for requests over HTTP; empty where there is none. */
+    OptionalInt httpPort();
+
+    /** The port for calls over gRPC; empty where there is none. */
+    OptionalInt grpcPort();
+
+    /** The numbers of connections. */
+    Connections connections();
+
+    /** At most {@code limit} of the connections. */
+    ConnectionList connections(int limit);
+
+    /** The lanes. */
+    List<Lane> lanes();
+
+    /** The certificates, as they are now. */
+    List<Certificate> certificates();
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.history;
+
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+
+/** The seconds of one minute of a version that did something in it; a number that there was not is not a number. */
+final class Minute {
+    /** Seconds of a minute. */
+    static final int SECONDS = 60;
+
+    private final long number;
+    private final Map<Series, float[]> values = new EnumMap<>(Series.class);
+    private final Map<String, float[][]> byTransport = new TreeMap<>();
+
+    /**
+     * A minute without numbers.
+     *
+     * @param number its seconds are from 60 times this on
+     */
+    Minute(long number) {
+        this.number = number;
+        for (Series series : Series.values()) {
+            values.put(series, empty());
+        }
+    }
+
+    private static float[] empty() {
+        float[] empty = new float[SECONDS];
+        Arrays.fill(empty, Float.NaN);
+        return empty;
+    }
+
+    long number() {
+        return number;
+    }
+
+    /** The seconds of a series; shared. */
+    float[] values(Series series) {
+        return Objects.requireNonNull(values.get(series));
+    }
+
+    /** The rates and medians of a transport; shared. */
+    float[][] of(String transport) {
+        return byTransport.computeIfAbsent(transport, any -> new float[][] {empty(), empty()});
+    }
+
+    /** By transport, as {@link #of} gives them. */
+    Map<String, float[][]> byTransport() {
+        return byTransport;
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.history;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** The last hour of one version. Guarded by the lock of the {@link Sampler}. */
+final class VersionHistory {
+    /** How many seconds are kept. */
+    static final int POINTS = 3600;
+
+    /** One more than are shown as a whole. */
+    private static final int MOST_MINUTES = POINTS / Minute.SECONDS + 1;
+
+    /** Ascending; only those in which something happened. */
+    private final Deque<Minute> minutes = new ArrayDeque<>();
+
+    /** The first second of which anything is known. */
+    private long since;
+
+    private final HistoryBudget budget;
+
+    /** The history of a version that is known from {@code since} on. */
+    VersionHistory(long since, HistoryBudget budget) {
+        this.since = since;
+        this.budget = budget;
+    }
+
+    /** The minute that {@code second} lies in, which is not before any other; made unless it is there. */
+    Minute minute(long second) {
+        long number = second / Minute.SECONDS;
+        Minute last = minutes.peekLast();
+        if (last != null && last.number() == number) {
+            return last;
+        }
+        Minute added = new Minute(number);
+        minutes.addLast(added);
+        while (minutes.size() > MOST_MINUTES || minutes.getFirst().number() <= number - MOST_MINUTES) {
+            minutes.removeFirst();
+            budget.returned();
+        }
+        budget.take(this);
+        return added;
+    }
+
+    /** Gives up the oldest minute; false when there is none but the present. */
+    boolean forgetOldest() {
+        if (minutes.size() < 2) {
+            return false;
+        }
+        Minute oldest = minutes.removeFirst();
+        since = Math.max(since, (oldest.number() + 1) * Minute.SECONDS);
+        budget.returned();
+        return true;
+    }
+
+    /** Gives up all. */
+    void forget() {
+        while (!minutes.isEmpty()) {
+            minutes.removeFirst();
+            budget.returned();
+        }
+    }
+
+    /** The number of the oldest minute; the highest number when there is none but the present. */
+    long oldest() {
+        return minutes.size() < 2 ? Long.MAX_VALUE : minutes.getFirst().number();
+    }
+
+    /** The seconds up to and with {@code second}. */
+    History until(long second, long endMillis, int points) {
+        History history = new History(endMillis, points);
+        long from = second - points + 1;
+        history.idleFrom((int) Math.min(points, Math.max(0, since - from)));
+        for (Minute minute : minutes) {
+            history.add(minute, (int) Math.max(Integer.MIN_VALUE, minute.number() * Minute.SECONDS - from));
+        }
+        return history;
+    }
+}

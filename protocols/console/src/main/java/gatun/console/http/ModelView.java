@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.http;
+
+import com.google.protobuf.TextFormat;
+import gatun.console.history.FailedRequest;
+import gatun.console.history.Sampler;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.BatchStatistics;
+import gatun.runtime.Latencies;
+import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.Origin;
+import gatun.runtime.StageLatencies;
+import gatun.runtime.server.InferenceServer;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import gatun.wire.inference.ModelInstanceGroup;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** A version of a model: its tensors, its configuration and what it has counted. Safe for any thread. */
+final class ModelView {
+    private final InferenceServer server;
+    private final Sampler sampler;
+
+    ModelView(InferenceServer server, Sampler sampler) {
+        this.server = server;
+        this.sampler = sampler;
+    }
+
+    /**
+     * The state of a version.
+     *
+     * @param version in decimal; empty for the highest that is ready, or else the highest
+     * @return empty when there is no such version
+     */
+    Optional<ModelStatus> status(String name, String version) {
+        List<ModelStatus> versions = versions(name);
+        if (!version.isEmpty()) {
+            return versions.stream()
+                    .filter(model -> model.version().equals(version))
+                    .findFirst();
+        }
+        return versions.stream()
+                .filter(model -> model.state() == ModelState.READY)
+                .reduce((lower, higher) -> higher)
+                .or(() -> versions.stream().reduce((lower, higher) -> higher));
+    }
+
+    private List<ModelStatus> versions(String name) {
+        return server.states().stream()
+                .filter(model -> model.name().equals(name))
+                .toList();
+    }
+
+    /** Writes a version. */
+    void write(JsonText json, ModelStatus status) {
+        json.object()
+                .member("name", status.name())
+                .member("version", status.version())
+                .member("state", status.state().name())
+                .member("reason", status.reason())
+                .member("engine", status.engine())
+                .member("loadNanos", status.loadTime().toNanos());
+        json.array("versions");
+        versions(status.name()).stream()
+                .map(ModelStatus::version)
+                .filter(version -> !version.isEmpty())
+                .forEach(json::element);
+        json.endArray();
+        ready(status).ifPresent(model -> writeModel(json, model));
+        writeCounts(json, status);
+        writeFailures(json, status);
+        json.endObject();
+    }
+
+    private Optional<ModelVersion> ready(ModelStatus status) {
+        if (status.state() != ModelState.READY) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(server.model(status.name(), status.version()));
+        } catch (GatunException e) {
+            return Optional.empty(); // it went just now, or there are several of its name
+        }
+    }
+
+    private void writeModel(JsonText json, ModelVersion model) {
+        ModelConfig config = model.config();
+        json.member("maxBatchSize", config.getMaxBatchSize())
+                .member("decoupled", model.decoupled())
+                .member("stateful", config.hasSequenceBatching());
+        writeTensors(json, "inputs", model, model.inputs());
+        writeTensors(json, "outputs", model, model.outputs());
+        json.member("configuration", TextFormat.printer().printToString(config));
+        json.array("completed");
+        server.writtenConfig(model.name())
+                .ifPresent(written -> CompletedSettings.of(written, config).forEach(one -> json.object()
+                        .member("path", one.path())
+                        .member("value", one.value())
+                        .member("why", one.why())
+                        .endObject()));
+        model.choices().forEach(choice -> json.object()
+                .member("path", "")
+                .member("value", choice)
+                .member("why", "chosen by the engine")
+                .endObject());
+        json.endArray();
+        json.array("instanceGroups");
+        for (ModelInstanceGroup group : config.getInstanceGroupList()) {
+            json.object()
+                    .member("name", group.getName())
+                    .member("kind", group.getKind().name())
+                    .member("count", group.getCount())
+                    .array("gpus");
+            group.getGpusList().forEach(json::element);
+            json.endArray().endObject();
+        }
+        json.endArray();
+    }
+
+    private static void writeTensors(JsonText json, String name, ModelVersion model, List<TensorSpec> specs) {
+        boolean inputs = name.equals("inputs");
+        json.array(name);
+        for (TensorSpec spec : specs) {
+            json.object()
+                    .member("name", spec.name())
+                    .member("datatype", spec.datatype().wireName())
+                    .array("shape");
+            Shape shape = spec.shape();
+            for (int i = 0; i < shape.rank(); i++) {
+                json.element(shape.dim(i));
+            }
+            json.endArray();
+            Optional<ModelInput> input = inputs ? input(model.config(), spec.name()) : Optional.empty();
+            json.member("optional", input.map(ModelInput::getOptional).orElse(false));
+            json.member(
+                    "format",
+                    input.map(one -> one.getFormat().name().replace("FORMAT_", ""))
+                            .orElse("NONE"));
+            List<String> labels = inputs ? List.of() : model.labels(spec.name());
+            if (!labels.isEmpty()) {
+                json.array("labels");
+                labels.forEach(json::element);
+                json.endArray();
+            }
+            json.endObject();
+        }
+        json.endArray();
+    }
+
+    private static Optional<ModelInput> input(ModelConfig config, String name) {
+        return config.getInputList().stream()
+                .filter(input -> input.getName().equals(name))
+                .findFirst();
+    }
+
+    /** Writes the members that change while the version serves. */
+    void writeCounts(JsonText json, ModelStatus status) {
+        json.array("origins");
+        latencies(status).ifPresent(found -> {
+            Map<Origin, StageLatencies> byOrigin = new TreeMap<>(found.byOrigin());
+            byOrigin.forEach((origin, stages) -> writeOrigin(json, origin, stages));
+        });
+        json.endArray();
+        Optional<ModelStatistics> statistics = statistics(status);
+        json.array("batchSizes");
+        for (BatchStatistics batch : statistics.map(ModelStatistics::batches).orElse(List.of())) {
+            json.object()
+                    .member("size", batch.batchSize())
+                    .member("count", batch.executionCount())
+                    .member("computeInferNanos", batch.computeInferNanos())
+                    .endObject();
+        }
+        json.endArray();
+        statistics.ifPresent(counted -> {
+            ModelStatistics.Failures failures = counted.totals().failures();
+            json.object("failures")
+                    .member("rejected", failures.rejected())
+                    .member("canceled", failures.canceled())
+                    .member("backend", failures.backend())
+                    .member("other", failures.other())
+                    .endObject();
+            counted.cached().ifPresent(cache -> json.object("cache")
+                    .member("hits", cache.hitCount())
+                    .member("misses", cache.missCount())
+                    .endObject());
+        });
+    }
+
+    private Optional<ModelLatencies> latencies(ModelStatus status) {
+        return server
+                .latencies((model, version) -> model.name().equals(status.name()) && version.equals(status.version()))
+                .stream()
+                .findFirst();
+    }
+
+    private Optional<ModelStatistics> statistics(ModelStatus status) {
+        return server.statistics().stream()
+                .filter(model ->
+                        model.name().equals(status.name()) && model.version().equals(status.version()))
+                .findFirst();
+    }
+
+    private static void writeOrigin(JsonText json, Origin origin, StageLatencies stages) {
+        json.object()
+                .member("protocol", origin.protocol())
+                .member("transport", origin.transport())
+                .member("requests", stages.request().count())
+                .object("stages");
+        writeStage(json, "request", stages.request());
+        writeStage(json, "queue", stages.queue());
+        writeStage(json, "computeInput", stages.computeInput());
+        writeStage(json, "computeInfer", stages.computeInfer());
+        writeStage(json, "computeOutput", stages.computeOutput());
+        json.endObject().endObject();
+    }
+
+    private static void writeStage(JsonText json, String name, Latencies latencies) {
+        json.object(name).member("count", latencies.count());
+        if (latencies.count() > 0) {
+            json.member("p50Nanos", latencies.quantileNanos(0.5))
+                    .member("p90Nanos", latencies.quantileNanos(0.9))
+                    .member("p99Nanos", latencies.quantileNanos(0.99))
+                    .member("maxNanos", latencies.quantileNanos(1))
+                    .member("meanNanos", latencies.sumNanos() / latencies.count());
+        }
+        json.endObject();
+    }
+
+    private void writeFailures(JsonText json, ModelStatus status) {
+        json.array("lastFailures");
+        for (FailedRequest failure : sampler.failures(status.name(), status.version())) {
+            json.object()
+                    .member("atMillis", failure.atMillis())
+                    .member("reason", failure.reason())
+                    .member("code", failure.code())
+                    .member("text", failure.text())
+                    .endObject();
+        }
+        json.endArray();
+    }
+}

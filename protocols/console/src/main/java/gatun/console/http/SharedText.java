@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.http;
+
+import gatun.http.json.JsonWriter;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * A text that is made at most once a second, however many ask for it, and not at all while nobody does. Safe for any
+ * thread.
+ */
+final class SharedText {
+    private final Ticks ticks;
+    private final Consumer<JsonWriter> writing;
+
+    /** Held while the text is made: who asks meanwhile wants the same. */
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock.
+    private long madeAt = -1;
+    private byte[] text = {};
+
+    /** A text that {@code writing} writes, anew after each of the {@code ticks}. */
+    SharedText(Ticks ticks, Consumer<JsonWriter> writing) {
+        this.ticks = ticks;
+        this.writing = writing;
+    }
+
+    /** The text as it is now; nobody changes it. */
+    byte[] get() {
+        lock.lock();
+        try {
+            long now = ticks.count();
+            if (madeAt != now) {
+                JsonWriter json = new JsonWriter();
+                writing.accept(json);
+                text = Arrays.copyOf(json.array(), json.size());
+                madeAt = now;
+            }
+            return text;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.http;
+
+import gatun.memory.threads.SupervisedThread;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongConsumer;
+
+/**
+ * Does something once a second, on a thread of its own, and lets others wait for it. What it does is done whether
+ * anybody waits or not, and waits for nobody. Safe for any thread.
+ */
+final class Ticks implements AutoCloseable {
+    private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final LongConsumer work;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition ticked = lock.newCondition(); // awaited by viewers
+    private final Condition stopped = lock.newCondition(); // awaited by the thread
+
+    // Guarded by lock.
+    private boolean closed;
+    private boolean ended;
+    private long count;
+
+    /** Does {@code work} from now on, and tells it how often it was done before; the first time at once. */
+    Ticks(LongConsumer work) {
+        this.work = work;
+        SupervisedThread.start("console-sampler", this::run);
+    }
+
+    private void run() {
+        long next = System.nanoTime();
+        while (true) {
+            work.accept(count());
+            next += PERIOD_NANOS;
+            lock.lock();
+            try {
+                count++;
+                ticked.signalAll();
+                long now = System.nanoTime();
+                if (next - now < 0) {
+                    next = now; // the machine was too busy, or asleep: what was missed is not made up for
+                }
+                while (!closed && next - System.nanoTime() > 0) {
+                    stopped.awaitNanos(next - System.nanoTime());
+                }
+                if (closed) {
+                    return;
+                }
+            } catch (InterruptedException e) {
+                next = System.nanoTime(); // nobody has a reason to; it goes on a little earlier
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** How often it was done so far. */
+    long count() {
+        lock.lock();
+        try {
+            return count;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits until it was done more than {@code known} times; returns how often, or a negative number at the end. */
+    long await(long known) {
+        lock.lock();
+        try {
+            while (!ended && count <= known) {
+                ticked.awaitUninterruptibly();
+            }
+            return ended ? -1 : count;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Lets nobody wait any more; what is done goes on. */
+    void endWaiting() {
+        lock.lock();
+        try {
+            ended = true;
+            ticked.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether nobody may wait any more. */
+    boolean hasEnded() {
+        lock.lock();
+        try {
+            return ended;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the thread soon. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            ended = true;
+            ticked.signalAll();
+            stopped.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

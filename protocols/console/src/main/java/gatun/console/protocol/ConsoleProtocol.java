@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.protocol;
+
+import gatun.console.ServerSurroundings;
+import gatun.console.http.ConsoleRoutes;
+import gatun.http.connection.Routes;
+import gatun.http.routes.RouteTable;
+import gatun.protocol.Protocol;
+import gatun.protocol.ProtocolSettings;
+import gatun.runtime.server.InferenceServer;
+
+/**
+ * The console of one server: a page for people, and the API under it. Has a thread, which looks at the server once a
+ * second. Its owner closes it before the listeners.
+ */
+public final class ConsoleProtocol implements Protocol, AutoCloseable {
+    private final ConsoleRoutes routes;
+
+    /** The console of {@code server}, with the access that {@code settings} say. */
+    public ConsoleProtocol(InferenceServer server, ServerSurroundings surroundings, ProtocolSettings settings) {
+        this.routes = new ConsoleRoutes(server, surroundings, settings.http().access());
+    }
+
+    @Override
+    public RouteTable table() {
+        return routes.table();
+    }
+
+    @Override
+    public Routes http() {
+        return routes;
+    }
+
+    /** Ends the streams of events, soon; no more are begun. To be called before connections are waited for. */
+    public void endViewers() {
+        routes.endViewers();
+    }
+
+    /** Ends the streams of events, those too whose clients do not read, and looks at the server no more. */
+    @Override
+    public void close() {
+        routes.close();
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The charts of a model: what it did in the last minutes, or the last hour. */
+
+import { html, nothing } from './lit/lit-html.js';
+import { changed } from './redraw.js';
+import { Chart } from './chart.js';
+import { History } from './history.js';
+import { count, nanos, rate } from './format.js';
+
+const RANGES = [
+    ['5 min', 300e3],
+    ['15 min', 900e3],
+    ['1 h', 3600e3],
+];
+
+const FIGURES = [
+    {
+        title: 'Rate',
+        format: rate,
+        lines: [
+            ['requestsPerSecond', 'Requests/s', 'line-main'],
+            ['failuresPerSecond', 'Failures/s', 'line-bad'],
+        ],
+    },
+    {
+        title: 'Latency',
+        format: nanos,
+        lines: [
+            ['p50Nanos', 'p50', 'line-main'],
+            ['p99Nanos', 'p99', 'line-tail'],
+            ['queueP50Nanos', 'Queue p50', 'line-queue'],
+            ['inferP50Nanos', 'Inference p50', 'line-engine'],
+        ],
+    },
+    { title: 'Batches', format: rate, lines: [['meanBatch', 'Mean size', 'line-main']] },
+    {
+        title: 'Load',
+        format: count,
+        lines: [
+            ['pending', 'Waiting', 'line-queue'],
+            ['instances', 'Instances', 'line-engine'],
+        ],
+    },
+];
+
+export class ModelCharts {
+    #history = new History();
+    #range = RANGES[0];
+    #charts = FIGURES.map((figure) => new Chart(`${figure.title} over time`, figure.lines.map(([, text, kind]) => [text, kind]), figure.format));
+
+    /** Shows the history as the server has it. */
+    load(history) {
+        this.#history.load(history);
+        this.#show();
+    }
+
+    /** Adds the last second, as a history of one point. */
+    add(last) {
+        this.#history.add(last);
+        this.#show();
+    }
+
+    close() {
+        this.#charts.forEach((chart) => chart.close());
+    }
+
+    #show() {
+        FIGURES.forEach((figure, i) => {
+            const [times, values] = this.#history.last(this.#range[1], figure.lines.map(([key]) => key));
+            this.#charts[i].show(times, values);
+        });
+    }
+
+    #choose(range) {
+        this.#range = range;
+        this.#show();
+        changed();
+    }
+
+    render() {
+        return html`<section class="panel" aria-labelledby="charts">
+            <header><h2 id="charts">The last ${this.#range[0]}</h2>
+                <span class="choice" role="group" aria-label="Time shown">${RANGES.map((range) => html`<button
+                    aria-pressed=${String(range === this.#range)} @click=${() => this.#choose(range)}>${range[0]}</button>`)}</span>
+            </header>
+            <div class="charts live">${FIGURES.map((figure, i) => html`<figure class="chart">
+                <figcaption>${figure.title} ${this.#legend(figure)}</figcaption>
+                ${this.#charts[i].element}
+            </figure>`)}</div>
+            ${this.#history.isEmpty ? html`<p class="body muted">The server keeps no history of this version yet.</p>` : nothing}
+        </section>`;
+    }
+
+    #legend(figure) {
+        return figure.lines.map(([key, text, kind]) => html`<span class="legend"><span class=${`key ${kind}`}></span>${text}
+            <b>${figure.format(this.#history.newest(key))}</b></span>`);
+    }
+}

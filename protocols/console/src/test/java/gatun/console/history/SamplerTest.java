@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.runtime.BatchStatistics;
+import gatun.runtime.Latencies;
+import gatun.runtime.LatencyBuckets;
+import gatun.runtime.ModelIdentifier;
+import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelStatistics;
+import gatun.runtime.Origin;
+import gatun.runtime.StageLatencies;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.BiPredicate;
+import org.junit.jupiter.api.Test;
+
+class SamplerTest {
+    private static final long START_MILLIS = 1_700_000_000_000L;
+    private static final long PLENTY = 24L << 20;
+
+    private final Counted counted = new Counted();
+    private long nowMillis = START_MILLIS;
+
+    /** Versions that count what the test says. */
+    private static final class Counted implements CounterSource {
+        private final Map<String, long[]> answered = new TreeMap<>();
+        private int looked;
+
+        void answer(String model, int requests, long nanos) {
+            long[] counts = answered.computeIfAbsent(model, any -> new long[LatencyBuckets.COUNT]);
+            counts[LatencyBuckets.bucketOf(nanos)] += requests;
+        }
+
+        @Override
+        public List<ModelStatistics> statistics() {
+            List<ModelStatistics> all = new ArrayList<>();
+            answered.forEach((model, counts) -> {
+                long requests = new Latencies(counts, 0).count();
+                all.add(new ModelStatistics(
+                        model,
+                        "1",
+                        new ModelStatistics.Totals(
+                                requests,
+                                4 * requests,
+                                new ModelStatistics.Failures(0, 0, 0, 0, 0),
+                                new ModelStatistics.StageNanos(0, 0, 0, 0, 0),
+                                0,
+                                0,
+                                0),
+                        requests == 0 ? List.of() : List.of(new BatchStatistics(4, requests, 0, 0, 0)),
+                        List.of(),
+                        List.of(),
+                        Optional.empty()));
+            });
+            return all;
+        }
+
+        @Override
+        public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
+            List<ModelLatencies> all = new ArrayList<>();
+            answered.forEach((model, counts) -> {
+                if (wanted.test(ModelIdentifier.of(model), "1")) {
+                    looked++;
+                    Latencies latencies = new Latencies(counts, 0);
+                    StageLatencies stages =
+                            new StageLatencies(latencies, latencies, latencies, latencies, latencies, Latencies.NONE);
+                    all.add(new ModelLatencies(
+                            model, "1", false, Map.of(Origin.V2_HTTP, stages), Optional.empty(), Map.of()));
+                }
+            });
+            return all;
+        }
+
+        @Override
+        public int instances(VersionKey version) {
+            return 2;
+        }
+    }
+
+    private Sampler sampler(long historyBytes) {
+        return new Sampler(counted, () -> nowMillis, historyBytes);
+    }
+
+    private void second(Sampler sampler) {
+        nowMillis += 1000;
+        sampler.sample();
+    }
+
+    private static VersionRates rates(Sampler sampler, String model) {
+        return Objects.requireNonNull(sampler.rates().get(new VersionKey(ModelIdentifier.of(model), "1")));
+    }
+
+    @Test
+    void shouldTellRatesOfTheLastSecondAndQuantilesOfTheLastTen() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("a", 0, 1);
+        second(sampler);
+        counted.answer("a", 99, 1_000_000);
+        counted.answer("a", 1, 50_000_000);
+        second(sampler);
+        VersionRates busy = rates(sampler, "a");
+        assertThat(busy.requestsPerSecond()).isEqualTo(100);
+        assertThat(busy.inferencesPerSecond()).isEqualTo(400);
+        assertThat(busy.p50Nanos().getAsLong()).isBetween(1_000_000L, 1_040_000L);
+        assertThat(busy.p99Nanos().getAsLong()).isBetween(1_000_000L, 1_040_000L);
+        assertThat(busy.meanBatch()).hasValue(4);
+        for (int i = 0; i < 9; i++) {
+            second(sampler);
+        }
+        assertThat(rates(sampler, "a").requestsPerSecond()).isZero();
+        assertThat(rates(sampler, "a").p50Nanos()).isPresent();
+        second(sampler);
+        assertThat(rates(sampler, "a").p50Nanos()).isEmpty();
+        assertThat(rates(sampler, "a").meanBatch()).isEmpty();
+    }
+
+    @Test
+    void shouldKeepAnHourSecondBySecond() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("a", 0, 1);
+        for (int i = 0; i < 4000; i++) {
+            counted.answer("a", i % 2 == 0 ? 3 : 0, 2_000_000);
+            second(sampler);
+        }
+        History hour = sampler.history("a", "1", 3600).orElseThrow();
+        assertThat(hour.points()).isEqualTo(3600);
+        assertThat(hour.endMillis()).isEqualTo(nowMillis);
+        assertThat(hour.value(Series.REQUESTS_PER_SECOND, 3599)).isZero();
+        assertThat(hour.value(Series.REQUESTS_PER_SECOND, 3598)).isEqualTo(3);
+        assertThat(hour.value(Series.REQUESTS_PER_SECOND, 0)).isEqualTo(3);
+        assertThat(hour.value(Series.P50_NANOS, 0)).isBetween(2_000_000f, 2_070_000f);
+        assertThat(hour.value(Series.P50_NANOS, 1)).isNaN();
+        assertThat(hour.value(Series.INSTANCES, 0)).isEqualTo(2);
+        assertThat(hour.rate("http", 0)).isEqualTo(3);
+        assertThat(sampler.minuteCount()).isLessThanOrEqualTo(61);
+    }
+
+    @Test
+    void shouldTellNothingOfSecondsBeforeAVersionWasThereAndZeroOfThoseInWhichItWasIdle() {
+        Sampler sampler = sampler(PLENTY);
+        second(sampler);
+        counted.answer("a", 0, 1);
+        second(sampler);
+        second(sampler);
+        History history = sampler.history("a", "1", 4).orElseThrow();
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 1)).isNaN();
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 2)).isZero();
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 3)).isZero();
+    }
+
+    @Test
+    void shouldLookAtLatenciesOfBusyVersionsOnly() {
+        Sampler sampler = sampler(PLENTY);
+        for (int i = 0; i < 200; i++) {
+            counted.answer("m" + i, 0, 1);
+        }
+        second(sampler);
+        counted.answer("m7", 1, 1000);
+        second(sampler);
+        second(sampler);
+        assertThat(counted.looked).isEqualTo(1);
+    }
+
+    @Test
+    void shouldForgetTheOldestMinutesOfAllWhenManyVersionsAreBusy() {
+        Sampler sampler = sampler(20L * HistoryBudget.MINUTE_BYTES);
+        for (int i = 0; i < 300; i++) {
+            for (int model = 0; model < 10; model++) {
+                counted.answer("m" + model, 1, 1000);
+            }
+            second(sampler);
+        }
+        assertThat(sampler.minuteCount()).isBetween(10, 20);
+        History history = sampler.history("m3", "1", 3600).orElseThrow();
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 3599)).isEqualTo(1);
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 3400)).isNaN();
+    }
+
+    @Test
+    void shouldStayBoundedWhileTenThousandVersionsComeAndGo() {
+        Sampler sampler = sampler(PLENTY);
+        for (int i = 0; i < 10_000; i++) {
+            counted.answered.clear();
+            counted.answer("m" + i, 1, 1000);
+            second(sampler);
+        }
+        assertThat(sampler.versionCount()).isLessThanOrEqualTo(Sampler.MOST_GONE + 1);
+        assertThat(sampler.minuteCount()).isLessThanOrEqualTo(Sampler.MOST_GONE + 1);
+        assertThat(sampler.history("m9998", "1", 60)).isPresent();
+        assertThat(sampler.history("m1", "1", 60)).isEmpty();
+        assertThat(sampler.slowest("m1", "1")).isEmpty();
+    }
+
+    @Test
+    void shouldMeasureSoManyVersionsAndTellTheRatesOfAll() {
+        Sampler sampler = sampler(PLENTY);
+        for (int i = 0; i < Sampler.MOST_MEASURED + 10; i++) {
+            counted.answer("m" + i, 0, 1);
+        }
+        second(sampler);
+        for (int i = 0; i < Sampler.MOST_MEASURED + 10; i++) {
+            counted.answer("m" + i, 1, 1000);
+        }
+        second(sampler);
+        assertThat(sampler.rates().values()).allMatch(rates -> rates.requestsPerSecond() == 1);
+        assertThat(sampler.rates().values().stream()
+                        .filter(rates -> rates.p50Nanos().isPresent()))
+                .hasSize(Sampler.MOST_MEASURED);
+    }
+
+    @Test
+    void shouldCountAnewWhenAVersionWasLoadedAnew() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("a", 10, 1000);
+        second(sampler);
+        counted.answered.clear();
+        counted.answer("a", 4, 1000);
+        second(sampler);
+        assertThat(rates(sampler, "a").requestsPerSecond()).isEqualTo(4);
+        assertThat(rates(sampler, "a").p50Nanos()).isPresent();
+    }
+
+    @Test
+    void shouldGoOnWhenTheClockIsSetBack() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("a", 1, 1000);
+        second(sampler);
+        nowMillis -= 3_600_000;
+        counted.answer("a", 1, 1000);
+        second(sampler);
+        counted.answer("a", 1, 1000);
+        second(sampler);
+        assertThat(rates(sampler, "a").requestsPerSecond()).isEqualTo(1);
+        assertThat(sampler.history("a", "1", 3).orElseThrow().value(Series.REQUESTS_PER_SECOND, 2))
+                .isEqualTo(1);
+    }
+}

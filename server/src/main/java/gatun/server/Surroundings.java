@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server;
+
+import gatun.console.ServerSurroundings;
+import gatun.http.HttpListener;
+import gatun.http.connection.ConnectionUse;
+import gatun.listener.ConnectionRefusal;
+import gatun.listener.OpenConnections;
+import gatun.listener.PemFile;
+import gatun.listener.TlsFiles;
+import gatun.listener.WireProtocol;
+import gatun.v2.protocol.V2Protocol;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** What the console tells of the server's listeners, lanes and certificates. Safe for any thread. */
+final class Surroundings implements ServerSurroundings {
+    /** Certificates change rarely. */
+    private static final long CERTIFICATE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    private final HttpListener http;
+    private final V2Protocol v2;
+    private final List<OpenConnections> open;
+    private final List<TlsFiles> files;
+    private final Supplier<List<Endpoint>> endpoints;
+
+    /**
+     * The certificates as they were read.
+     *
+     * @param readNanos when, as a reading of {@link System#nanoTime}
+     */
+    private record Read(List<Certificate> certificates, long readNanos) {}
+
+    private volatile Read read;
+
+    /**
+     * What is around a server.
+     *
+     * @param open count its connections
+     * @param files name its certificates
+     * @param endpoints where it listens, as far as it does already
+     */
+    Surroundings(
+            HttpListener http,
+            V2Protocol v2,
+            List<OpenConnections> open,
+            List<TlsFiles> files,
+            Supplier<List<Endpoint>> endpoints) {
+        this.endpoints = endpoints;
+        this.http = http;
+        this.v2 = v2;
+        this.open = List.copyOf(open);
+        this.files = List.copyOf(files);
+        this.read = new Read(readCertificates(), System.nanoTime());
+    }
+
+    @Override
+    public OptionalInt httpPort() {
+        return port(Endpoint.Protocol.HTTP, Endpoint.Protocol.HTTPS);
+    }
+
+    @Override
+    public OptionalInt grpcPort() {
+        return port(Endpoint.Protocol.GRPC, Endpoint.Protocol.TENSORFLOW_GRPC);
+    }
+
+    private OptionalInt port(Endpoint.Protocol one, Endpoint.Protocol other) {
+        return endpoints.get().stream()
+                .filter(endpoint -> endpoint.protocol() == one || endpoint.protocol() == other)
+                .flatMapToInt(endpoint -> endpoint.port().stream())
+                .findFirst();
+    }
+
+    @Override
+    public Connections connections() {
+        int overHttp = 0;
+        int overGrpc = 0;
+        long refused = 0;
+        for (OpenConnections one : open) {
+            overHttp += one.open(WireProtocol.HTTP) + one.open(WireProtocol.HTTPS);
+            overGrpc += one.open(WireProtocol.GRPC) + one.open(WireProtocol.GRPCS);
+            for (ConnectionRefusal refusal : ConnectionRefusal.values()) {
+                refused += one.refused(refusal);
+            }
+        }
+        return new Connections(overHttp, overGrpc, refused);
+    }
+
+    @Override
+    public ConnectionList connections(int limit) {
+        List<Connection> shown = new ArrayList<>();
+        for (ConnectionUse use : http.connections(limit)) {
+            shown.add(new Connection("http", use.peer(), use.tls(), use.sinceMillis(), use.requests(), use.busy()));
+        }
+        Connections numbers = connections();
+        return new ConnectionList(shown, numbers.http() + numbers.grpc());
+    }
+
+    @Override
+    public List<Lane> lanes() {
+        return v2.lanes().stream()
+                .map(lane -> new Lane(lane.number(), lane.owner(), lane.byteSize(), lane.slots(), lane.inFlight()))
+                .toList();
+    }
+
+    @Override
+    public List<Certificate> certificates() {
+        if (!files.isEmpty() && System.nanoTime() - read.readNanos() > CERTIFICATE_NANOS) {
+            read = new Read(readCertificates(), System.nanoTime());
+        }
+        return read.certificates();
+    }
+
+    private List<Certificate> readCertificates() {
+        return files.stream()
+                .flatMap(one -> certificate(one.certificate()).stream())
+                .toList();
+    }
+
+    /** The first certificate of a file, which is the server's own; empty when it cannot be read, as the log then says. */
+    private static Optional<Certificate> certificate(PemFile file) {
+        try (InputStream pem = Files.newInputStream(file.path())) {
+            return CertificateFactory.getInstance("X.509").generateCertificate(pem) instanceof X509Certificate found
+                    ? Optional.of(new Certificate(
+                            file.path().toString(), found.getNotAfter().toInstant()))
+                    : Optional.empty();
+        } catch (IOException | CertificateException e) {
+            return Optional.empty();
+        }
+    }
+}
