@@ -243,7 +243,8 @@ final class ProtocolListeners {
         ConsoleSettings console = asked.console();
         List<Routes> plain = routes(protocols, common);
         List<Routes> withConsole = plain;
-        if (console.enabled() && (console.port().isPresent() || asked.http().bind().enabled())) {
+        if (console.enabled()
+                && (console.port().isPresent() || asked.http().bind().enabled())) {
             ConsoleProtocol page = new ConsoleProtocol(
                     inference,
                     new Surroundings(httpListener, v2, List.of(open, operators), tlsFiles(), () -> listening),
