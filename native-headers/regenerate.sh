@@ -3,7 +3,7 @@
 #
 #   native-headers/regenerate.sh [--check] [LIBRARY...]
 #
-# LIBRARY is a folder beside this script: posix, onnxruntime, cuda, cudart, nvml, tensorflow, xgboost, lightgbm; all of them when none is named.
+# LIBRARY is a folder beside this script: posix, onnxruntime, cuda, cudart, nvml, tensorflow, xgboost, lightgbm, torch; all of them when none is named.
 # --check writes nothing: it shows the difference to the committed classes and fails when there is one.
 #
 # Needs jextract 22 on libclang 14 (README.md says how to build it and why these versions). Environment:
@@ -27,7 +27,7 @@ if [ "${1:-}" = --check ]; then
     check=true
     shift
 fi
-[ $# -gt 0 ] || set -- posix onnxruntime cuda cudart nvml tensorflow xgboost lightgbm
+[ $# -gt 0 ] || set -- posix onnxruntime cuda cudart nvml tensorflow xgboost lightgbm torch
 
 command -v "$jextract" >/dev/null || fail "no jextract: put it on the PATH or name it in JEXTRACT (see native-headers/README.md)"
 version=$("$jextract" --version 2>&1)
@@ -39,7 +39,7 @@ esac
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 for library in "$@"; do
-    [ -f "$here/$library/jextract.args" ] || fail "no library '$library': expected posix, onnxruntime, cuda, cudart, nvml, tensorflow, xgboost or lightgbm"
+    [ -f "$here/$library/jextract.args" ] || fail "no library '$library': expected posix, onnxruntime, cuda, cudart, nvml, tensorflow, xgboost, lightgbm or torch"
     case $library in
         cuda | cudart)
             [ -f "$cuda_home/include/cuda.h" ] || fail "no $cuda_home/include/cuda.h: name CUDA's folder in CUDA_HOME"

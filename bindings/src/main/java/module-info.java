@@ -9,6 +9,7 @@ module gatun.bindings {
             gatun.workers,
             gatun.backend.onnxruntime,
             gatun.backend.tensorflow,
+            gatun.backend.torch,
             gatun.backend.trees;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.
     exports gatun.bindings.cuda to
@@ -18,6 +19,8 @@ module gatun.bindings {
             gatun.backend.onnxruntime;
     exports gatun.bindings.tensorflow to
             gatun.backend.tensorflow;
+    exports gatun.bindings.torch to
+            gatun.backend.torch;
     exports gatun.bindings.xgboost to
             gatun.backend.trees;
     exports gatun.bindings.lightgbm to

@@ -78,6 +78,15 @@ install_library() {
             file=libtensorflow_cc.so.2
             size='some 160 MB, which become several times that'
             ;;
+        pytorch)
+            title=PyTorch
+            option=torch_aoti,library
+            artifact=ai.djl.pytorch:pytorch-native-cpu:$(version_of pytorch):jar:linux-x86_64
+            platforms=x86_64
+            inside='pytorch/cpu/linux-x86_64/*'
+            file=libtorch_cpu.so
+            size='112 MB, which become 450'
+            ;;
         xgboost)
             title=XGBoost
             option=fil,xgboost-library
@@ -96,7 +105,7 @@ install_library() {
             file=lib_lightgbm.so
             size='6 MB'
             ;;
-        *) fail "what to install? Known are: gatun install tensorflow, xgboost or lightgbm" ;;
+        *) fail "what to install? Known are: gatun install tensorflow, pytorch, xgboost or lightgbm" ;;
     esac
     case " $platforms " in
         *" $(uname -m) "*) here=$(uname -s) ;;

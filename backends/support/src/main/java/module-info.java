@@ -9,6 +9,7 @@ module gatun.backend.support {
             gatun.backend.identity,
             gatun.backend.onnxruntime,
             gatun.backend.tensorflow,
+            gatun.backend.torch,
             gatun.backend.trees,
             gatun.isolation;
 }

@@ -28,7 +28,7 @@ cp "$project/server/src/main/sh/distribution/gatun" "$made/bin"
 ln -s gatun "$made/bin/tritonserver"
 ln -s gatun "$made/bin/tensorflow_model_server"
 cp "$project/server/src/main/sh/launch.sh" "$project/mvnw" "$made/lib"
-for library in tensorflow xgboost lightgbm; do
+for library in tensorflow pytorch xgboost lightgbm; do
     sed -n "s:.*<$library.version>\(.*\)</$library.version>.*:\1:p" "$project/pom.xml" >"$made/lib/$library.version"
 done
 cp "$project/LICENSE" "$project/CHANGELOG.md" "$made"

@@ -33,7 +33,8 @@ _WAITING_BYTES = 4 << 20
 
 
 def _map(path, size):
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    # A number is that of a descriptor that this process was started with.
+    descriptor = int(path) if path.isdigit() else os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         return mmap.mmap(descriptor, size, mmap.MAP_SHARED | _NO_RESERVE, mmap.PROT_READ | mmap.PROT_WRITE)
     finally:

@@ -104,6 +104,11 @@ public final class Posix {
         return new Descriptor(number, path);
     }
 
+    /** The descriptor of this number, which this process was started with. */
+    public static Descriptor inherited(int number) {
+        return new Descriptor(number, "the process that started this one");
+    }
+
     /**
      * Creates an empty memory object without a name in any file system.
      *

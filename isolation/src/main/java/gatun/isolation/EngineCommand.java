@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation;
 
+import gatun.workers.InheritedFiles;
+import gatun.workers.ProcessLimits;
 import gatun.workers.WorkerProcess;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +33,7 @@ final class EngineCommand {
             "-Djava.library.path");
 
     /** Frames leave by descriptor 3; what engines print goes where errors go. */
-    private static final String REDIRECTED = "exec \"$@\" 3>&1 1>&2";
+    private static final String REDIRECTED = "3>&1 1>&2";
 
     private EngineCommand() {}
 
@@ -39,13 +42,17 @@ final class EngineCommand {
      *
      * @param name the process's name, for messages
      * @param backendDirectory the folder of custom backends
+     * @param inherited what it has open
      */
-    static WorkerProcess.Command of(String name, ProcessSettings settings, Optional<Path> backendDirectory) {
-        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", REDIRECTED, "gatun-worker"));
+    static WorkerProcess.Command of(
+            String name, ProcessSettings settings, Optional<Path> backendDirectory, InheritedFiles inherited) {
+        List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(flags());
         backendDirectory.ifPresent(folder -> command.add(folder.toString()));
-        return settings.limits().on(new WorkerProcess.Command(name, new ProcessBuilder(command)));
+        ProcessLimits limits = settings.limits();
+        return limits.on(
+                limits.asUser(new WorkerProcess.Command(name, new ProcessBuilder(command)), inherited, REDIRECTED));
     }
 
     private static List<String> flags() {
@@ -91,7 +98,7 @@ final class EngineCommand {
         static Optional<String> take(long pid) {
             Path file = file(Long.toString(pid));
             try {
-                if (!Files.isRegularFile(file)) {
+                if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) { // which another user may have made
                     return Optional.empty();
                 }
                 List<String> lines;

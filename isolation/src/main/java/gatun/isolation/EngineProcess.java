@@ -13,6 +13,8 @@ import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
+import gatun.workers.InheritedFiles;
+import gatun.workers.Mailboxes;
 import gatun.workers.RestartingWorker;
 import gatun.workers.WorkerEnd;
 import gatun.workers.WorkerMemory;
@@ -24,7 +26,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -46,7 +47,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private static final Duration FINISH_LIMIT = Duration.ofSeconds(30);
 
     private final WorkerProcess process;
-    private final Optional<SharedFile> serverMemory;
+    private final ProcessFiles files;
 
     /** What it works for, for messages: an instance, once one has it. */
     private volatile String name;
@@ -59,7 +60,6 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private final ReentrantLock asking = new ReentrantLock();
 
     private volatile @Nullable Question<?> pending;
-    private volatile @Nullable WorkerMemory memory;
     private volatile Abilities abilities = new Abilities(Map.of(), false);
     private volatile List<String> choices = List.of();
 
@@ -106,19 +106,28 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
      */
     record Engine(String backend, Map<String, String> options, long tensorMemory, Optional<SharedFile> serverMemory) {}
 
-    private EngineProcess(String name, WorkerProcess process, Optional<SharedFile> serverMemory) {
+    private EngineProcess(String name, WorkerProcess process, ProcessFiles files) {
         this.name = name;
         this.process = process;
-        this.serverMemory = serverMemory;
+        this.files = files;
     }
 
     /**
      * Starts a process and the engine in it.
      *
+     * @param name what it is for, for messages
+     * @param command runs the program of a process that has these files open
      * @throws GatunException when the engine does not start, with its reason; no process is left then
      */
-    static EngineProcess start(WorkerProcess.Command command, Engine engine) {
-        EngineProcess started = new EngineProcess(command.name(), WorkerProcess.start(command), engine.serverMemory());
+    static EngineProcess start(String name, Function<InheritedFiles, WorkerProcess.Command> command, Engine engine) {
+        ProcessFiles files = ProcessFiles.create(name, engine.tensorMemory(), engine.serverMemory());
+        EngineProcess started;
+        try {
+            started = new EngineProcess(name, WorkerProcess.start(command.apply(files.inherited())), files);
+        } catch (RuntimeException e) {
+            files.close();
+            throw e;
+        }
         started.process.listen(started);
         try {
             started.startEngine(engine);
@@ -130,42 +139,19 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     }
 
     private void startEngine(Engine engine) {
-        WorkerMemory own = ask(
+        WorkerMemory memory = files.memory();
+        memory.onReturned(() -> Thread.ofVirtual().name("worker-release").start(this::tellReturned));
+        abilities = ask(
                 Kind.START,
                 frame -> {
                     frame.text(engine.backend())
                             .u64(engine.tensorMemory())
+                            .u8(engine.serverMemory().isPresent() ? 1 : 0)
                             .u32(engine.options().size());
                     engine.options()
                             .forEach((option, value) -> frame.text(option).text(value));
                 },
-                frame -> {
-                    SharedFile responses = open(Path.of(frame.text()), frame.u64());
-                    abilities = Abilities.read(frame);
-                    return new WorkerMemory(name, engine.tensorMemory(), responses);
-                });
-        memory = own;
-        if (end.isDone()) {
-            own.close();
-        }
-        own.onReturned(() -> Thread.ofVirtual().name("worker-release").start(this::tellReturned));
-        ask(
-                Kind.MEMORY,
-                frame -> {
-                    frame.text(own.requestFile().path().toString())
-                            .u64(own.requestFile().byteSize());
-                    frame.text(serverMemory.map(file -> file.path().toString()).orElse(""))
-                            .u64(serverMemory.map(SharedFile::byteSize).orElse(0L));
-                },
-                frame -> true);
-    }
-
-    private static SharedFile open(Path path, long byteSize) {
-        try {
-            return SharedFile.open(path, byteSize);
-        } catch (RuntimeException e) {
-            throw new GatunException(ErrorCode.INTERNAL, "the memory of an engine cannot be mapped: " + e, e);
-        }
+                Abilities::read);
     }
 
     /** Notes that it works for an instance from now on. */
@@ -209,10 +195,16 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
      * @throws GatunException as {@link gatun.spi.BackendModel#newInstance}
      */
     RunLine open(InstanceSpec spec, long spinNanos) {
-        RunLine line = RunLine.create(lines.size(), spinNanos);
+        if (lines.size() == Mailboxes.MOST) {
+            throw new GatunException(
+                    ErrorCode.RESOURCE_EXHAUSTED,
+                    "the process of '" + name + "' has had " + Mailboxes.MOST
+                            + " instances, which is the limit: load the model anew");
+        }
+        RunLine line = RunLine.create(lines.size(), files.mailboxes(), spinNanos);
         lines.add(line);
         if (end.isDone()) {
-            line.end();
+            line.close();
         }
         choices = ask(
                 Kind.OPEN,
@@ -221,7 +213,6 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
                         .u32(spec.instanceCount())
                         .text(spec.device().kind().name())
                         .u32(spec.device().ordinal())
-                        .text(line.path().toString())
                         .u64(spinNanos),
                 frame -> {
                     List<String> told = new ArrayList<>();
@@ -236,12 +227,12 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
 
     /** The memory that tensors of its runs lie in. */
     WorkerMemory memory() {
-        return Objects.requireNonNull(memory);
+        return files.memory();
     }
 
     /** Where an input lies in the memory of the server that the process reads; empty when it does not. */
     OptionalLong inServerMemory(MemorySegment input) {
-        return serverMemory.map(file -> file.offsetOf(input)).orElse(OptionalLong.empty());
+        return files.server().map(file -> file.offsetOf(input)).orElse(OptionalLong.empty());
     }
 
     /** Tells the engine that the run of an instance is wanted no more. Does not wait for that. */
@@ -324,11 +315,8 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         if (question != null) {
             question.answer().completeExceptionally(death());
         }
-        lines.forEach(RunLine::end);
-        WorkerMemory own = memory;
-        if (own != null) {
-            own.close();
-        }
+        lines.forEach(RunLine::close);
+        files.close();
     }
 
     /** Has {@code onEnd} hear how it ends. */

@@ -170,7 +170,8 @@ final class IsolatedBackend implements Backend {
 
     private EngineProcess newProcess(String process, ProcessSettings settings) {
         return EngineProcess.start(
-                EngineCommand.of(process, settings, backendDirectory),
+                process,
+                inherited -> EngineCommand.of(process, settings, backendDirectory, inherited),
                 new EngineProcess.Engine(name, options, settings.tensorMemory(), serverMemory));
     }
 

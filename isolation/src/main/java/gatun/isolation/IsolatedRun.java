@@ -234,6 +234,7 @@ final class IsolatedRun {
         int given = 0;
         try {
             for (Output output : outputs) {
+                requireFit(execution, output);
                 given++;
                 give(execution, output);
             }
@@ -257,7 +258,7 @@ final class IsolatedRun {
 
     private void giveBack(Output output) {
         if (output instanceof Output.Own made) {
-            memory.giveBack(made.offset(), made.byteSize());
+            memory.giveBack(made.offset(), Math.max(0, made.byteSize()));
         }
     }
 
@@ -276,19 +277,24 @@ final class IsolatedRun {
             }
             return new Output.FromInput(index, shape, input);
         }
-        long offset = frame.u64();
-        long byteSize = frame.u64();
-        boolean fits = shape.elementCount() >= 0
-                && (datatype == Datatype.BYTES || shape.byteSize(datatype) == byteSize)
-                && byteSize >= 0;
+        return new Output.Own(index, datatype, shape, frame.u64(), frame.u64());
+    }
+
+    /** @throws GatunException for what an engine makes of a model, where the process itself is sound */
+    private static void requireFit(Execution execution, Output output) {
+        if (!(output instanceof Output.Own made)) {
+            return;
+        }
+        boolean fits = made.shape().elementCount() >= 0
+                && (made.datatype() == Datatype.BYTES || made.shape().byteSize(made.datatype()) == made.byteSize())
+                && made.byteSize() >= 0;
         if (!fits) {
-            // What an engine makes of a model, where the process itself is sound.
             throw new GatunException(
                     ErrorCode.INTERNAL,
-                    "the engine gives output '" + execution.outputName(index) + "' of " + datatype + " and shape "
-                            + shape + " in " + byteSize + " bytes, which do not fit together");
+                    "the engine gives output '" + execution.outputName(made.index()) + "' of " + made.datatype()
+                            + " and shape " + made.shape() + " in " + made.byteSize()
+                            + " bytes, which do not fit together");
         }
-        return new Output.Own(index, datatype, shape, offset, byteSize);
     }
 
     private static MalformedFrameException wrong(String what) {

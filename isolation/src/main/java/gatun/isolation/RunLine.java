@@ -2,7 +2,7 @@
 package gatun.isolation;
 
 import gatun.workers.Mailbox;
-import java.nio.file.Path;
+import gatun.workers.Mailboxes;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -24,17 +24,13 @@ final class RunLine implements AutoCloseable {
         this.mailbox = mailbox;
     }
 
-    static RunLine create(int number, long spinNanos) {
-        return new RunLine(number, Mailbox.create(spinNanos));
+    static RunLine create(int number, Mailboxes mailboxes, long spinNanos) {
+        return new RunLine(number, mailboxes.mailbox(number, spinNanos));
     }
 
     /** What the process knows the instance by. */
     int number() {
         return number;
-    }
-
-    Path path() {
-        return mailbox.path();
     }
 
     /** The mailbox; only while a {@linkplain #tryUse use} lasts. */

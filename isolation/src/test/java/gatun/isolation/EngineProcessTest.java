@@ -28,7 +28,9 @@ class EngineProcessTest {
     @Test
     void shouldEndWithAQuestionWhoseAnswerNobodyAwaits() throws Exception {
         EngineProcess process = EngineProcess.start(
-                EngineCommand.of("silent", ProcessSettings.of(ModelConfig.getDefaultInstance()), Optional.empty()),
+                "silent",
+                inherited -> EngineCommand.of(
+                        "silent", ProcessSettings.of(ModelConfig.getDefaultInstance()), Optional.empty(), inherited),
                 new Engine("silent", Map.of(), 1 << 20, Optional.empty()));
         CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
         process.onEnd(end::complete);

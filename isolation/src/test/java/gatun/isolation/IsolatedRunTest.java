@@ -16,6 +16,7 @@ import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
 import gatun.workers.Mailbox;
+import gatun.workers.Mailboxes;
 import gatun.workers.WorkerEnd;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -42,8 +43,9 @@ class IsolatedRunTest {
 
     private EngineProcess process;
     private final CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
-    private final RunLine line = RunLine.create(0, 0);
-    private final Mailbox worker = Mailbox.open(line.path(), 0);
+    private final Mailboxes mailboxes = Mailboxes.create();
+    private final RunLine line = RunLine.create(0, mailboxes, 0);
+    private final Mailbox worker = mailboxes.mailbox(0, 0);
 
     /** A run with one output and no input. */
     private static final class OneOutput implements Execution {
@@ -87,7 +89,9 @@ class IsolatedRunTest {
     @BeforeEach
     void startProcess() {
         process = EngineProcess.start(
-                EngineCommand.of("silent", ProcessSettings.of(ModelConfig.getDefaultInstance()), Optional.empty()),
+                "silent",
+                inherited -> EngineCommand.of(
+                        "silent", ProcessSettings.of(ModelConfig.getDefaultInstance()), Optional.empty(), inherited),
                 new Engine("silent", Map.of(), 1 << 20, Optional.empty()));
         process.servesAs("m_0");
         process.onEnd(end::complete);
@@ -98,6 +102,7 @@ class IsolatedRunTest {
         process.close();
         line.close();
         worker.close();
+        mailboxes.close();
     }
 
     /** The failure of a run of which the process says this. */
@@ -182,5 +187,20 @@ class IsolatedRunTest {
                 .hasMessageContaining("which do not fit together");
         assertThat(end).isNotDone();
         assertThat(process.isRunning()).isTrue();
+    }
+
+    /** Otherwise an engine that gives one often has no memory left. */
+    @Test
+    void shouldGiveTheBlocksBackOfOutputsThatAreRefused() {
+        run(frame -> {
+            FrameWriter outputs = outputs(frame, 2);
+            for (long offset : new long[] {64, 128}) {
+                FrameValues.writeDatatype(outputs.u32(0).u8(OWN), Datatype.FP32);
+                FrameValues.writeShape(outputs, Shape.of(-3));
+                outputs.u64(offset).u64(-12);
+            }
+            outputs.u32(0);
+        });
+        assertThat(process.memory().drainReturned()).containsExactly(64L, 128L);
     }
 }

@@ -10,6 +10,7 @@ import gatun.wire.inference.ModelParameter;
 import gatun.workers.ProcessLimits;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,7 +31,7 @@ class ProcessSettingsTest {
                         Duration.ZERO,
                         256L << 20,
                         0,
-                        new ProcessLimits(0, 0, "", Map.of())));
+                        new ProcessLimits(0, 0, "", Map.of(), Optional.empty())));
     }
 
     @Test
@@ -49,7 +50,7 @@ class ProcessSettingsTest {
                         Duration.ofMillis(1500),
                         1 << 20,
                         20_000,
-                        new ProcessLimits(64 << 20, 5, "0-3,7", Map.of("OMP_NUM_THREADS", "1"))));
+                        new ProcessLimits(64 << 20, 5, "0-3,7", Map.of("OMP_NUM_THREADS", "1"), Optional.empty())));
     }
 
     @ParameterizedTest

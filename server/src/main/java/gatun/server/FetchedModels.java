@@ -18,13 +18,16 @@ import gatun.stores.mirror.Mirrors;
 import gatun.stores.mirror.StoreMirror.Scope;
 import gatun.stores.mirror.TerminalProgress;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -95,9 +98,11 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
             throws IOException {
         Mirror mirror = opener.open(location, scope);
         mirrors.add(mirror);
+        boolean onDemand =
+                control.mode() == ControlMode.EXPLICIT && !control.loadModels().contains("*");
         long begin = System.nanoTime();
         try {
-            if (control.mode() == ControlMode.EXPLICIT && !control.loadModels().contains("*")) {
+            if (onDemand) {
                 mirror.refreshNames();
             } else {
                 mirror.start();
@@ -116,6 +121,10 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
                         e.getMessage() + ". Start with --exit-on-error=false to have the server wait for it", e);
             }
             LOG.error("{} is not served: {}", location.text(), e.getMessage());
+            if (onDemand) {
+                // A folder that cannot be read would keep models of other repositories from being listed and loaded.
+                Files.createDirectories(mirror.folder());
+            }
         }
         return mirror.folder();
     }
@@ -142,13 +151,33 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
 
     @Override
     public void refresh(String model) {
+        Map<Path, IOException> failed = new LinkedHashMap<>();
         for (Mirror mirror : mirrors) {
             try {
                 mirror.refresh(model);
             } catch (IOException e) {
-                throw new GatunException(ErrorCode.UNAVAILABLE, "failed to load '" + model + "': " + e.getMessage(), e);
+                failed.put(mirror.folder(), e);
             }
         }
+        if (failed.isEmpty()) {
+            return;
+        }
+        IOException first = failed.values().iterator().next();
+        if (!liesOutside(failed.keySet(), model)) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "failed to load '" + model + "': " + first.getMessage(), first);
+        }
+        LOG.warn(
+                "Model '{}' is loaded, though another repository could not be looked at: {}",
+                model,
+                first.getMessage());
+    }
+
+    /** Whether a repository beside {@code folders} has the model. */
+    private boolean liesOutside(Set<Path> folders, String model) {
+        return models.sources().repositories().stream()
+                .filter(folder -> !folders.contains(folder))
+                .anyMatch(folder -> Files.isDirectory(folder.resolve(model)));
     }
 
     @Override

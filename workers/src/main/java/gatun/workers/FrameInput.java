@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** Reads frames from a pipe, one after the other into memory that it keeps. For one thread. */
+/** Reads frames from a pipe, one after the other into memory that it keeps. For one thread at a time. */
 final class FrameInput implements AutoCloseable {
     /** The longest frame: it lies on the heap, and what a broken process says may be anything. */
     private static final int LARGEST_FRAME = 16 << 20;

@@ -5,14 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import gatun.bindings.Futex;
-import gatun.memory.buffers.SharedFile;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 import java.util.function.Consumer;
 
 /**
@@ -58,46 +56,28 @@ public final class Mailbox implements AutoCloseable {
     private static final long FRAME = 320;
 
     /** The memory of one; a page costs nothing before its first use. */
-    private static final long BYTE_SIZE = 1 << 20;
+    static final long BYTE_SIZE = 1 << 20;
 
     private static final int MOST_FRAME = (int) (BYTE_SIZE - FRAME);
 
-    private final SharedFile file;
     private final MemorySegment memory;
+    private final Runnable release;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment timespec = arena.allocate(Futex.TIMESPEC_BYTES, Long.BYTES);
     private final FrameWriter writer = new FrameWriter();
     private final long spinNanos;
     private byte[] bytes = new byte[512];
 
-    private Mailbox(SharedFile file, long spinNanos) {
-        this.file = file;
+    /**
+     * One side of a mailbox; see {@link Mailboxes#mailbox}.
+     *
+     * @param memory where it is; of zeros for a new one
+     * @param release called when it is closed
+     */
+    Mailbox(MemorySegment memory, Runnable release, long spinNanos) {
+        this.memory = memory;
+        this.release = release;
         this.spinNanos = spinNanos;
-        memory = file.segment(0, BYTE_SIZE);
-    }
-
-    /**
-     * A new one, for the server's side.
-     *
-     * @param spinNanos how long each side looks for its turn before it sleeps
-     * @throws gatun.bindings.SystemCallException when the system refuses
-     */
-    public static Mailbox create(long spinNanos) {
-        return new Mailbox(SharedFile.create("gatun-mailbox", BYTE_SIZE), spinNanos);
-    }
-
-    /**
-     * The same for the worker's side.
-     *
-     * @throws gatun.bindings.SystemCallException when the system refuses
-     */
-    public static Mailbox open(Path file, long spinNanos) {
-        return new Mailbox(SharedFile.open(file, BYTE_SIZE), spinNanos);
-    }
-
-    /** Where the worker opens it. */
-    public Path path() {
-        return file.path();
     }
 
     /**
@@ -216,10 +196,10 @@ public final class Mailbox implements AutoCloseable {
         Futex.wake(memory.address() + TURN);
     }
 
-    /** Unmaps it here. For when no thread of this side uses it any more. */
+    /** For when no thread of this side uses it any more. */
     @Override
     public void close() {
-        file.close();
+        release.run();
         arena.close();
     }
 }

@@ -7,6 +7,7 @@ import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
@@ -17,8 +18,10 @@ import java.util.regex.Pattern;
  * @param niceness what is added to the server's own, from 0 to 19
  * @param cores the cores that a process may use, such as {@code 0-3,7}; empty for all
  * @param environment variables that a process has beside the server's own
+ * @param user whom a process runs as; empty for the server's own user
  */
-public record ProcessLimits(long memory, int niceness, String cores, Map<String, String> environment) {
+public record ProcessLimits(
+        long memory, int niceness, String cores, Map<String, String> environment, Optional<WorkerUser> user) {
     private static final String MEMORY = "isolation_memory_limit";
     private static final String NICENESS = "isolation_nice";
     private static final String CORES = "isolation_cores";
@@ -46,7 +49,8 @@ public record ProcessLimits(long memory, int niceness, String cores, Map<String,
                 number(config, MEMORY, LEAST_MEMORY, MOST_MEMORY, 0),
                 (int) number(config, NICENESS, 0, MOST_NICENESS, 0),
                 cores(config),
-                environment(config));
+                environment(config),
+                WorkerUser.of(config));
     }
 
     private static String cores(ModelConfig config) {
@@ -107,7 +111,22 @@ public record ProcessLimits(long memory, int niceness, String cores, Map<String,
                 "parameter '" + parameter + "' is '" + text + "', expected " + expected);
     }
 
-    /** Has a process that is not started yet keep the limits that the system knows. */
+    /**
+     * Has a process that is not started yet run as the {@link #user}, with {@code files} open from its start.
+     *
+     * @param redirections of its program, as a shell has them
+     */
+    public WorkerProcess.Command asUser(WorkerProcess.Command command, InheritedFiles files, String redirections) {
+        List<String> program = command.builder().command();
+        ProcessBuilder builder = command.builder().command(files.command(redirections, user, program));
+        user.ifPresent(other -> builder.environment().putAll(other.environment()));
+        return new WorkerProcess.Command(command.name(), builder);
+    }
+
+    /**
+     * Has a process that is not started yet keep the limits that the system knows, but for the {@linkplain #asUser
+     * user}.
+     */
     public WorkerProcess.Command on(WorkerProcess.Command command) {
         List<String> limited = new ArrayList<>();
         if (niceness > 0) {

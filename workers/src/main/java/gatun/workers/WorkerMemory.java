@@ -154,9 +154,23 @@ public final class WorkerMemory implements AutoCloseable {
         try {
             return responses.segment(offset, byteSize);
         } catch (IndexOutOfBoundsException e) {
-            throw new MalformedFrameException(
-                    "the process of instance '" + owner + "' names memory that it does not have", e);
+            throw new MalformedFrameException(noBlock(), e);
         }
+    }
+
+    /**
+     * Checks that response memory has a block.
+     *
+     * @throws MalformedFrameException when it has not
+     */
+    public void requireResponse(long offset, long byteSize) {
+        if (offset < 0 || byteSize < 0 || offset > responseLimit - byteSize) {
+            throw new MalformedFrameException(noBlock());
+        }
+    }
+
+    private String noBlock() {
+        return "the process of instance '" + owner + "' names memory that it does not have";
     }
 
     /**

@@ -12,10 +12,13 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,7 +55,13 @@ public final class WorkerProcess implements AutoCloseable {
     private volatile Optional<String> killedBecause = Optional.empty();
     private volatile boolean ended;
 
-    /** Hears what a process says. Called by one thread of its own, which must not wait long. */
+    /** Set by {@link #listen}. */
+    private volatile @Nullable ReadingTurn turn;
+
+    /**
+     * Hears what a process says: one frame at a time, in their order, from the process's own thread or one in
+     * {@link #readUntil}. Must not wait long.
+     */
     public interface Listener {
         /**
          * Takes a frame.
@@ -110,7 +119,19 @@ public final class WorkerProcess implements AutoCloseable {
     /** Has {@code listener} hear what the process says. Called once. */
     public void listen(Listener listener) {
         errors.start();
-        Thread.ofPlatform().daemon().name("worker-" + name).start(() -> readFrames(listener));
+        FrameInput frames = new FrameInput(name, process.getInputStream());
+        ReadingTurn reading = new ReadingTurn(() -> readFrame(frames, listener));
+        turn = reading;
+        Thread.ofPlatform().daemon().name("worker-" + name).start(() -> readFrames(reading, frames, listener));
+    }
+
+    /**
+     * Returns when {@code done}, which a frame's handling makes true, or when the process says nothing any more. The
+     * calling thread reads frames itself meanwhile, unless another does, so that nobody has to wake it: for the wait for
+     * an answer that is due soon. Once {@link #listen} was called. Cannot be interrupted.
+     */
+    public void readUntil(BooleanSupplier done) {
+        Objects.requireNonNull(turn, "nobody listens").readUntil(done);
     }
 
     /** The number of the process in the system. */
@@ -157,19 +178,31 @@ public final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    private void readFrames(Listener listener) {
-        try (FrameInput frames = new FrameInput(name, process.getInputStream())) {
-            while (frames.next()) {
-                listener.frame(frames.kind(), frames.body());
+    private void readFrames(ReadingTurn reading, FrameInput frames, Listener listener) {
+        try (frames) {
+            reading.readAll();
+        } catch (IOException e) {
+            LOG.debug("The output of '{}' could not be closed", name, e);
+        } finally {
+            end(listener);
+        }
+    }
+
+    /** Reads a frame, and has it heard; false where the process says nothing any more, or what makes no sense. */
+    private boolean readFrame(FrameInput frames, Listener listener) {
+        try {
+            if (!frames.next()) {
+                return false;
             }
+            listener.frame(frames.kind(), frames.body());
+            return true;
         } catch (IOException e) {
             LOG.debug("The output of '{}' ended", name, e);
         } catch (RuntimeException | Error e) {
             LOG.error("The process of '{}' is ended, since what it said could not be handled", name, e);
             kill("it said what the server does not understand: " + e.getMessage());
-        } finally {
-            end(listener);
         }
+        return false;
     }
 
     private void end(Listener listener) {

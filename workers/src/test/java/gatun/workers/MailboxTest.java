@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.workers.Mailbox.Turn;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -16,13 +17,18 @@ import org.junit.jupiter.api.Timeout;
 /** Both sides of a mailbox in one process. */
 @Timeout(60)
 class MailboxTest {
-    private final Mailbox server = Mailbox.create(0);
-    private final Mailbox worker = Mailbox.open(server.path(), 0);
+    private final Mailboxes mailboxes = Mailboxes.create();
+    private final Mailbox server = mailboxes.mailbox(Mailboxes.MOST - 1, 0);
+    private final Mailbox worker = mailboxes.mailbox(Mailboxes.MOST - 1, 0);
 
     @AfterEach
     void close() {
+        Path file = mailboxes.file().path();
+        mailboxes.close();
         worker.close();
+        assertThat(file).as("while one side uses it").exists();
         server.close();
+        assertThat(file).doesNotExist();
     }
 
     @Test

@@ -6,13 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -69,9 +76,13 @@ class WorkerProcessTest {
     }
 
     private WorkerProcess start(String... command) {
+        return start(heard, command);
+    }
+
+    private WorkerProcess start(WorkerProcess.Listener listener, String... command) {
         WorkerProcess process = WorkerProcess.start(new WorkerProcess.Command("w", new ProcessBuilder(command)));
         processes.add(process);
-        process.listen(heard);
+        process.listen(listener);
         return process;
     }
 
@@ -212,6 +223,91 @@ class WorkerProcessTest {
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE))
                 .hasMessage("the process of 'w' does not run any more");
+    }
+
+    /** The process's own thread may be reading already; after that it leaves the turn to those who wait. */
+    @Test
+    void shouldReadOnTheThreadThatWaits() {
+        List<Thread> readers = new CopyOnWriteArrayList<>();
+        WorkerProcess echo = listening("exec cat", (kind, frame) -> readers.add(Thread.currentThread()));
+        Await.until("the waiting thread to read by itself", () -> {
+            int before = readers.size();
+            echo.send(1, frame -> {});
+            echo.readUntil(() -> readers.size() > before);
+            assertThat(readers).hasSize(before + 1);
+            return readers.getLast().equals(Thread.currentThread());
+        });
+        echo.send(1, frame -> {});
+        Await.until("a frame that nobody waits for", () -> !readers.getLast().equals(Thread.currentThread()));
+    }
+
+    @Test
+    void shouldHearWhatComesAfterALongWait() throws Exception {
+        WorkerProcess process = shell(EMPTY_FRAME + "sleep 0.1; " + EMPTY_FRAME + "sleep 0.1; " + EMPTY_FRAME + STAY);
+        process.readUntil(() -> !heard.frames.isEmpty());
+        process.readUntil(() -> heard.frames.size() > 1);
+        assertThat(heard.frame()).isEqualTo("1");
+        assertThat(heard.frame()).isEqualTo("1");
+        assertThat(heard.frame()).as("read by the process's own thread").isEqualTo("1");
+    }
+
+    @Test
+    void shouldWakeEachOfManyThreadsThatWait() throws Exception {
+        int threads = 8;
+        int rounds = 200;
+        AtomicIntegerArray answers = new AtomicIntegerArray(threads);
+        WorkerProcess echo = listening("exec cat", (kind, frame) -> answers.incrementAndGet(frame.u32()));
+        try (ExecutorService all = Executors.newVirtualThreadPerTaskExecutor()) {
+            List<Future<?>> done = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                int thread = i;
+                done.add(all.submit(() -> {
+                    for (int round = 1; round <= rounds; round++) {
+                        int expected = round;
+                        echo.send(2, frame -> frame.u32(thread));
+                        echo.readUntil(() -> answers.get(thread) == expected);
+                    }
+                }));
+            }
+            for (Future<?> one : done) {
+                one.get(60, TimeUnit.SECONDS);
+            }
+        }
+        for (int i = 0; i < threads; i++) {
+            assertThat(answers.get(i)).isEqualTo(rounds);
+        }
+    }
+
+    @Test
+    void shouldLetThreadsGoThatWaitWhenTheProcessEnds() throws Exception {
+        for (String end : List.of("kill -9 $$", "exit 3", "printf '\\000\\000\\000\\000'; " + STAY)) {
+            Heard one = new Heard();
+            WorkerProcess process = start(one, "/bin/sh", "-c", EMPTY_FRAME + "sleep 0.02; " + end);
+            process.readUntil(() -> !one.frames.isEmpty());
+            try (ExecutorService all = Executors.newVirtualThreadPerTaskExecutor()) {
+                Future<?> other = all.submit(() -> process.readUntil(() -> false));
+                process.readUntil(() -> false);
+                other.get(30, TimeUnit.SECONDS);
+            }
+            assertThat(one.end()).isNotEmpty();
+        }
+    }
+
+    /** Runs a script, whose frames {@code frames} hears. */
+    private WorkerProcess listening(String script, BiConsumer<Integer, FrameReader> frames) {
+        return start(
+                new WorkerProcess.Listener() {
+                    @Override
+                    public void frame(int kind, FrameReader frame) {
+                        frames.accept(kind, frame);
+                    }
+
+                    @Override
+                    public void ended(WorkerEnd how) {}
+                },
+                "/bin/sh",
+                "-c",
+                script);
     }
 
     @Test

@@ -68,6 +68,24 @@ public class posix_h {
     public static final AddressLayout C_POINTER = ValueLayout.ADDRESS
             .withTargetLayout(MemoryLayout.sequenceLayout(java.lang.Long.MAX_VALUE, JAVA_BYTE));
     public static final ValueLayout.OfLong C_LONG = ValueLayout.JAVA_LONG;
+    private static final int RTLD_NOW = (int)2L;
+    /**
+     * {@snippet lang=c :
+     * #define RTLD_NOW 2
+     * }
+     */
+    public static int RTLD_NOW() {
+        return RTLD_NOW;
+    }
+    private static final int RTLD_NOLOAD = (int)4L;
+    /**
+     * {@snippet lang=c :
+     * #define RTLD_NOLOAD 4
+     * }
+     */
+    public static int RTLD_NOLOAD() {
+        return RTLD_NOLOAD;
+    }
     private static final int EPERM = (int)1L;
     /**
      * {@snippet lang=c :
@@ -580,6 +598,238 @@ public class posix_h {
      */
     public static int MADV_POPULATE_WRITE() {
         return MADV_POPULATE_WRITE;
+    }
+
+    private static class dlopen {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            posix_h.C_POINTER,
+            posix_h.C_POINTER,
+            posix_h.C_INT
+        );
+
+        public static final MemorySegment ADDR = posix_h.findOrThrow("dlopen");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * extern void *dlopen(const char *__file, int __mode)
+     * }
+     */
+    public static FunctionDescriptor dlopen$descriptor() {
+        return dlopen.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * extern void *dlopen(const char *__file, int __mode)
+     * }
+     */
+    public static MethodHandle dlopen$handle() {
+        return dlopen.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * extern void *dlopen(const char *__file, int __mode)
+     * }
+     */
+    public static MemorySegment dlopen$address() {
+        return dlopen.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * extern void *dlopen(const char *__file, int __mode)
+     * }
+     */
+    public static MemorySegment dlopen(MemorySegment __file, int __mode) {
+        var mh$ = dlopen.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("dlopen", __file, __mode);
+            }
+            return (MemorySegment)mh$.invokeExact(__file, __mode);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class dlclose {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            posix_h.C_INT,
+            posix_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = posix_h.findOrThrow("dlclose");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * extern int dlclose(void *__handle)
+     * }
+     */
+    public static FunctionDescriptor dlclose$descriptor() {
+        return dlclose.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * extern int dlclose(void *__handle)
+     * }
+     */
+    public static MethodHandle dlclose$handle() {
+        return dlclose.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * extern int dlclose(void *__handle)
+     * }
+     */
+    public static MemorySegment dlclose$address() {
+        return dlclose.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * extern int dlclose(void *__handle)
+     * }
+     */
+    public static int dlclose(MemorySegment __handle) {
+        var mh$ = dlclose.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("dlclose", __handle);
+            }
+            return (int)mh$.invokeExact(__handle);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class dlsym {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            posix_h.C_POINTER,
+            posix_h.C_POINTER,
+            posix_h.C_POINTER
+        );
+
+        public static final MemorySegment ADDR = posix_h.findOrThrow("dlsym");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * extern void *dlsym(void *restrict __handle, const char *restrict __name)
+     * }
+     */
+    public static FunctionDescriptor dlsym$descriptor() {
+        return dlsym.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * extern void *dlsym(void *restrict __handle, const char *restrict __name)
+     * }
+     */
+    public static MethodHandle dlsym$handle() {
+        return dlsym.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * extern void *dlsym(void *restrict __handle, const char *restrict __name)
+     * }
+     */
+    public static MemorySegment dlsym$address() {
+        return dlsym.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * extern void *dlsym(void *restrict __handle, const char *restrict __name)
+     * }
+     */
+    public static MemorySegment dlsym(MemorySegment __handle, MemorySegment __name) {
+        var mh$ = dlsym.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("dlsym", __handle, __name);
+            }
+            return (MemorySegment)mh$.invokeExact(__handle, __name);
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
+    }
+
+    private static class dlerror {
+        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
+            posix_h.C_POINTER    );
+
+        public static final MemorySegment ADDR = posix_h.findOrThrow("dlerror");
+
+        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
+    }
+
+    /**
+     * Function descriptor for:
+     * {@snippet lang=c :
+     * extern char *dlerror()
+     * }
+     */
+    public static FunctionDescriptor dlerror$descriptor() {
+        return dlerror.DESC;
+    }
+
+    /**
+     * Downcall method handle for:
+     * {@snippet lang=c :
+     * extern char *dlerror()
+     * }
+     */
+    public static MethodHandle dlerror$handle() {
+        return dlerror.HANDLE;
+    }
+
+    /**
+     * Address for:
+     * {@snippet lang=c :
+     * extern char *dlerror()
+     * }
+     */
+    public static MemorySegment dlerror$address() {
+        return dlerror.ADDR;
+    }
+
+    /**
+     * {@snippet lang=c :
+     * extern char *dlerror()
+     * }
+     */
+    public static MemorySegment dlerror() {
+        var mh$ = dlerror.HANDLE;
+        try {
+            if (TRACE_DOWNCALLS) {
+                traceDowncall("dlerror");
+            }
+            return (MemorySegment)mh$.invokeExact();
+        } catch (Throwable ex$) {
+           throw new AssertionError("should not reach here", ex$);
+        }
     }
 
     private static class dladdr {

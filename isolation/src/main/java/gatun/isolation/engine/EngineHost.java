@@ -4,7 +4,6 @@ package gatun.isolation.engine;
 import com.google.protobuf.InvalidProtocolBufferException;
 import gatun.isolation.frames.Description;
 import gatun.isolation.frames.Kind;
-import gatun.memory.buffers.SharedFile;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
@@ -71,7 +70,6 @@ final class EngineHost {
         try {
             answer = switch (kind) {
                 case Kind.START -> start(frame);
-                case Kind.MEMORY -> map(frame);
                 case Kind.COMPLETE -> complete(frame);
                 case Kind.LOAD -> load(frame);
                 case Kind.OPEN -> open(frame);
@@ -94,6 +92,7 @@ final class EngineHost {
     private Consumer<FrameWriter> start(FrameReader frame) {
         String name = frame.text();
         long byteLimit = frame.u64();
+        boolean hasServer = frame.u8() != 0;
         Map<String, String> options = new LinkedHashMap<>();
         int count = frame.count(1);
         for (int i = 0; i < count; i++) {
@@ -103,25 +102,13 @@ final class EngineHost {
         engine.connect(new NoServer(name));
         engine.start(options);
         backend = engine;
-        EngineMemory own = new EngineMemory(byteLimit);
-        memory = own;
-        SharedFile responses = own.responseFile();
+        memory = new EngineMemory(byteLimit, hasServer);
         return out -> {
-            out.text(responses.path().toString()).u64(responses.byteSize());
             for (Device.Kind kind : KINDS) {
                 out.u8(engine.runsOn(kind) ? 1 : 0).text(engine.advice(kind));
             }
             out.u8(engine.takesUploads() ? 1 : 0);
         };
-    }
-
-    private Consumer<FrameWriter> map(FrameReader frame) {
-        memory().mapRequests(Path.of(frame.text()), frame.u64());
-        String server = frame.text();
-        if (!server.isEmpty()) {
-            memory().mapServer(Path.of(server), frame.u64());
-        }
-        return out -> {};
     }
 
     private Consumer<FrameWriter> complete(FrameReader frame) {
@@ -147,7 +134,7 @@ final class EngineHost {
         int number = frame.u32();
         InstanceSpec spec =
                 new InstanceSpec(frame.text(), frame.u32(), new Device(Device.Kind.valueOf(frame.text()), frame.u32()));
-        Mailbox mailbox = Mailbox.open(Path.of(frame.text()), frame.u64());
+        Mailbox mailbox = memory().mailboxes().mailbox(number, frame.u64());
         BackendModel loaded = Objects.requireNonNull(model);
         HostedInstance instance = HostedInstance.open(loaded, spec, mailbox, memory());
         instances.put(number, instance);

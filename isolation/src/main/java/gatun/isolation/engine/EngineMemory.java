@@ -4,12 +4,12 @@ package gatun.isolation.engine;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.SharedFile;
+import gatun.workers.InheritedFiles;
+import gatun.workers.Mailboxes;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The memory that this process shares with the server: the server's, in which inputs lie, and its own, which it lends
@@ -18,26 +18,26 @@ import org.jspecify.annotations.Nullable;
 final class EngineMemory {
     private final BufferPool responses;
     private final Map<Long, Buffer> lent = new ConcurrentHashMap<>();
-    private volatile @Nullable SharedFile requests;
-    private volatile @Nullable SharedFile server;
+    private final SharedFile requests;
+    private final Optional<SharedFile> server;
+    private final Mailboxes mailboxes;
 
-    /** @param byteLimit the most bytes of outputs that are made or lent at a time */
-    EngineMemory(long byteLimit) {
-        responses = BufferPool.shared("gatun-responses", byteLimit);
+    /**
+     * What this process was started with.
+     *
+     * @param byteLimit the most bytes of outputs that are made or lent at a time
+     * @param hasServer whether the server's own memory is there too
+     */
+    EngineMemory(long byteLimit, boolean hasServer) {
+        requests = SharedFile.inherited(InheritedFiles.FIRST, false);
+        responses = BufferPool.in(SharedFile.inherited(InheritedFiles.FIRST + 1, false), byteLimit);
+        mailboxes = Mailboxes.of(SharedFile.inherited(InheritedFiles.FIRST + 2, false));
+        server = hasServer ? Optional.of(SharedFile.inherited(InheritedFiles.FIRST + 3, true)) : Optional.empty();
     }
 
-    SharedFile responseFile() {
-        return responses.file();
-    }
-
-    /** Maps the memory in which inputs lie. */
-    void mapRequests(Path file, long byteSize) {
-        requests = SharedFile.open(file, byteSize);
-    }
-
-    /** Maps the server's own memory, in which inputs lie too. */
-    void mapServer(Path file, long byteSize) {
-        server = SharedFile.openToRead(file, byteSize);
+    /** The ways of runs to instances. */
+    Mailboxes mailboxes() {
+        return mailboxes;
     }
 
     /**
@@ -47,8 +47,8 @@ final class EngineMemory {
      */
     MemorySegment request(long place, long byteSize) {
         return place < 0
-                ? Objects.requireNonNull(requests).segment(~place, byteSize)
-                : Objects.requireNonNull(server).segment(place, byteSize);
+                ? requests.segment(~place, byteSize)
+                : server.orElseThrow().segment(place, byteSize);
     }
 
     /** Memory for an output. */

@@ -9,9 +9,6 @@ public final class Kind {
     /** Question: start the engine of a name, with options. The answer tells of it and of its response memory. */
     public static final int START = 1;
 
-    /** Question: map request memory. */
-    public static final int MEMORY = 2;
-
     /** Question: complete a configuration. */
     public static final int COMPLETE = 3;
 

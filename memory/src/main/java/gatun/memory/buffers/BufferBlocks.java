@@ -82,8 +82,8 @@ final class BufferBlocks {
         this.pool = pool;
         this.stacks = stacks;
         this.buffers = buffers;
-        this.largestShift = Math.max(LEAST_SHIFT, BufferPool.shift(byteLimit));
-        this.space = reserve(largestShift, byteLimit, spaces);
+        this.largestShift = largestShift(byteLimit);
+        this.space = reserve(byteLimit, spaces);
         this.base = space.base();
         this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, (int) (space.byteSize() >>> largestShift));
     }
@@ -98,8 +98,13 @@ final class BufferBlocks {
         return space;
     }
 
+    private static int largestShift(long byteLimit) {
+        return Math.max(LEAST_SHIFT, BufferPool.shift(byteLimit));
+    }
+
     /** As much as the system gives: it may limit the address space, or count what is reserved as used. */
-    private static PoolSpace reserve(int largestShift, long byteLimit, LongFunction<PoolSpace> spaces) {
+    static PoolSpace reserve(long byteLimit, LongFunction<PoolSpace> spaces) {
+        int largestShift = largestShift(byteLimit);
         long byteSize = Math.max(
                 (long) USUAL_BLOCKS << largestShift,
                 Math.min((long) MOST_BLOCKS << largestShift, 1L << MOST_RESERVED_SHIFT));

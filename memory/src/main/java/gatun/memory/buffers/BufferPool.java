@@ -118,6 +118,28 @@ public final class BufferPool implements AutoCloseable {
         return new BufferPool(byteLimit, 0, System::nanoTime, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
+    /**
+     * The same whose file another process has made by {@link #newFile}.
+     *
+     * @param file owned by this from now on
+     * @param byteLimit as there
+     */
+    public static BufferPool in(SharedFile file, long byteLimit) {
+        return new BufferPool(byteLimit, 0, System::nanoTime, byteSize -> PoolSpace.of(file));
+    }
+
+    /**
+     * The file of a pool in another process, which may not be of this user.
+     *
+     * @param name for whoever looks at the process's files
+     * @throws GatunException when the system refuses the address space
+     */
+    public static SharedFile newFile(String name, long byteLimit) {
+        return BufferBlocks.reserve(byteLimit, byteSize -> PoolSpace.shared(name, byteSize))
+                .file()
+                .orElseThrow();
+    }
+
     /** A pool whose incoming buffers are timed by {@code nanoClock}. */
     BufferPool(long byteLimit, long reserve, LongSupplier nanoClock) {
         this(byteLimit, reserve, nanoClock, PoolSpace::ofProcess);

@@ -22,6 +22,11 @@ record PoolSpace(long base, long byteSize, Optional<SharedFile> file) {
         return new PoolSpace(file.base(), byteSize, Optional.of(file));
     }
 
+    /** A file that another process has made; owned by this from now on. */
+    static PoolSpace of(SharedFile file) {
+        return new PoolSpace(file.base(), file.byteSize(), Optional.of(file));
+    }
+
     /** Gives the memory of these pages back to the system. */
     void discard(long offset, long length) {
         if (file.isPresent()) {

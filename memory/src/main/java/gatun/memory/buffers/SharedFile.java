@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
- * A file in memory that other processes of the same user map too. Nobody can change its size, so that neither side
+ * A file in memory that other processes map too. Nobody can change its size, so that neither side
  * reaches behind its end. A page costs memory from its first use on. Safe for any thread; whoever made it closes it
  * after the last use of its memory.
  */
@@ -45,42 +45,33 @@ public final class SharedFile implements AutoCloseable {
     }
 
     /**
-     * A file that another process of this user has made and keeps open.
+     * A file that another process has made, and that this one was started with; the only way for a process of another
+     * user.
      *
-     * @param path where it is, as {@link #path} tells there
-     * @param byteSize its size
+     * @param descriptor its number; owned by this from now on
+     * @param readOnly whether nothing is to be written to it here
      * @throws gatun.bindings.SystemCallException when the system refuses
-     * @throws IllegalArgumentException when the file has another size, or may become shorter
+     * @throws IllegalArgumentException when the file may become shorter
      */
-    public static SharedFile open(Path path, long byteSize) {
-        return open(path, byteSize, Posix.O_RDWR, Posix.PROT_READ | Posix.PROT_WRITE);
+    public static SharedFile inherited(int descriptor, boolean readOnly) {
+        Descriptor file = Posix.inherited(descriptor);
+        return map(file, Posix.fstat(file).byteSize(), readOnly);
     }
 
-    /** As {@link #open}, but nothing can be written to it here. */
-    public static SharedFile openToRead(Path path, long byteSize) {
-        return open(path, byteSize, Posix.O_RDONLY, Posix.PROT_READ);
-    }
-
-    private static SharedFile open(Path path, long byteSize, int mode, int protection) {
-        Descriptor file = Posix.open(path.toString(), mode | Posix.O_CLOEXEC);
+    private static SharedFile map(Descriptor file, long byteSize, boolean readOnly) {
         try {
-            long present = Posix.fstat(file).byteSize();
-            if (present != byteSize) {
-                throw new IllegalArgumentException(
-                        "the file " + path + " has " + present + " bytes: expected " + byteSize);
-            }
             if ((Posix.seals(file) & Posix.F_SEAL_SHRINK) == 0) {
-                throw new IllegalArgumentException("the file " + path + " is not sealed against becoming shorter");
+                throw new IllegalArgumentException("the file of " + file + " is not sealed against becoming shorter");
             }
-            long base = Posix.map(byteSize, protection, Posix.MAP_SHARED, file, 0);
-            return new SharedFile(file, base, byteSize);
+            int protection = readOnly ? Posix.PROT_READ : Posix.PROT_READ | Posix.PROT_WRITE;
+            return new SharedFile(file, Posix.map(byteSize, protection, Posix.MAP_SHARED, file, 0), byteSize);
         } catch (RuntimeException e) {
             file.close();
             throw e;
         }
     }
 
-    /** Where another process of this user opens it while it is not closed here. */
+    /** Where other processes of this user open it while it is not closed here. */
     public Path path() {
         return Path.of(
                 "/proc", Long.toString(ProcessHandle.current().pid()), "fd", Integer.toString(descriptor.number()));

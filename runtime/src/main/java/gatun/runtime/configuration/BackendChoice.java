@@ -28,6 +28,11 @@ final class BackendChoice {
     /** Triton's name for what runs decision trees. */
     private static final String FOREST = "fil";
 
+    /** Triton's name for what runs all of PyTorch's models, and for the platform of those that are compiled. */
+    private static final String TORCH = "pytorch";
+
+    private static final String COMPILED = "torch_aoti";
+
     private static final String SAVED_MODEL = "tensorflow_savedmodel";
 
     /** The values of {@code runtime} that mean nothing else than the backend. */
@@ -42,8 +47,8 @@ final class BackendChoice {
             new Kind("model.plan", "tensorrt", "tensorrt_plan"),
             new Kind("model.onnx", "onnxruntime", "onnxruntime_onnx"),
             new Kind("model.xml", "openvino", ""),
-            new Kind("model.pt", "pytorch", "pytorch_libtorch"),
-            new Kind("model.pt2", "pytorch_aoti", "torch_aoti"),
+            new Kind("model.pt", TORCH, "pytorch_libtorch"),
+            new Kind("model.pt2", TORCH, COMPILED),
             new Kind("model.py", "python", ""),
             new Kind("xgboost.json", FOREST, ""),
             new Kind("xgboost.ubj", FOREST, ""),
@@ -72,7 +77,7 @@ final class BackendChoice {
         if (versionDirectory.isPresent() && (!named || config.getBackend().equals("tensorflow"))) {
             refuseLite(config, versionDirectory.get());
         }
-        Optional<Kind> kind = named ? namedKind(completed.build()) : Optional.empty();
+        Optional<Kind> kind = named ? namedKind(completed.build(), versionDirectory) : Optional.empty();
         if (!named && versionDirectory.isPresent()) {
             kind = kindOfFile(config, versionDirectory.get());
             if (kind.isEmpty()) {
@@ -117,8 +122,29 @@ final class BackendChoice {
         return LITE.equals(fileName) || KINDS.stream().anyMatch(kind -> kind.fileName.equals(fileName));
     }
 
-    private static Optional<Kind> namedKind(ModelConfig config) {
-        return KINDS.stream().filter(kind -> kind.named(config)).findFirst();
+    /**
+     * The engine of a configuration whose backend and platform are complete, by its own name: what runs PyTorch's
+     * compiled models is another than what runs TorchScript, under one name in configurations.
+     */
+    static String engine(ModelConfig config) {
+        return config.getBackend().equals(TORCH) && config.getPlatform().equals(COMPILED)
+                ? COMPILED
+                : config.getBackend();
+    }
+
+    private static Optional<Kind> namedKind(ModelConfig config, Optional<Path> versionDirectory) {
+        if (config.getBackend().equals(TORCH) && config.getPlatform().isEmpty() && versionDirectory.isPresent()) {
+            Optional<Kind> found = kindOfFile(config, versionDirectory.get());
+            if (found.isPresent() && found.get().backend.equals(TORCH)) {
+                return found;
+            }
+        }
+        return KINDS.stream()
+                .filter(kind -> kind.named(config)
+                        && (!kind.backend.equals(TORCH)
+                                || config.getPlatform().isEmpty()
+                                || kind.platform.equals(config.getPlatform())))
+                .findFirst();
     }
 
     private static Optional<Kind> kindOfFile(ModelConfig config, Path versionDirectory) {

@@ -202,18 +202,23 @@ public final class ModelConfiguration {
         ModelConfig chosen = BackendChoice.complete(written, autoComplete ? versionDirectory : Optional.empty());
         ModelConfig completed = chosen;
         if (autoComplete && versionDirectory.isPresent()) {
-            completed = backends.apply(chosen.getBackend()).complete(chosen, versionDirectory.get());
+            completed = backends.apply(engine(chosen)).complete(chosen, versionDirectory.get());
         }
         ModelConfig ruled = completed;
         if (batching.isPresent()) {
             ruled = BatchingCompletion.apply(written, completed, batching.get());
         }
-        UsableDevices devices = UsableDevices.of(() -> backends.apply(chosen.getBackend()));
+        UsableDevices devices = UsableDevices.of(() -> backends.apply(engine(chosen)));
         ModelConfig filled = Defaults.fill(ruled, devices);
         SchedulingRules.check(filled, Runnable::run);
         SchedulingRules.checkDevices(filled, devices);
         TensorRules.check(filled, Runnable::run);
         return filled;
+    }
+
+    /** The name of the engine that runs the model of a completed configuration: its backend, but for some platforms. */
+    public static String engine(ModelConfig config) {
+        return BackendChoice.engine(config);
     }
 
     private static ModelConfig ensemble(ModelConfig written) {

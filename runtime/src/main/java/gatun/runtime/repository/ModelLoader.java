@@ -323,7 +323,7 @@ final class ModelLoader {
                 settings.loading().fingerprints() && directory.loose().isEmpty()
                         ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
                         : Optional.empty();
-        Backend backend = backend(config.getBackend(), source);
+        Backend backend = backend(ModelConfiguration.engine(config), source);
         BackendModel model = backend.load(config, directory.version(version));
         LoadedModel loaded = LoadedModel.start(
                 new VersionDefinition(config, version, model, labels, warmUps, states, rule),

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
         optionListHeading = "%nFlags:%n")
 final class InstallCommand implements Callable<Integer> {
     /** What can be installed. */
-    static final List<String> LIBRARIES = List.of("tensorflow", "xgboost", "lightgbm");
+    static final List<String> LIBRARIES = List.of("tensorflow", "pytorch", "xgboost", "lightgbm");
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
@@ -42,7 +42,7 @@ final class InstallCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "LIBRARY",
             completionCandidates = Libraries.class,
-            description = "What to install: tensorflow, xgboost or lightgbm.")
+            description = "What to install: tensorflow, pytorch, xgboost or lightgbm.")
     String library = "";
 
     @Mixin

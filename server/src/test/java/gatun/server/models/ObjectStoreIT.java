@@ -105,9 +105,16 @@ class ObjectStoreIT {
                         s3.url("named"),
                         S3Server.CREDENTIALS.get("AWS_ACCESS_KEY_ID"),
                         S3Server.CREDENTIALS.get("AWS_SECRET_ACCESS_KEY")));
-        List<String> flags = flags(s3.url("named"), "--model-control-mode=explicit");
+        // Beside a repository that is not there, which costs the models of others nothing.
+        List<String> flags = flags(
+                s3.url("named"),
+                "--model-control-mode=explicit",
+                "--model-repository=" + folder.resolve("missing.zip").toUri(),
+                "--exit-on-error=false");
         try (ServerProcess server = ServerProcess.launchList(
-                        Map.of("TRITON_CLOUD_CREDENTIAL_PATH", credentials.toString()), flags.toArray(String[]::new));
+                                Map.of("TRITON_CLOUD_CREDENTIAL_PATH", credentials.toString()),
+                                flags.toArray(String[]::new))
+                        .expectErrors();
                 HttpApi api = new HttpApi(server)) {
             assertThat(api.post("/v2/repository/index", "").body())
                     .contains("\"simple\"", "\"simple_ensemble\"", "\"softmax\"");

@@ -72,7 +72,7 @@ class DocumentedCommandsIT {
     private static final Set<Path> MEASUREMENTS = Set.of(Path.of("docs/performance.md"));
 
     /** Pages whose engine has a library for some processors only. */
-    private static final Set<Path> OF_X86 = Set.of(Path.of("docs/trees.md"));
+    private static final Set<Path> OF_X86 = Set.of(Path.of("docs/pytorch.md"), Path.of("docs/trees.md"));
 
     private static final Pattern MEASUREMENT = Pattern.compile("(?m)^jmh/run (\\w+)");
 

@@ -56,7 +56,7 @@ final class PythonInstance implements BackendInstance {
         List<? extends RunRequest> requests = batch == null
                 ? List.of(new WholeRequest(execution, worker.memory(), model.sharedRanks()))
                 : batch.requests();
-        PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
+        PythonRun run = run(requests, worker);
         execution.inferStarted();
         begin(worker, run);
         if (batch == null && model.isDecoupled() && !run.isOver() && execution.detach(new Rest(run, memory))) {
@@ -70,6 +70,13 @@ final class PythonInstance implements BackendInstance {
         return false;
     }
 
+    /** A run whose thread reads the answer itself, unless that may come late, or responses without end. */
+    private PythonRun run(List<? extends RunRequest> requests, PythonWorker worker) {
+        return model.isDecoupled() || !model.executionLimit().isZero()
+                ? new PythonRun(requests, worker.memory(), model.isDecoupled())
+                : new PythonRun(requests, worker.memory(), false, worker::readUntil);
+    }
+
     @Override
     public void executeApart(List<? extends Execution> executions) {
         PythonWorker worker = process.worker();
@@ -79,7 +86,7 @@ final class PythonInstance implements BackendInstance {
             executeTogether(executions, requests, worker);
             return;
         }
-        PythonRun run = new PythonRun(requests, worker.memory(), model.isDecoupled());
+        PythonRun run = run(requests, worker);
         Hold memory = worker.memory().use();
         try {
             executions.getFirst().inferStarted();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.python;
 
+import gatun.memory.buffers.SharedFile;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
+import gatun.workers.InheritedFiles;
 import gatun.workers.ProcessLimits;
 import gatun.workers.RestartingWorker;
 import gatun.workers.WorkerEnd;
@@ -78,8 +80,17 @@ final class PythonModel implements BackendModel {
 
     private PythonWorker start(
             InstanceSpec spec, String configuration, Consumer<WorkerEnd> onEnd, WorkerMetrics metrics) {
-        WorkerProcess.Command command = limits.on(interpreter.command(spec.name()));
         WorkerMemory memory = new WorkerMemory(spec.name(), backend.settings().memoryByteSize());
+        InheritedFiles inherited =
+                new InheritedFiles().add(memory.requestFile()).add(memory.responseFile());
+        WorkerProcess.Command command;
+        try {
+            command = limits.on(backend.command(interpreter, spec.name(), limits, inherited));
+        } catch (RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+        boolean inherits = limits.user().isPresent();
         PythonWorker worker = PythonWorker.start(
                 command,
                 memory,
@@ -93,14 +104,21 @@ final class PythonModel implements BackendModel {
                                             ? "0"
                                             : Integer.toString(spec.device().ordinal()))
                             .text(configuration)
-                            .text(memory.requestFile().path().toString())
+                            .text(place(memory.requestFile(), inherits, 0))
                             .u64(memory.requestFile().byteSize())
-                            .text(memory.responseFile().path().toString())
+                            .text(place(memory.responseFile(), inherits, 1))
                             .u64(memory.responseFile().byteSize());
                 },
                 onEnd);
         metrics.runs(worker.pid(), worker::kill);
         return worker;
+    }
+
+    /** Where a process finds a file: its path, or the number of the descriptor that it has inherited. */
+    private static String place(SharedFile file, boolean inherits, int index) {
+        return inherits
+                ? Integer.toString(InheritedFiles.FIRST + index)
+                : file.path().toString();
     }
 
     /** Notes that an instance is closed. */

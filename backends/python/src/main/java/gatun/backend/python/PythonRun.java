@@ -11,11 +11,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run on a worker: what it says of it, and what has become of each request. {@link #tell} is for the worker's thread,
- * the rest for the thread of the run.
+ * A run on a worker: what it says of it, and what has become of each request. {@link #tell} is for whoever reads what
+ * the worker says, the rest for the thread of the run.
  */
 final class PythonRun implements WorkerRun {
     /** The most responses that wait for a client: they lie on the heap, and their tensors in the instance's memory. */
@@ -25,6 +27,7 @@ final class PythonRun implements WorkerRun {
     private final List<? extends RunRequest> requests;
     private final WorkerMemory memory;
     private final boolean decoupled;
+    private final Consumer<BooleanSupplier> reading;
 
     /** For each request whether it has all its responses. */
     private final boolean[] ended;
@@ -42,9 +45,23 @@ final class PythonRun implements WorkerRun {
 
     /** @param decoupled whether a request may have any number of responses */
     PythonRun(List<? extends RunRequest> requests, WorkerMemory memory, boolean decoupled) {
+        this(requests, memory, decoupled, done -> {});
+    }
+
+    /**
+     * The same whose thread reads what the worker says while it waits, where no time limit is set.
+     *
+     * @param reading returns when what it is given is true, or the worker says nothing any more
+     */
+    PythonRun(
+            List<? extends RunRequest> requests,
+            WorkerMemory memory,
+            boolean decoupled,
+            Consumer<BooleanSupplier> reading) {
         this.requests = requests;
         this.memory = memory;
         this.decoupled = decoupled;
+        this.reading = reading;
         ended = new boolean[requests.size()];
     }
 
@@ -151,6 +168,7 @@ final class PythonRun implements WorkerRun {
 
     private RunEvent next() {
         try {
+            reading.accept(() -> !events.isEmpty());
             return events.take();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

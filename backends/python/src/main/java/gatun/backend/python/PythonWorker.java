@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -147,6 +148,11 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
 
     long pid() {
         return process.pid();
+    }
+
+    /** Has the calling thread read what the process says; see {@link WorkerProcess#readUntil}. */
+    void readUntil(BooleanSupplier done) {
+        process.readUntil(done);
     }
 
     /**
@@ -310,12 +316,19 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         run.tell(new RunEvent.Returned(outcomes));
     }
 
-    private static RunEvent.Outcome outcome(FrameReader frame) {
+    private RunEvent.Outcome outcome(FrameReader frame) {
         return switch (frame.u8()) {
-            case 0 -> new RunEvent.Outcome.Answered(WorkerResponse.read(frame));
+            case 0 -> new RunEvent.Outcome.Answered(response(frame));
             case 1 -> new RunEvent.Outcome.Later();
             default -> new RunEvent.Outcome.Again();
         };
+    }
+
+    /** Reads a response, whose tensors lie where they can. */
+    private WorkerResponse response(FrameReader frame) {
+        WorkerResponse response = WorkerResponse.read(frame);
+        response.tensors().forEach(tensor -> memory.requireResponse(tensor.offset(), tensor.byteSize()));
+        return response;
     }
 
     private void forget(WorkerRun run) {
@@ -327,8 +340,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
     private void sent(FrameReader frame) {
         long request = frame.u64();
         boolean last = (frame.u32() & 1) != 0;
-        Optional<WorkerResponse> response =
-                frame.u8() == 0 ? Optional.empty() : Optional.of(WorkerResponse.read(frame));
+        Optional<WorkerResponse> response = frame.u8() == 0 ? Optional.empty() : Optional.of(response(frame));
         Target target = last ? targets.remove(request) : targets.get(request);
         if (target == null) {
             response.ifPresent(unwanted -> unwanted.drop(memory));

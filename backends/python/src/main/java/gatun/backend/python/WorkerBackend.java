@@ -8,7 +8,10 @@ import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.spi.ModelServer;
 import gatun.wire.inference.ModelConfig;
+import gatun.workers.InheritedFiles;
+import gatun.workers.ProcessLimits;
 import gatun.workers.WorkerMetrics;
+import gatun.workers.WorkerProcess;
 import gatun.workers.WorkerWatch;
 import java.nio.file.Path;
 import java.util.Map;
@@ -111,7 +114,9 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
             return config;
         }
         Interpreter interpreter = Objects.requireNonNull(environments).of(config, file.folder());
-        String completed = PythonWorker.complete(interpreter.command(config.getName()), server(), frame -> {
+        ProcessLimits limits = ProcessLimits.of(config);
+        WorkerProcess.Command command = command(interpreter, config.getName(), limits, new InheritedFiles());
+        String completed = PythonWorker.complete(command, server(), frame -> {
             file.write(frame.u8(Kind.COMPLETE), config.getName());
             frame.text(config.getName())
                     .text(Device.Kind.CPU.name())
@@ -123,6 +128,21 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
                     .u64(0);
         });
         return ConfigurationText.completed(config, completed);
+    }
+
+    /**
+     * The command of a process, which runs as the user that {@code limits} name.
+     *
+     * @param inherited what a process of another user has open
+     */
+    WorkerProcess.Command command(
+            Interpreter interpreter, String process, ProcessLimits limits, InheritedFiles inherited) {
+        WorkerProcess.Command command = interpreter.command(process);
+        if (limits.user().isEmpty()) {
+            return command;
+        }
+        Objects.requireNonNull(files).openToOthers();
+        return limits.asUser(command, inherited, "");
     }
 
     @Override

@@ -8,8 +8,12 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The Python files that run in workers, in a folder of the file system while the engine runs. */
@@ -21,7 +25,12 @@ final class WorkerFiles implements AutoCloseable {
 
     private static final String MAIN = "gatun_worker.py";
 
+    private static final Set<PosixFilePermission> FOLDER_ABOVE = PosixFilePermissions.fromString("rwx--x--x");
+    private static final Set<PosixFilePermission> FOLDER = PosixFilePermissions.fromString("rwxr-xr-x");
+    private static final Set<PosixFilePermission> FILE = PosixFilePermissions.fromString("rw-r--r--");
+
     private final Path folder;
+    private final List<Path> files = new ArrayList<>();
 
     private WorkerFiles(Path folder) {
         this.folder = folder;
@@ -63,6 +72,26 @@ final class WorkerFiles implements AutoCloseable {
         Files.createDirectories(file.getParent());
         try (InputStream content = resource(name)) {
             Files.copy(content, file);
+        }
+        files.add(file);
+    }
+
+    /**
+     * Lets processes of other users read them, and pass through the folder that they are in.
+     *
+     * @throws GatunException UNAVAILABLE when the system refuses
+     */
+    void openToOthers() {
+        try {
+            Files.setPosixFilePermissions(folder.resolveSibling("."), FOLDER_ABOVE);
+            Files.setPosixFilePermissions(folder, FOLDER);
+            for (Path file : files) {
+                Files.setPosixFilePermissions(file, FILE);
+                Files.setPosixFilePermissions(file.resolveSibling("."), FOLDER);
+            }
+        } catch (IOException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "the files of backend python cannot be opened to another user: " + e, e);
         }
     }
 

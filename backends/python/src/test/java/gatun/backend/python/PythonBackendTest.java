@@ -95,6 +95,14 @@ class PythonBackendTest {
                     sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
             """;
 
+    /** Says that its outputs lie where there is no memory. */
+    private static final String LIAR = """
+            from gatun_worker_lib import memory
+
+            memory.ResponseMemory.write = lambda self, array: 1 << 40
+
+            """ + DOUBLE;
+
     private final BufferPool pool = new BufferPool(16 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
 
@@ -107,6 +115,7 @@ class PythonBackendTest {
         model(repository, "mortal", CONFIG, DOUBLE);
         model(repository, "ask", CONFIG, ASK);
         model(repository, "spread", DECOUPLED, SPREAD);
+        model(repository, "liar", CONFIG, LIAR);
         server = GatunServer.open(ServerOptions.of(pool, regions)
                 .repository(repository)
                 .backendOption("python", "executable", TestPython.executable())
@@ -194,5 +203,15 @@ class PythonBackendTest {
             assertThat(answer("mortal", 7)).containsExactly(14);
             assertThat(floats(response)).containsExactly(2, 4);
         }
+    }
+
+    @Test
+    void shouldEndAProcessThatNamesMemoryWhichItDoesNotHave() {
+        assertThatThrownBy(() -> answer("liar", 1))
+                .isInstanceOfSatisfying(
+                        GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INTERNAL))
+                .hasMessageContaining(
+                        "was ended by the server, because it said what the server does not understand: the"
+                                + " process of instance 'liar_0_0' names memory that it does not have");
     }
 }

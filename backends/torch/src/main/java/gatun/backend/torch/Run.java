@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.torch;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Owns the tensors of a run: the inputs until it starts, its outputs afterwards. For one thread at a time. */
+final class Run implements AutoCloseable {
+    private final MemorySegment inputs;
+    private final int inputCount;
+    private final MemorySegment outputs;
+    private final int outputCount;
+
+    /** @param inputs has the inputs that are made by now, and room for the others; {@code outputs} likewise */
+    Run(MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {
+        this.inputs = inputs;
+        this.inputCount = inputCount;
+        this.outputs = outputs;
+        this.outputCount = outputCount;
+    }
+
+    /** Runs the model on the inputs, which are all there. Then {@code outputs} has what it gave. */
+    void start(Container container) {
+        LiveTensors.freed(inputCount);
+        try {
+            container.run(inputs, inputCount, outputs, outputCount);
+        } finally {
+            // Whatever becomes of the run, the inputs are the model's.
+            inputs.fill((byte) 0);
+            for (int i = 0; i < outputCount; i++) {
+                if (outputs.getAtIndex(ValueLayout.ADDRESS, i).address() != 0) {
+                    LiveTensors.made(1);
+                }
+            }
+        }
+    }
+
+    /** Deletes the tensors that there are, and makes room for another run. */
+    @Override
+    public void close() {
+        delete(inputs, inputCount);
+        delete(outputs, outputCount);
+    }
+
+    private static void delete(MemorySegment tensors, int count) {
+        for (int i = 0; i < count; i++) {
+            MemorySegment tensor = tensors.getAtIndex(ValueLayout.ADDRESS, i);
+            if (tensor.address() != 0) {
+                AtenTensors.delete(tensor);
+                tensors.setAtIndex(ValueLayout.ADDRESS, i, MemorySegment.NULL);
+            }
+        }
+    }
+}

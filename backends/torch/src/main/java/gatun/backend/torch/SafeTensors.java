@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.torch;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * A file of weights in the format of safetensors: eight bytes with the length of a description, the description in JSON,
+ * and the numbers. The numbers are read where the file is mapped, so that all who serve it share them. Immutable.
+ *
+ * @see <a href="https://huggingface.co/docs/safetensors">safetensors</a>
+ */
+final class SafeTensors {
+    /** What the format allows. */
+    private static final long MAX_HEADER_BYTES = 100_000_000;
+
+    private static final ValueLayout.OfLong LENGTH = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private static final Map<String, Datatype> DATATYPES = Map.ofEntries(
+            Map.entry("BOOL", Datatype.BOOL),
+            Map.entry("U8", Datatype.UINT8),
+            Map.entry("U16", Datatype.UINT16),
+            Map.entry("U32", Datatype.UINT32),
+            Map.entry("U64", Datatype.UINT64),
+            Map.entry("I8", Datatype.INT8),
+            Map.entry("I16", Datatype.INT16),
+            Map.entry("I32", Datatype.INT32),
+            Map.entry("I64", Datatype.INT64),
+            Map.entry("F16", Datatype.FP16),
+            Map.entry("BF16", Datatype.BF16),
+            Map.entry("F32", Datatype.FP32),
+            Map.entry("F64", Datatype.FP64));
+
+    private final Path path;
+    private final JsonObject header;
+    private final MemorySegment numbers;
+
+    /** A tensor of the file. */
+    record Entry(Datatype datatype, Shape shape, MemorySegment bytes) {}
+
+    private SafeTensors(Path path, JsonObject header, MemorySegment numbers) {
+        this.path = path;
+        this.header = header;
+        this.numbers = numbers;
+    }
+
+    /**
+     * Maps a file until {@code arena} is closed.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is no such file
+     */
+    static SafeTensors map(Path path, Arena arena) {
+        try (FileChannel file = FileChannel.open(path)) {
+            MemorySegment bytes = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
+            long length = bytes.byteSize() < Long.BYTES ? -1 : bytes.get(LENGTH, 0);
+            if (length < 0 || length > MAX_HEADER_BYTES || length > bytes.byteSize() - Long.BYTES) {
+                throw wrong(path, "it is too short for the description that it announces");
+            }
+            byte[] text = bytes.asSlice(Long.BYTES, length).toArray(ValueLayout.JAVA_BYTE);
+            JsonElement header = JsonParser.parseString(new String(text, StandardCharsets.UTF_8));
+            if (!header.isJsonObject()) {
+                throw wrong(path, "its description is no JSON object");
+            }
+            return new SafeTensors(path, header.getAsJsonObject(), bytes.asSlice(Long.BYTES + length));
+        } catch (IOException e) {
+            throw wrong(path, e.toString());
+        } catch (com.google.gson.JsonParseException | StackOverflowError e) {
+            throw wrong(path, "its description is no JSON");
+        }
+    }
+
+    private static GatunException wrong(Path path, String reason) {
+        return GatunException.invalidArgument(path.getFileName() + " cannot be read as safetensors: " + reason);
+    }
+
+    /**
+     * The tensor of that name.
+     *
+     * @throws GatunException INVALID_ARGUMENT when there is none, or it is not as the file says
+     */
+    Entry find(String name) {
+        JsonElement entry = header.get(name);
+        if (entry == null || !entry.isJsonObject()) {
+            throw GatunException.invalidArgument(path.getFileName() + " has no weight '" + name
+                    + "', which the model needs; write the state_dict of the very module that was compiled");
+        }
+        try {
+            JsonObject described = entry.getAsJsonObject();
+            Datatype datatype = DATATYPES.getOrDefault(described.get("dtype").getAsString(), Datatype.INVALID);
+            Shape shape = Shape.of(longs(described.getAsJsonArray("shape")));
+            long[] span = longs(described.getAsJsonArray("data_offsets"));
+            long byteSize = datatype == Datatype.INVALID ? -1 : shape.byteSize(datatype);
+            if (span.length == 2
+                    && span[0] >= 0
+                    && span[1] <= numbers.byteSize()
+                    && byteSize >= 0
+                    && span[1] - span[0] == byteSize) {
+                return new Entry(datatype, shape, numbers.asSlice(span[0], byteSize));
+            }
+        } catch (RuntimeException e) {
+            // A field that is not there, or of another type: as a value that cannot be.
+        }
+        throw wrong(path, "what it says of '" + name + "' cannot be");
+    }
+
+    private static long[] longs(JsonArray array) {
+        long[] numbers = new long[array.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = array.get(i).getAsLong();
+        }
+        return numbers;
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.torch;
+
+import gatun.memory.tensor.GatunException;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.wire.inference.ModelConfig;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The operator's options for all models.
+ *
+ * @param library the library to use, or its folder; empty for the installed one
+ * @param defaultMaxBatchSize for a model that can batch and does not say how much
+ * @param allowUploads whether load requests may bring models, and so have the server run any program
+ */
+record Settings(String library, int defaultMaxBatchSize, boolean allowUploads) {
+    /** The settings without any option. */
+    static final Settings DEFAULT = new Settings("", 4, false);
+
+    /** Parameter of a model: how many threads an operation may use. In Triton, too, one for the process. */
+    static final String THREADS = "INTRA_OP_THREAD_COUNT";
+
+    private static final String INTER_OP_THREADS = "INTER_OP_THREAD_COUNT";
+
+    /** Parameter of a model: whether requests are believed to have the shapes that the model takes. */
+    static final String UNCHECKED_SHAPES = "UNCHECKED_SHAPES";
+
+    private static final String BATCH_SIZE = "default-max-batch-size";
+    private static final String ALLOW_UPLOADS = "allow-uploads";
+    private static final Set<String> OPTIONS = Set.of(TorchLibrary.OPTION, BATCH_SIZE, ALLOW_UPLOADS);
+
+    /** More than any machine has cores, and larger batches than anybody sends. */
+    private static final int MAX_COUNT = 4096;
+
+    /**
+     * Reads options.
+     *
+     * @throws GatunException INVALID_ARGUMENT for an option that is unknown or wrong
+     */
+    static Settings of(Map<String, String> options) {
+        Set<String> unknown = new TreeSet<>(options.keySet());
+        unknown.removeAll(OPTIONS);
+        if (!unknown.isEmpty()) {
+            throw GatunException.invalidArgument("backend " + TorchBackend.NAME + " has no option '"
+                    + String.join("', '", unknown) + "'; it has " + String.join(", ", new TreeSet<>(OPTIONS)));
+        }
+        String batchSize = options.get(BATCH_SIZE);
+        return new Settings(
+                options.getOrDefault(TorchLibrary.OPTION, ""),
+                batchSize == null ? DEFAULT.defaultMaxBatchSize : number(BATCH_SIZE, batchSize),
+                isTrue(ALLOW_UPLOADS, options.getOrDefault(ALLOW_UPLOADS, "false")));
+    }
+
+    /**
+     * How many threads an operation of the model may use; 0 when the configuration does not say it.
+     *
+     * @throws ConfigurationException when it says no number, or one that cannot be
+     */
+    static int threads(ModelConfig config) {
+        count(config, INTER_OP_THREADS); // Such models have no operations that run side by side.
+        return count(config, THREADS);
+    }
+
+    /** Whether shapes are not to be checked. */
+    static boolean uncheckedShapes(ModelConfig config) {
+        String text = parameter(config, UNCHECKED_SHAPES);
+        return !text.isEmpty()
+                && ConfigurationPath.ofParameter(UNCHECKED_SHAPES).locate(() -> isTrue(UNCHECKED_SHAPES, text));
+    }
+
+    private static String parameter(ModelConfig config, String name) {
+        return config.containsParameters(name)
+                ? config.getParametersOrThrow(name).getStringValue().strip()
+                : "";
+    }
+
+    private static int count(ModelConfig config, String name) {
+        String text = parameter(config, name);
+        return text.isEmpty() ? 0 : ConfigurationPath.ofParameter(name).locate(() -> number(name, text));
+    }
+
+    private static boolean isTrue(String name, String text) {
+        return switch (text.toLowerCase(Locale.ROOT)) {
+            case "true", "1" -> true;
+            case "false", "0" -> false;
+            default -> throw GatunException.invalidArgument("'" + name + "' is '" + text + "'; expected true or false");
+        };
+    }
+
+    private static int number(String name, String text) {
+        try {
+            int value = Integer.parseInt(text.strip());
+            if (value >= 0 && value <= MAX_COUNT) {
+                return value;
+            }
+        } catch (NumberFormatException e) {
+            // Falls through to the one error for everything that is no count.
+        }
+        throw GatunException.invalidArgument(
+                "'" + name + "' is '" + text + "'; expected a number from 0 to " + MAX_COUNT);
+    }
+}

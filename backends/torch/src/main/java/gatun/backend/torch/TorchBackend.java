@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.torch;
+
+import gatun.backend.support.ConfigurationCompletion;
+import gatun.bindings.LibraryCache;
+import gatun.bindings.Torch;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
+import gatun.spi.Backend;
+import gatun.spi.BackendModel;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.spi.EntryTensor;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs models that AOTInductor compiled ({@code backend: "pytorch"}, {@code platform: "torch_aoti"}), by the C functions
+ * that each model's library has and by those of PyTorch's library. That is not part of the server:
+ * {@code ./gatun install pytorch} puts it into the user's cache, or the option {@code library} names one. Other options:
+ * {@code default-max-batch-size}, {@code allow-uploads}.
+ */
+public final class TorchBackend implements Backend {
+    /** The name of the engine: models give it as their platform. */
+    static final String NAME = "torch_aoti";
+
+    private static final Logger LOG = LoggerFactory.getLogger(TorchBackend.class);
+
+    private Settings settings = Settings.DEFAULT;
+
+    /** How many threads an operation may use in this process; 0 until a model says it. */
+    private final AtomicInteger threads = new AtomicInteger();
+
+    /** Found by {@link java.util.ServiceLoader}; touches nothing native yet. */
+    public TorchBackend() {}
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public void start(Map<String, String> options) {
+        settings = Settings.of(options);
+        TorchLibrary.open(settings.library(), LibraryCache.ofUser());
+    }
+
+    /** A model is a program that runs with the server's rights. */
+    @Override
+    public boolean takesUploads() {
+        return settings.allowUploads();
+    }
+
+    @Override
+    public ModelConfig complete(ModelConfig config, Path versionDirectory) {
+        if (!ConfigurationCompletion.isNeeded(config)) {
+            return config;
+        }
+        try (LoadedPackage loaded = LoadedPackage.open(config, versionDirectory, MadeFor.here(), 1)) {
+            List<InputForm> forms = loaded.forms().orElseThrow(() -> undescribed(config, loaded));
+            boolean places = ModelTensors.usesPlaces(config);
+            List<String> inputNames = names(places, loaded.inputNames(), i -> ModelTensors.place(true, i));
+            List<String> outputNames = names(places, loaded.outputNames(), i -> ModelTensors.place(false, i));
+            List<EntryTensor> inputs = inputs(forms, inputNames);
+            Probe.Found found = outputs(config, loaded, forms, inputNames, outputNames);
+            return new ConfigurationCompletion(
+                            config, inputs, found.outputs(), maxBatchSize(found, forms, inputNames), false)
+                    .complete();
+        }
+    }
+
+    private static List<String> names(boolean places, List<String> called, IntFunction<String> place) {
+        return places ? IntStream.range(0, called.size()).mapToObj(place).toList() : called;
+    }
+
+    private static List<EntryTensor> inputs(List<InputForm> forms, List<String> names) {
+        List<EntryTensor> inputs = new ArrayList<>();
+        for (int i = 0; i < forms.size(); i++) {
+            InputForm form = forms.get(i);
+            if (form.datatype() == Datatype.INVALID) {
+                throw GatunException.invalidArgument(
+                        "the model's input '" + names.get(i) + "' has a datatype that no protocol can carry");
+            }
+            inputs.add(EntryTensor.of(new TensorSpec(names.get(i), form.datatype(), form.shape())));
+        }
+        return inputs;
+    }
+
+    private static Probe.Found outputs(
+            ModelConfig config,
+            LoadedPackage loaded,
+            List<InputForm> forms,
+            List<String> inputNames,
+            List<String> outputNames) {
+        try {
+            return new Probe(loaded, forms, inputNames).find(outputNames);
+        } catch (GatunException e) {
+            throw new ConfigurationException(
+                    ConfigurationPath.of("output"),
+                    "model '" + config.getName()
+                            + "' does not say what its outputs are, and running it on zeros to find" + " out failed: "
+                            + e.getMessage(),
+                    "write inputs and outputs in config.pbtxt");
+        }
+    }
+
+    private int maxBatchSize(Probe.Found found, List<InputForm> forms, List<String> names) {
+        return found.batches()
+                ? (int) Math.min(settings.defaultMaxBatchSize(), new ShapeRules(forms, names).largestBatch())
+                : 0;
+    }
+
+    private static ConfigurationException undescribed(ModelConfig config, LoadedPackage loaded) {
+        return new ConfigurationException(
+                ConfigurationPath.MODEL,
+                "model '" + config.getName() + "': " + loaded.what() + " does not say what its inputs are: it lacks the"
+                        + " C++ that it was compiled of, or that of a version of PyTorch that writes it in other words",
+                "package the model again with PyTorch 2.13, or write inputs and outputs in config.pbtxt");
+    }
+
+    @Override
+    public BackendModel load(ModelConfig config, Path versionDirectory) {
+        int own = Settings.threads(config);
+        setThreads(own, config.getName());
+        LoadedPackage loaded =
+                LoadedPackage.open(config, versionDirectory, MadeFor.here(), Math.max(1, instances(config)));
+        if (loaded.throwsInThreads()) {
+            LOG.warn("Model '{}': {}", config.getName(), TorchModel.FRAGILE);
+        }
+        try {
+            return new TorchModel(loaded, ModelTensors.of(config, loaded), threads.get());
+        } catch (RuntimeException | Error e) {
+            loaded.close();
+            throw e;
+        }
+    }
+
+    /** PyTorch has one number for all, as Triton's backend does: the first model that says it. */
+    private void setThreads(int own, String model) {
+        if (own == 0) {
+            return;
+        }
+        if (threads.compareAndSet(0, own)) {
+            if (!Torch.setThreads(own)) {
+                LOG.warn("{} of model '{}' has no effect: PyTorch's library cannot be told", Settings.THREADS, model);
+            }
+        } else if (threads.get() != own) {
+            LOG.warn(
+                    "{} of model '{}' is {}; it stays at {} for all models of this process",
+                    Settings.THREADS,
+                    model,
+                    own,
+                    threads.get());
+        }
+    }
+
+    private static int instances(ModelConfig config) {
+        return config.getInstanceGroupList().stream()
+                .mapToInt(ModelInstanceGroup::getCount)
+                .sum();
+    }
+
+    @Override
+    public long liveValueCount() {
+        return LiveTensors.count();
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.torch;
+
+import gatun.bindings.LibraryCache;
+import gatun.bindings.NativeLibrary;
+import gatun.bindings.Torch;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** PyTorch's library, which models need. Too large to come with the server, it is installed by a command. */
+final class TorchLibrary {
+    /** The option that names the library's file, or its folder. */
+    static final String OPTION = "library";
+
+    private static final String FILE = "libtorch_cpu.so";
+
+    private static final Logger LOG = LoggerFactory.getLogger(TorchLibrary.class);
+
+    private TorchLibrary() {}
+
+    /** The option with a value, for texts. */
+    static String option(String path) {
+        return Setting.backendOption(TorchBackend.NAME, OPTION, path);
+    }
+
+    /**
+     * Opens the library.
+     *
+     * @param chosen the file to use, or the folder that it is in; empty for the installed one
+     * @param cache where it was installed
+     * @throws GatunException UNAVAILABLE when there is none, with what to do
+     */
+    static void open(String chosen, LibraryCache cache) {
+        switch (Torch.open(path(chosen, cache))) {
+            case NativeLibrary.Available available -> LOG.info("{} from {}", Torch.NAME, available.path());
+            case NativeLibrary.Missing missing -> throw new GatunException(ErrorCode.UNAVAILABLE, missing.toString());
+        }
+    }
+
+    /** The file to open. */
+    static Path path(String chosen, LibraryCache cache) {
+        if (chosen.isEmpty()) {
+            return Torch.installed(cache)
+                    .orElseThrow(() -> new GatunException(
+                            ErrorCode.UNAVAILABLE,
+                            "PyTorch is not installed; install it with './gatun install pytorch' (a download of 112 MB),"
+                                    + " or name the library of another, such as the folder torch/lib of a Python's, with "
+                                    + option("PATH")));
+        }
+        Path path = Path.of(chosen);
+        Path file = Files.isDirectory(path) ? path.resolve(FILE) : path;
+        if (!Files.isRegularFile(file)) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "PyTorch not available: " + option(chosen) + " names no " + FILE);
+        }
+        return file;
+    }
+}

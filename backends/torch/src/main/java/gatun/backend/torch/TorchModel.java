@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.torch;
+
+import gatun.bindings.HeapTrimmer;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
+import gatun.spi.InstanceSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A loaded model. All instances have the same constants. Owns the package. */
+final class TorchModel implements BackendModel {
+    /** What operators should know of a model whose loops have threads and check indices. */
+    static final String FRAGILE =
+            "an index out of range in a request ends the process that the model runs in; compile it"
+                    + " with cpp.threads=1, or give it processes of its own with isolation: \"process\"";
+
+    private final LoadedPackage loaded;
+    private final Map<String, Integer> inputs;
+    private final Map<String, Integer> outputs;
+    private final Map<String, Datatype> outputDatatypes;
+    private final Optional<ShapeRules> rules;
+    private final boolean[] changed;
+    private final int threads;
+
+    /**
+     * A model of {@code loaded}, which is closed with it.
+     *
+     * @param threads how many threads an operation may use; 0 when nobody said it
+     */
+    TorchModel(LoadedPackage loaded, ModelTensors tensors, int threads) {
+        this.loaded = loaded;
+        this.threads = threads;
+        inputs = Map.copyOf(tensors.inputs());
+        outputs = Map.copyOf(tensors.outputs());
+        outputDatatypes = Map.copyOf(tensors.outputDatatypes());
+        rules = tensors.rules();
+        changed = new boolean[loaded.inputNames().size()];
+        for (int i = 0; i < changed.length; i++) {
+            int position = i;
+            // Of a model of which nothing is known, anything may be.
+            changed[i] =
+                    loaded.forms().map(all -> all.get(position).isChanged()).orElse(true);
+        }
+    }
+
+    LoadedPackage loaded() {
+        return loaded;
+    }
+
+    Optional<ShapeRules> rules() {
+        return rules;
+    }
+
+    /** Whether the model writes to the input at that position, or may do so. */
+    boolean isChanged(int position) {
+        return changed[position];
+    }
+
+    int inputPosition(String name) {
+        return position(inputs, name);
+    }
+
+    int outputPosition(String name) {
+        return position(outputs, name);
+    }
+
+    private static int position(Map<String, Integer> positions, String name) {
+        Integer position = positions.get(name);
+        if (position == null) {
+            throw new GatunException(ErrorCode.INTERNAL, "the model has no tensor '" + name + "'");
+        }
+        return position;
+    }
+
+    /** What the configuration says that an output is. */
+    Datatype outputDatatype(String name) {
+        return outputDatatypes.getOrDefault(name, Datatype.INVALID);
+    }
+
+    @Override
+    public BackendInstance newInstance(InstanceSpec spec) {
+        // Each thread that comes with work has a team of the library's threads, which stays with it.
+        return new TorchInstance(this, threads != 1);
+    }
+
+    @Override
+    public List<String> choices() {
+        List<String> choices = new ArrayList<>();
+        if (rules.isEmpty()) {
+            choices.add("shapes of requests are not checked, since " + Settings.UNCHECKED_SHAPES
+                    + " is set and the package does not say them");
+        }
+        if (loaded.throwsInThreads()) {
+            choices.add(FRAGILE);
+        }
+        return choices;
+    }
+
+    @Override
+    public void close() {
+        loaded.close();
+        HeapTrimmer.OF_PROCESS.ask();
+    }
+}

@@ -1,0 +1,13 @@
+/** Runs models that PyTorch's AOTInductor compiled, by the C functions of their libraries and of PyTorch's, through Panama. */
+module gatun.backend.torch {
+    requires static org.jspecify;
+    requires com.google.gson;
+    requires com.google.protobuf;
+    requires gatun.backend.support;
+    requires gatun.bindings;
+    requires gatun.spi;
+    requires org.slf4j;
+
+    provides gatun.spi.Backend with
+            gatun.backend.torch.TorchBackend;
+}

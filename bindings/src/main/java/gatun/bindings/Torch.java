@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.bindings;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/** PyTorch's library, for models of AOTInductor. Usable from any thread once it is open; it lives as long as the process. */
+public final class Torch {
+    /** The library's usual name. */
+    public static final String NAME = "PyTorch";
+
+    private static final List<String> FUNCTIONS = List.of(
+            "aoti_torch_device_type_cpu",
+            "aoti_torch_dtype_uint16",
+            "aoti_torch_create_tensor_from_blob",
+            "aoti_torch_delete_tensor_object",
+            "aoti_torch_get_data_ptr",
+            "aoti_torch_get_dim",
+            "aoti_torch_get_dtype",
+            "aoti_torch_get_sizes",
+            "aoti_torch_get_strides",
+            "aoti_torch_copy_");
+
+    /** What {@code ./gatun install pytorch} makes in the user's cache. */
+    private static final String FILE = "pytorch/libtorch_cpu.so";
+
+    /** Beside it: some models ask for it by its name, which the system's loader knows once it is loaded. */
+    private static final String WHOLE = "libtorch.so";
+
+    /** {@code void at::set_num_threads(int)}, which has no other name. */
+    private static final String SET_THREADS = "_ZN2at15set_num_threadsEi";
+
+    private static final FunctionDescriptor SET_THREADS_TYPE = FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT);
+
+    private Torch() {}
+
+    /** The library in a cache; empty when it was not installed: it is too large to come with the server. */
+    public static Optional<Path> installed(LibraryCache cache) {
+        return Optional.of(cache.folder().resolve(FILE)).filter(Files::isRegularFile);
+    }
+
+    /** Opens the library in the file {@code path}, a {@code libtorch_cpu.so}, which finds what it needs beside it. */
+    public static NativeLibrary open(Path path) {
+        NativeLibrary library = OpenMp.open(NAME, path, FUNCTIONS);
+        Path whole = path.resolveSibling(WHOLE);
+        if (library instanceof NativeLibrary.Available && Files.isRegularFile(whole)) {
+            NativeLibrary.open(NAME + " (" + WHOLE + ")", whole, List.of());
+        }
+        return library;
+    }
+
+    /**
+     * Sets how many threads an operation of the library, which is open, may use, in the whole process.
+     *
+     * @return false when the library has no such setting
+     */
+    @SuppressWarnings("restricted")
+    public static boolean setThreads(int count) {
+        Optional<MemorySegment> function = SymbolLookup.loaderLookup().find(SET_THREADS);
+        if (function.isEmpty()) {
+            return false;
+        }
+        MethodHandle call = Linker.nativeLinker().downcallHandle(function.get(), SET_THREADS_TYPE);
+        try {
+            call.invokeExact(count);
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
+        return true;
+    }
+}

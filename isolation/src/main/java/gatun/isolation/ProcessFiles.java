@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.isolation;
+
+import gatun.isolation.engine.EngineMain;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.SharedFile;
+import gatun.workers.InheritedFiles;
+import gatun.workers.Mailboxes;
+import gatun.workers.WorkerMemory;
+import java.util.Optional;
+
+/**
+ * The memory that the server and the process of an engine both map, from the process's start on.
+ *
+ * @param memory of tensors; owned by this
+ * @param mailboxes the ways of runs to instances; owned by this
+ * @param server the file of the server that inputs lie in, if they do
+ */
+record ProcessFiles(WorkerMemory memory, Mailboxes mailboxes, Optional<SharedFile> server) implements AutoCloseable {
+    /**
+     * Those of a new process.
+     *
+     * @param name what it is for, for messages
+     * @param tensorMemory the most bytes of inputs, and the most of outputs, at a time
+     * @throws gatun.memory.tensor.GatunException when the system refuses
+     */
+    static ProcessFiles create(String name, long tensorMemory, Optional<SharedFile> server) {
+        WorkerMemory memory = new WorkerMemory(name, tensorMemory, BufferPool.newFile("gatun-responses", tensorMemory));
+        try {
+            return new ProcessFiles(memory, Mailboxes.create(), server);
+        } catch (RuntimeException e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    /** What the process has open, in the order in which it expects them. */
+    InheritedFiles inherited() {
+        InheritedFiles inherited = new InheritedFiles()
+                .reopen(EngineMain.FRAMES_IN)
+                .reopen(EngineMain.FRAMES_OUT)
+                .add(memory.requestFile())
+                .add(memory.responseFile())
+                .add(mailboxes.file());
+        server.ifPresent(inherited::addToRead);
+        return inherited;
+    }
+
+    /** For when the process has ended. Responses that are still sent keep what they lie in. */
+    @Override
+    public void close() {
+        mailboxes.close();
+        memory.close();
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.bindings.SystemCallException;
+import gatun.memory.buffers.SharedFile;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The mailboxes of a worker, in one file of memory that both sides map from the worker's start on. A mailbox costs
+ * memory from its first use on. The file is unmapped when this and all mailboxes are closed. Thread-safe.
+ */
+public final class Mailboxes implements AutoCloseable {
+    /** The most of a worker. */
+    public static final int MOST = 4096;
+
+    private final SharedFile file;
+
+    /** Mailboxes that are not closed, and the owner. */
+    private final AtomicInteger users = new AtomicInteger(1);
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private Mailboxes(SharedFile file) {
+        this.file = file;
+    }
+
+    /**
+     * New ones, for the server's side.
+     *
+     * @throws GatunException UNAVAILABLE when the system refuses
+     */
+    public static Mailboxes create() {
+        try {
+            return new Mailboxes(SharedFile.create("gatun-mailboxes", MOST * Mailbox.BYTE_SIZE));
+        } catch (SystemCallException e) {
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "the system refuses memory to talk to a worker: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The same for the worker's side.
+     *
+     * @param file what {@link #file} is on the server's side; owned by this from now on
+     */
+    public static Mailboxes of(SharedFile file) {
+        return new Mailboxes(file);
+    }
+
+    /** What the worker maps. */
+    public SharedFile file() {
+        return file;
+    }
+
+    /**
+     * One of them, for this side; closed by the caller. Not after {@link #close}.
+     *
+     * @param number from 0 to {@link #MOST} - 1
+     * @param spinNanos how long each side looks for its turn before it sleeps
+     */
+    public Mailbox mailbox(int number, long spinNanos) {
+        Objects.checkIndex(number, MOST);
+        users.incrementAndGet();
+        return new Mailbox(file.segment(number * Mailbox.BYTE_SIZE, Mailbox.BYTE_SIZE), this::release, spinNanos);
+    }
+
+    private void release() {
+        if (users.decrementAndGet() == 0) {
+            file.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            release();
+        }
+    }
+}

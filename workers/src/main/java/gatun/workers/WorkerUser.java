@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import gatun.bindings.Posix;
+import gatun.spi.ConfigurationException;
+import gatun.spi.ConfigurationPath;
+import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The user that a model's processes run as, where it is not the server's own: by the parameter {@code isolation_user}.
+ *
+ * @param name of the user
+ * @param uid the number of the user
+ * @param gid the number of the user's group
+ * @param home the user's folder, which need not exist
+ */
+public record WorkerUser(String name, long uid, long gid, String home) {
+    private static final String PARAMETER = "isolation_user";
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.@-]{0,255}");
+
+    /** A line of the system's list of users, as {@code passwd(5)} describes it. */
+    private static final Pattern ENTRY = Pattern.compile("([^:]+):[^:]*:([0-9]{1,10}):([0-9]{1,10}):[^:]*:([^:]*):.*");
+
+    /**
+     * The user of {@code config}; empty where it names none, or the server's own.
+     *
+     * @throws ConfigurationException when there is no such user, or the server may not start processes of others
+     */
+    static Optional<WorkerUser> of(ModelConfig config) {
+        return of(config, Posix.effectiveUid());
+    }
+
+    /** The same for a server that runs as user {@code own}. */
+    static Optional<WorkerUser> of(ModelConfig config, long own) {
+        String text = ProcessLimits.text(config, PARAMETER);
+        if (text.isEmpty()) {
+            return Optional.empty();
+        }
+        if (!NAME.matcher(text).matches()) {
+            throw ProcessLimits.wrong(PARAMETER, text, "the name or the number of a user");
+        }
+        WorkerUser user = find(text)
+                .orElseThrow(
+                        () -> ProcessLimits.wrong(PARAMETER, text, "a user whom this system knows (getent passwd)"));
+        if (user.uid() == own) {
+            return Optional.empty();
+        }
+        if (own != 0) {
+            throw new ConfigurationException(
+                    ConfigurationPath.ofParameter(PARAMETER),
+                    "parameter '" + PARAMETER + "' is '" + text + "', but only a server that runs as root can start"
+                            + " processes of other users, and this one runs as user " + own,
+                    "leave the parameter out, or start the server as root");
+        }
+        return Optional.of(user);
+    }
+
+    private static Optional<WorkerUser> find(String text) {
+        try {
+            Process asked = new ProcessBuilder("getent", "passwd", text)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            asked.getOutputStream().close();
+            String said = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            Matcher entry = ENTRY.matcher(said);
+            return asked.waitFor() == 0 && entry.matches()
+                    ? Optional.of(new WorkerUser(
+                            entry.group(1),
+                            Long.parseLong(entry.group(2)),
+                            Long.parseLong(entry.group(3)),
+                            entry.group(4)))
+                    : Optional.empty();
+        } catch (IOException e) {
+            throw new ConfigurationException(
+                    ConfigurationPath.ofParameter(PARAMETER),
+                    "parameter '" + PARAMETER + "' needs the program getent, which cannot be run: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.empty();
+        }
+    }
+
+    /** What comes in front of a program that is to run as this user, without any right of the server's. */
+    List<String> command() {
+        return List.of(
+                "setpriv", "--reuid=" + uid, "--regid=" + gid, "--init-groups", "--inh-caps=-all", "--no-new-privs");
+    }
+
+    /** Variables that tell a program whose it is. */
+    Map<String, String> environment() {
+        return Map.of("HOME", home, "USER", name, "LOGNAME", name);
+    }
+}
