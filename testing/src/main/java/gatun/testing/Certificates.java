@@ -124,8 +124,12 @@ public final class Certificates {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();
             String said = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-            if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new AssertionError("keytool failed: " + said);
+            if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError("keytool has not ended within " + LIMIT_SECONDS + " s: " + said);
+            }
+            if (process.exitValue() != 0) {
+                throw new AssertionError("keytool failed with " + process.exitValue() + ": " + said);
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
