@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -26,10 +25,24 @@ public final class ModelFiles {
             "pb", "saved_model.pb",
             "graphdef", "model.graphdef",
             "plan", "model.plan",
-            "pt", "model.pt");
+            "pt", "model.pt",
+            "pt2", "model.pt2",
+            "ubj", "xgboost.ubj");
 
-    /** The ends of names of files that are a whole model, where somebody names the file itself. */
-    private static final Set<String> LOOSE = Set.of("onnx", "graphdef", "plan", "pt");
+    /**
+     * The name that an engine looks for, by the end of the name of a file that is a whole model. Some of these ends are
+     * of much else too, so that they count only where somebody names the file itself.
+     */
+    private static final Map<String, String> LOOSE = Map.of(
+            "onnx", "model.onnx",
+            "graphdef", "model.graphdef",
+            "plan", "model.plan",
+            "pt", "model.pt",
+            "pt2", "model.pt2",
+            "json", "xgboost.json",
+            "ubj", "xgboost.ubj",
+            "model", "xgboost.model",
+            "txt", "model.txt");
 
     /** How the file begins that stands for one in Git's Large File Storage. */
     private static final byte[] POINTER = "version https://git-lfs.github.com/spec/".getBytes(US_ASCII);
@@ -44,10 +57,13 @@ public final class ModelFiles {
         return Optional.ofNullable(STANDARD_NAMES.get(fileName.substring(fileName.lastIndexOf('.') + 1)));
     }
 
-    /** Whether a file of this name can be a whole model that needs no folder of its own. */
-    public static boolean isLoose(String fileName) {
+    /**
+     * The name that an engine finds a model by that is this file alone, which somebody has named; empty for a file that
+     * is no whole model.
+     */
+    public static Optional<String> looseName(String fileName) {
         int dot = fileName.lastIndexOf('.');
-        return dot > 0 && LOOSE.contains(fileName.substring(dot + 1));
+        return dot > 0 ? Optional.ofNullable(LOOSE.get(fileName.substring(dot + 1))) : Optional.empty();
     }
 
     /** The name of the first file or folder in {@code directory} that looks like a model; empty when none does. */

@@ -45,7 +45,7 @@ public final class ServedPaths {
             return savedModel(absolute.getParent());
         }
         String fileName = absolute.getFileName().toString();
-        if (!Files.isRegularFile(path) || !ModelFiles.isLoose(fileName)) {
+        if (!Files.isRegularFile(path) || ModelFiles.looseName(fileName).isEmpty()) {
             throw GatunException.invalidArgument("the file '" + path + "' is no model by its name" + EXPECTED);
         }
         return new LooseModel(fileName.substring(0, fileName.lastIndexOf('.')), 1, absolute);
@@ -105,12 +105,18 @@ public final class ServedPaths {
                     + " --model-repository=" + folder;
         }
         List<Path> loose = entries.stream()
-                .filter(entry -> ModelFiles.isLoose(entry.getFileName().toString()))
+                .filter(entry -> isSurelyLoose(entry.getFileName().toString()))
                 .toList();
         if (!loose.isEmpty()) {
             return " in a folder of its own, but model files; name these themselves: " + names(loose);
         }
         return ": it holds " + names(entries.stream().map(Path::getFileName).toList()) + EXPECTED;
+    }
+
+    /** Whether a file is a model whatever else lies beside it, by its name. */
+    private static boolean isSurelyLoose(String fileName) {
+        return ModelFiles.looseName(fileName).isPresent()
+                && ModelFiles.standardName(fileName).isPresent();
     }
 
     private static String names(List<Path> paths) {

@@ -32,6 +32,13 @@ class ServedPathsTest {
         assertThat(ServedPaths.read(relative)).isEqualTo(model);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"m.onnx", "m.pt", "m.pt2", "m.json", "m.ubj", "m.model", "m.txt"})
+    void shouldTakeAFileForAModelThatSomebodyNames(String name) throws IOException {
+        Path file = file(name);
+        assertThat(ServedPaths.read(file)).isEqualTo(new LooseModel("m", 1, file));
+    }
+
     @Test
     void shouldServeASavedModelUnderItsFoldersName() throws IOException {
         file("mnist.savedmodel/saved_model.pb");

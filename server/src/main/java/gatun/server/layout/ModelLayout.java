@@ -25,6 +25,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -178,12 +179,13 @@ public final class ModelLayout {
             return;
         }
         String fileName = model.fileName().get();
-        Files.copy(
-                model.path(), version.resolve(ModelFiles.standardName(fileName).orElse(fileName)));
-        for (Path weights : ExternalWeights.of(model.path())) {
-            Path copy = version.resolve(weights.toString());
-            Files.createDirectories(copy.getParent());
-            Files.copy(model.versionFolder().resolve(weights), copy);
+        String copy = ModelFiles.looseName(fileName).orElse(fileName);
+        Files.copy(model.path(), version.resolve(copy));
+        for (Map.Entry<Path, Path> weights :
+                ExternalWeights.copies(model.path(), copy).entrySet()) {
+            Path target = version.resolve(weights.getValue().toString());
+            Files.createDirectories(target.getParent());
+            Files.copy(model.versionFolder().resolve(weights.getKey()), target);
         }
     }
 

@@ -2,6 +2,7 @@
 package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
@@ -13,6 +14,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code gatun init}: what it lays out is served, and what it refuses leaves nothing behind. */
 class InitIT {
@@ -45,6 +48,38 @@ class InitIT {
                             .body())
                     .contains("[2,2,2,2,2,2,2,2,2,2,2,2,2,2,2,2]");
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "pytorch/models/weights_beside/1/model.pt2, kept.pt2, model.pt2, torch_aoti",
+        "trees/models/xgb_regression/1/xgboost.json, houses.json, xgboost.json, fil",
+        "trees/models/lgb_regression/1/model.txt, houses.txt, model.txt, fil",
+        "tensorflow/models/half_plus_two/1, half, model.savedmodel, tensorflow"
+    })
+    void shouldLayOutTheModelsOfOtherEngines(String example, String name, String laidOut, String engine)
+            throws IOException {
+        assumeThat(System.getProperty("os.arch"))
+                .as("TensorFlow's library, PyTorch's library and LightGBM's library are for x86-64")
+                .isEqualTo("amd64");
+        Path source = ServerProcess.root().resolve("examples").resolve(example);
+        Path model = folder.resolve(name);
+        if (Files.isDirectory(source)) {
+            Files.createDirectory(model);
+            Files.copy(source.resolve("saved_model.pb"), model.resolve("saved_model.pb"));
+        } else {
+            Files.copy(source, model);
+        }
+        Path weights = source.resolveSibling("model.safetensors");
+        if (Files.exists(weights)) {
+            Files.copy(weights, folder.resolve("kept.safetensors"));
+        }
+        Path repository = folder.resolve("models");
+        init(0, model, "--model-repository=" + repository);
+        Path place = repository.resolve(name.replaceFirst("\\..*", ""));
+        assertThat(place.resolve("1").resolve(laidOut)).exists();
+        assertThat(Files.exists(place.resolve("1/model.safetensors"))).isEqualTo(Files.exists(weights));
+        assertThat(Files.readString(place.resolve("config.pbtxt"))).contains(engine, "input {", "output {");
     }
 
     @Test

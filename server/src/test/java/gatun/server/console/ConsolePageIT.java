@@ -214,6 +214,19 @@ class ConsolePageIT {
     }
 
     @Test
+    void shouldTakeAPictureByTheCamera() {
+        try (Tab tab = desk("#/models/digits/1/try")) {
+            tab.page().getByLabel("Ask with each new picture").check();
+            tab.button("Camera").click();
+            assertThat(tab.page().locator("video.camera")).isVisible();
+            tab.button("Take the picture").click();
+            assertThat(tab.page().locator("video.camera")).isHidden();
+            assertThat(tab.page().locator(".label-of")).isVisible();
+            assertThat(tab.button("Camera")).isVisible();
+        }
+    }
+
+    @Test
     void shouldAskModelsOfNumbersTextsSequencesAndStreams() {
         try (Tab tab = desk("#/models/simple_string/1/try")) {
             tab.button("Ask the model").click();

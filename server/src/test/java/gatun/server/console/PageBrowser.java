@@ -23,7 +23,11 @@ final class PageBrowser implements AutoCloseable {
     private static final List<String> NAMES = List.of("chromium", "chromium-browser", "google-chrome");
 
     /** Tests may be run by root, for whom Chromium has no sandbox. */
-    private static final List<String> ARGUMENTS = List.of("--no-sandbox", "--disable-dev-shm-usage");
+    private static final List<String> ARGUMENTS = List.of(
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            // A camera that sees a turning disc.
+            "--use-fake-device-for-media-stream");
 
     private final Playwright playwright;
     private final Browser browser;
@@ -57,7 +61,7 @@ final class PageBrowser implements AutoCloseable {
                 .setColorScheme(theme)
                 .setReducedMotion(ReducedMotion.REDUCE)
                 .setViewportSize(width, height)
-                .setPermissions(List.of("clipboard-read", "clipboard-write")));
+                .setPermissions(List.of("clipboard-read", "clipboard-write", "camera")));
         Stream.of(Tab.WATCH, script).filter(text -> !text.isEmpty()).forEach(context::addInitScript);
         Page page = context.newPage();
         page.setDefaultTimeout(10_000);

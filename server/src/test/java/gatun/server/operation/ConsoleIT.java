@@ -55,9 +55,17 @@ class ConsoleIT {
         models.simple("simple", "", 1, 2);
         models.delay("broken", 0);
         models.config("broken", "backend: \"delay\" input [ { name: \"IN\" data_type: TYPE_INT32 } ]");
+        models.delay("apart", 0);
+        models.config("apart", """
+                backend: "delay"
+                input [ { name: "IN" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
+                parameters { key: "isolation" value { string_value: "process" } }
+                """);
         server = ServerProcess.launch(
                 folder,
                 "--model-control-mode=explicit",
+                "--load-model=apart",
                 "--load-model=slow",
                 "--load-model=simple",
                 "--load-model=broken",
@@ -175,6 +183,21 @@ class ConsoleIT {
         assertThat(alert.get("code").getAsString()).isEqualTo("model-unavailable");
         assertThat(alert.get("severity").getAsString()).isEqualTo("error");
         assertThat(alert.get("advice").getAsString()).contains("gatun check");
+    }
+
+    @Test
+    void shouldTellOfProcessesThatServeModels() {
+        server.expectErrors();
+        Await.until("the memory of a process", () -> model("apart").has("memoryBytes"));
+        assertThat(model("slow").has("memoryBytes")).isFalse();
+        server.descendants("engine-process").forEach(ProcessHandle::destroyForcibly);
+        Await.until("an alert", () -> find(overview().getAsJsonArray("alerts"), "code", "worker-restarted")
+                .isPresent());
+        JsonObject alert = find(overview().getAsJsonArray("alerts"), "code", "worker-restarted")
+                .orElseThrow();
+        assertThat(alert.get("subject").getAsString()).isEqualTo("apart");
+        assertThat(alert.get("text").getAsString()).contains("started again 1 time in the last 30 s");
+        assertThat(alert.get("advice").getAsString()).contains("isolation_memory_limit");
     }
 
     @Test

@@ -34,6 +34,7 @@ final class Alerts {
     private final InferenceServer server;
     private final Sampler sampler;
     private final ServerSurroundings surroundings;
+    private final WorkerUse workers;
     private long refusedBefore = -1;
     private long refusedLately;
     private int refusalLooks;
@@ -47,10 +48,11 @@ final class Alerts {
      */
     record Since(ConsoleAlert alert, long sinceMillis) {}
 
-    Alerts(InferenceServer server, Sampler sampler, ServerSurroundings surroundings) {
+    Alerts(InferenceServer server, Sampler sampler, ServerSurroundings surroundings, WorkerUse workers) {
         this.server = server;
         this.sampler = sampler;
         this.surroundings = surroundings;
+        this.workers = workers;
     }
 
     /** Finds out what there is now. */
@@ -58,6 +60,7 @@ final class Alerts {
         List<ConsoleAlert> found = new ArrayList<>();
         addModels(found);
         addQueues(found);
+        addWorkers(found);
         addMemory(found);
         addConnections(found);
         addCertificates(found);
@@ -130,6 +133,19 @@ final class Alerts {
                                 + " queue (max_queue_size) or a longer wait, or add servers."));
             }
         }
+    }
+
+    private void addWorkers(List<ConsoleAlert> found) {
+        workers.look();
+        workers.restartedLately()
+                .forEach((model, restarts) -> found.add(new ConsoleAlert(
+                        Severity.WARNING,
+                        "worker-restarted",
+                        model,
+                        "Processes of model '" + model + "' have ended and were started again " + restarts
+                                + (restarts == 1 ? " time" : " times") + " in the last 30 s; their requests failed.",
+                        "The log and the model's last failures say how they ended: mend the model, or allow it more"
+                                + " memory (isolation_memory_limit) or time (execution_timeout_ms).")));
     }
 
     private void addMemory(List<ConsoleAlert> found) {

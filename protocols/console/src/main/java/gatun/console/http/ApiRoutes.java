@@ -44,7 +44,8 @@ final class ApiRoutes implements AutoCloseable {
     /** The API about {@code server}; looks at it from now on, each second. */
     ApiRoutes(InferenceServer server, ServerSurroundings surroundings) {
         this.sampler = new Sampler(server);
-        Alerts alerts = new Alerts(server, sampler, surroundings);
+        WorkerUse workers = new WorkerUse(server);
+        Alerts alerts = new Alerts(server, sampler, surroundings, workers);
         ProcessUse process = new ProcessUse();
         this.ticks = new Ticks(tick -> {
             sampler.sample();
@@ -53,7 +54,7 @@ final class ApiRoutes implements AutoCloseable {
             }
             process.look();
         });
-        Overview page = new Overview(server, sampler, alerts, process, surroundings, viewers::count);
+        Overview page = new Overview(server, sampler, alerts, process, surroundings, workers, viewers::count);
         this.overview = new SharedText(ticks, page::write);
         this.memory = new SharedText(ticks, new MemoryView(server, surroundings)::write);
         this.connections = new SharedText(ticks, new ConnectionsView(surroundings)::write);

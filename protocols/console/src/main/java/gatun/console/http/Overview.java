@@ -37,6 +37,7 @@ final class Overview {
     private final Alerts alerts;
     private final ProcessUse process;
     private final ServerSurroundings surroundings;
+    private final WorkerUse workers;
     private final IntSupplier viewers;
 
     /** Since when each version is being loaded, in milliseconds since 1970, as far as anybody looked. */
@@ -57,12 +58,14 @@ final class Overview {
             Alerts alerts,
             ProcessUse process,
             ServerSurroundings surroundings,
+            WorkerUse workers,
             IntSupplier viewers) {
         this.server = server;
         this.sampler = sampler;
         this.alerts = alerts;
         this.process = process;
         this.surroundings = surroundings;
+        this.workers = workers;
         this.viewers = viewers;
     }
 
@@ -119,6 +122,7 @@ final class Overview {
 
     private void writeModels(JsonText json, Map<VersionKey, VersionRates> rates) {
         json.array("models");
+        Map<String, Long> residentBytes = workers.residentBytes();
         Set<VersionKey> nowLoading = new HashSet<>();
         Set<String> known = new HashSet<>();
         for (ModelStatus model : server.states()) {
@@ -128,12 +132,17 @@ final class Overview {
                 nowLoading.add(key);
                 loading.putIfAbsent(key, System.currentTimeMillis());
             }
-            writeModel(json, model, rates.getOrDefault(key, VersionRates.IDLE), Optional.ofNullable(loading.get(key)));
+            writeModel(
+                    json,
+                    model,
+                    rates.getOrDefault(key, VersionRates.IDLE),
+                    Optional.ofNullable(loading.get(key)),
+                    residentBytes.getOrDefault(model.name(), 0L));
         }
         loading.keySet().retainAll(nowLoading);
         for (ModelStatus model : unloaded()) {
             if (!known.contains(model.name())) {
-                writeModel(json, model, VersionRates.IDLE, Optional.empty());
+                writeModel(json, model, VersionRates.IDLE, Optional.empty(), 0);
             }
         }
         json.endArray();
@@ -155,7 +164,9 @@ final class Overview {
         return unloaded;
     }
 
-    private void writeModel(JsonText json, ModelStatus model, VersionRates rates, Optional<Long> loadingSince) {
+    /** @param memoryBytes of the processes that serve it; 0 for a model that none serves */
+    private void writeModel(
+            JsonText json, ModelStatus model, VersionRates rates, Optional<Long> loadingSince, long memoryBytes) {
         boolean never = model.state() == ModelState.UNKNOWN;
         json.object()
                 .member("name", model.name())
@@ -167,6 +178,9 @@ final class Overview {
                 .member("engine", model.engine());
         if (model.state() == ModelState.READY) {
             writeInstances(json, model);
+        }
+        if (memoryBytes > 0) {
+            json.member("memoryBytes", memoryBytes);
         }
         json.member("requestsPerSecond", rates.requestsPerSecond())
                 .member("failuresPerSecond", rates.failuresPerSecond())

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.console.http;
+
+import gatun.runtime.metrics.MetricFamily;
+import gatun.runtime.metrics.MetricValue;
+import gatun.runtime.server.InferenceServer;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What the metrics of processes that serve models tell, by the name of the model. {@link #look} is for one thread; any
+ * may read the result.
+ */
+final class WorkerUse {
+    private static final String RESTARTS = "gatun_worker_restarts";
+    private static final String RESIDENT = "gatun_worker_resident_bytes";
+    private static final String MODEL = "model";
+
+    /** For how many looks restarts are told of. */
+    private static final int RESTART_LOOKS = 6;
+
+    private final InferenceServer server;
+    private Map<String, Long> restartsBefore = Map.of();
+    private boolean looked;
+
+    /** The restarts that are told of, and for how many looks still. Used by the looking thread only. */
+    private final Map<String, Lately> lately = new TreeMap<>();
+
+    private volatile Map<String, Long> restartedLately = Map.of();
+
+    private record Lately(long restarts, int looks) {}
+
+    WorkerUse(InferenceServer server) {
+        this.server = server;
+    }
+
+    /** Takes note of the restarts since the last look. */
+    void look() {
+        Map<String, Long> restarts = sums(RESTARTS);
+        lately.replaceAll((model, told) -> new Lately(told.restarts(), told.looks() - 1));
+        lately.values().removeIf(told -> told.looks() <= 0);
+        restarts.forEach((model, count) -> {
+            long more = count - restartsBefore.getOrDefault(model, looked ? 0 : count);
+            if (more > 0) {
+                lately.merge(
+                        model,
+                        new Lately(more, RESTART_LOOKS),
+                        (told, now) -> new Lately(told.restarts() + now.restarts(), RESTART_LOOKS));
+            }
+        });
+        restartsBefore = restarts;
+        looked = true;
+        restartedLately = lately.entrySet().stream()
+                .collect(Collectors.toUnmodifiableMap(
+                        Map.Entry::getKey, told -> told.getValue().restarts()));
+    }
+
+    /** How often processes of each model were started again lately; without models whose were not. */
+    Map<String, Long> restartedLately() {
+        return restartedLately;
+    }
+
+    /** The resident memory of the processes of each model that has some, in bytes. For any thread. */
+    Map<String, Long> residentBytes() {
+        return sums(RESIDENT);
+    }
+
+    private Map<String, Long> sums(String family) {
+        return server.modelMetrics().stream()
+                .filter(metrics -> metrics.name().equals(family))
+                .map(MetricFamily::values)
+                .flatMap(values -> values.stream().filter(value -> value.labels().containsKey(MODEL)))
+                .collect(Collectors.groupingBy(WorkerUse::model, Collectors.summingLong(value -> (long) value.value())));
+    }
+
+    private static String model(MetricValue value) {
+        return String.valueOf(value.labels().get(MODEL));
+    }
+}
