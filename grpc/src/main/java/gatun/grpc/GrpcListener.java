@@ -5,6 +5,7 @@ import gatun.grpc.connection.ConnectionSettings;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.health.HealthService;
 import gatun.grpc.message.ControlMethods;
+import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
@@ -108,6 +109,11 @@ public final class GrpcListener implements AutoCloseable {
      */
     public void askClientsToLeave() {
         selector.askToLeave("the server is about to stop");
+    }
+
+    /** At most {@code limit} of the connections that are open, as they are used now, in no order. */
+    public List<ConnectionUse> connections(int limit) {
+        return selector.uses().limit(limit).toList();
     }
 
     @Override

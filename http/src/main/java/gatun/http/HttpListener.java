@@ -2,11 +2,11 @@
 package gatun.http;
 
 import gatun.http.connection.AllowedOrigins;
-import gatun.http.connection.ConnectionUse;
 import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
 import gatun.http.connection.StopNotice;
+import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
 import gatun.runtime.logging.AccessLog;

@@ -2,8 +2,9 @@
 package gatun.server;
 
 import gatun.console.ServerSurroundings;
+import gatun.grpc.GrpcListener;
 import gatun.http.HttpListener;
-import gatun.http.connection.ConnectionUse;
+import gatun.listener.ConnectionUse;
 import gatun.listener.ConnectionRefusal;
 import gatun.listener.OpenConnections;
 import gatun.listener.PemFile;
@@ -16,12 +17,12 @@ import java.nio.file.Files;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** What the console tells of the server's listeners, lanes and certificates. Safe for any thread. */
 final class Surroundings implements ServerSurroundings {
@@ -29,6 +30,7 @@ final class Surroundings implements ServerSurroundings {
     private static final long CERTIFICATE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final HttpListener http;
+    private final GrpcListener grpc;
     private final V2Protocol v2;
     private final List<OpenConnections> open;
     private final List<TlsFiles> files;
@@ -52,12 +54,14 @@ final class Surroundings implements ServerSurroundings {
      */
     Surroundings(
             HttpListener http,
+            GrpcListener grpc,
             V2Protocol v2,
             List<OpenConnections> open,
             List<TlsFiles> files,
             Supplier<List<Endpoint>> endpoints) {
         this.endpoints = endpoints;
         this.http = http;
+        this.grpc = grpc;
         this.v2 = v2;
         this.open = List.copyOf(open);
         this.files = List.copyOf(files);
@@ -98,12 +102,20 @@ final class Surroundings implements ServerSurroundings {
 
     @Override
     public ConnectionList connections(int limit) {
-        List<Connection> shown = new ArrayList<>();
-        for (ConnectionUse use : http.connections(limit)) {
-            shown.add(new Connection("http", use.peer(), use.tls(), use.sinceMillis(), use.requests(), use.busy()));
-        }
+        List<ConnectionUse> overHttp = http.connections(limit);
+        // Neither protocol is to hide the other.
+        List<ConnectionUse> overGrpc = grpc.connections(Math.max(limit - overHttp.size(), limit / 2));
+        List<Connection> shown = Stream.concat(
+                        overHttp.stream().limit(limit - overGrpc.size()).map(use -> shown("http", use)),
+                        overGrpc.stream().map(use -> shown("grpc", use)))
+                .toList();
         Connections numbers = connections();
         return new ConnectionList(shown, numbers.http() + numbers.grpc());
+    }
+
+    private static Connection shown(String protocol, ConnectionUse use) {
+        return new Connection(
+                protocol, use.peer(), use.tls(), use.sinceMillis(), use.requests(), use.inFlight());
     }
 
     @Override

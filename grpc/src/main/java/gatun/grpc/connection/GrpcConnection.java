@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.listener.ConnectionUse;
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
 import gatun.listener.Transport;
@@ -12,6 +13,7 @@ import io.grpc.Status;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +37,8 @@ final class GrpcConnection implements ServerConnection {
     /** Those of the listener that are open; this is among them while it is handled. */
     private final Set<GrpcConnection> open;
 
+    private final SocketAddress peer;
+    private final long sinceMillis = System.currentTimeMillis();
     private final FrameReader reader;
     private final FrameWriter writer;
     private final ConnectionStreams streams = new ConnectionStreams();
@@ -51,6 +55,9 @@ final class GrpcConnection implements ServerConnection {
     /** Whether frames may be written; the reading thread writes it. */
     private volatile boolean opened;
 
+    /** Whether TLS is spoken; the reading thread writes it. */
+    private volatile boolean secured;
+
     GrpcConnection(
             ConnectionSettings settings,
             BufferPool pool,
@@ -61,7 +68,8 @@ final class GrpcConnection implements ServerConnection {
             Set<GrpcConnection> open) {
         this.settings = settings;
         this.pool = pool;
-        this.sender = Sender.at(Objects.requireNonNull(services.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR)));
+        this.peer = Objects.requireNonNull(services.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+        this.sender = Sender.at(peer);
         this.services = services;
         this.transport = transport;
         this.open = open;
@@ -102,6 +110,13 @@ final class GrpcConnection implements ServerConnection {
         streams.forEach(GrpcStream::endIfReadTooSlowly);
     }
 
+    /** What it is used for now. For any thread. */
+    ConnectionUse use() {
+        // A client numbers its streams 1, 3, 5 and so on (RFC 9113, 5.1.1).
+        return new ConnectionUse(
+                ConnectionUse.peer(peer), secured, sinceMillis, (streams.lastId() + 1) / 2, streams.liveCalls());
+    }
+
     /** Who sends here, among all who share the buffer pool. */
     Sender sender() {
         return sender;
@@ -121,7 +136,10 @@ final class GrpcConnection implements ServerConnection {
         try {
             open.add(this);
             watch.begin();
-            transport.open().ifPresent(session -> services = services.secured(session));
+            transport.open().ifPresent(session -> {
+                services = services.secured(session);
+                secured = true;
+            });
             opened = true;
             frames.greet();
             frames.readPreface();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.listener.ConnectionUse;
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ChannelTransport;
 import gatun.listener.EarlyBytes;
@@ -26,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
+import java.util.stream.Stream;
 
 /**
  * Serves gRPC on the connections of a Helidon listener. Give the listener this selector, and {@link #socketOptions}
@@ -116,6 +118,11 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
                 .build();
         CallServices services = new CallServices(root, attributes, timer, threads, decompression, accessLog);
         return new GrpcConnection(settings, pool, admission, services, connectionBuffers, transport, open);
+    }
+
+    /** What the connections that are open are used for now. For any thread. */
+    public Stream<ConnectionUse> uses() {
+        return open.stream().map(GrpcConnection::use);
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.listener.ConnectionUse;
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
 import gatun.listener.SocketTransport;
@@ -23,7 +24,6 @@ import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Optional;
@@ -119,10 +119,12 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     /** What it is used for now. For any thread. */
     ConnectionUse use() {
-        String peer = remotePeer.address() instanceof InetSocketAddress tcp
-                ? tcp.getAddress().getHostAddress() + ":" + tcp.getPort()
-                : "unix";
-        return new ConnectionUse(peer, isSecure(), sinceMillis, requests.get(), activity.isBusy());
+        return new ConnectionUse(
+                ConnectionUse.peer(remotePeer.address()),
+                isSecure(),
+                sinceMillis,
+                requests.get(),
+                activity.isBusy() ? 1 : 0);
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.listener.ConnectionUse;
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ServerTls;
 import gatun.runtime.logging.AccessLog;

@@ -25,9 +25,9 @@ public interface ServerSurroundings {
      * @param tls whether TLS is spoken on it
      * @param sinceMillis when it came, in milliseconds since 1970
      * @param requests how many requests have come over it
-     * @param busy whether one of them is being answered
+     * @param inFlight how many of them are not answered yet
      */
-    record Connection(String protocol, String peer, boolean tls, long sinceMillis, long requests, boolean busy) {}
+    record Connection(String protocol, String peer, boolean tls, long sinceMillis, long requests, int inFlight) {}
 
     /**
      * Some of the connections that are open.

@@ -7,10 +7,12 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ModelRepositoryFolder;
 import gatun.server.harness.RawHttp;
 import gatun.server.harness.ServerProcess;
+import gatun.wire.inference.ServerLiveRequest;
 import gatun.server.harness.SharedObject;
 import gatun.testing.Await;
 import java.net.InetAddress;
@@ -317,6 +319,28 @@ class ConsoleIT {
         JsonObject connection = connections.getAsJsonArray("connections").get(0).getAsJsonObject();
         assertThat(connection.get("peer").getAsString()).startsWith("127.0.0.1:");
         assertThat(connection.get("requests").getAsLong()).isPositive();
+    }
+
+    @Test
+    void shouldShowConnectionsOverGrpc() {
+        try (GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            for (int i = 0; i < 3; i++) {
+                assertThat(grpc.service()
+                                .serverLive(ServerLiveRequest.getDefaultInstance())
+                                .getLive())
+                        .isTrue();
+            }
+            Await.until("the connection", () -> overGrpc().isPresent());
+            JsonObject connection = overGrpc().orElseThrow();
+            assertThat(connection.get("peer").getAsString()).startsWith("127.0.0.1:");
+            assertThat(connection.get("requests").getAsLong()).isEqualTo(3);
+            assertThat(connection.get("inFlight").getAsInt()).isZero();
+            assertThat(connection.get("tls").getAsBoolean()).isFalse();
+        }
+    }
+
+    private static Optional<JsonObject> overGrpc() {
+        return find(json("/v2/console/connections").getAsJsonArray("connections"), "protocol", "grpc");
     }
 
     @Test

@@ -26,7 +26,7 @@ final class ConnectionsView {
                     .member("peer", connection.peer())
                     .member("sinceMillis", connection.sinceMillis())
                     .member("requests", connection.requests())
-                    .member("inFlight", connection.busy() ? 1 : 0)
+                    .member("inFlight", connection.inFlight())
                     .member("tls", connection.tls())
                     .endObject();
         }
