@@ -10,9 +10,11 @@ root=$CONTAINER_ROOT
 mount --make-rprivate /
 mkdir -p "$root$CONTAINER_FILES"
 mount --bind "$root" "$root"
-mount --bind "$CONTAINER_FILES" "$root$CONTAINER_FILES"
 mount -o remount,ro,bind "$root"
 mount -t tmpfs tmpfs "$root/tmp"
+# Once more, where it lies below /tmp.
+mkdir -p "$root$CONTAINER_FILES"
+mount --bind "$CONTAINER_FILES" "$root$CONTAINER_FILES"
 mount --rbind /proc "$root/proc"
 mount -t tmpfs tmpfs "$root/dev"
 for device in null random urandom; do

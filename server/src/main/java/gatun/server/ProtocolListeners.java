@@ -247,7 +247,8 @@ final class ProtocolListeners {
                 && (console.port().isPresent() || asked.http().bind().enabled())) {
             ConsoleProtocol page = new ConsoleProtocol(
                     inference,
-                    new Surroundings(httpListener, grpcListener, v2, List.of(open, operators), tlsFiles(), () -> listening),
+                    new Surroundings(
+                            httpListener, grpcListener, v2, List.of(open, operators), tlsFiles(), () -> listening),
                     common);
             consolePage = Optional.of(page);
             List<Protocol> all = new ArrayList<>(protocols);

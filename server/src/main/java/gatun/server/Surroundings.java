@@ -4,8 +4,8 @@ package gatun.server;
 import gatun.console.ServerSurroundings;
 import gatun.grpc.GrpcListener;
 import gatun.http.HttpListener;
-import gatun.listener.ConnectionUse;
 import gatun.listener.ConnectionRefusal;
+import gatun.listener.ConnectionUse;
 import gatun.listener.OpenConnections;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
@@ -114,8 +114,7 @@ final class Surroundings implements ServerSurroundings {
     }
 
     private static Connection shown(String protocol, ConnectionUse use) {
-        return new Connection(
-                protocol, use.peer(), use.tls(), use.sinceMillis(), use.requests(), use.inFlight());
+        return new Connection(protocol, use.peer(), use.tls(), use.sinceMillis(), use.requests(), use.inFlight());
     }
 
     @Override

@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import java.util.Collection;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,9 @@ final class ConnectionStreams {
 
     /** Written by the reading thread. */
     private volatile int lastId;
+
+    /** How many calls have begun; written by the reading thread. */
+    private final AtomicLong calls = new AtomicLong();
 
     /** Whether the reading thread, which alone writes it, may be about to add a call. */
     private volatile boolean opening;
@@ -40,6 +44,12 @@ final class ConnectionStreams {
     /** A call begins, whose stream is added next. */
     void beginCall() {
         liveCalls.incrementAndGet();
+        calls.lazySet(calls.getPlain() + 1);
+    }
+
+    /** How many calls have begun. */
+    long calls() {
+        return calls.get();
     }
 
     void add(GrpcStream stream) {

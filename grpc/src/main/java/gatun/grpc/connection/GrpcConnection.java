@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.listener.ConnectionUse;
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
+import gatun.listener.ConnectionUse;
 import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.ReadingPace;
@@ -112,9 +112,7 @@ final class GrpcConnection implements ServerConnection {
 
     /** What it is used for now. For any thread. */
     ConnectionUse use() {
-        // A client numbers its streams 1, 3, 5 and so on (RFC 9113, 5.1.1).
-        return new ConnectionUse(
-                ConnectionUse.peer(peer), secured, sinceMillis, (streams.lastId() + 1) / 2, streams.liveCalls());
+        return new ConnectionUse(ConnectionUse.peer(peer), secured, sinceMillis, streams.calls(), streams.liveCalls());
     }
 
     /** Who sends here, among all who share the buffer pool. */

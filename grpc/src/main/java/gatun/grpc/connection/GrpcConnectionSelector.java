@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.listener.ConnectionUse;
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ChannelTransport;
+import gatun.listener.ConnectionUse;
 import gatun.listener.EarlyBytes;
 import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-import gatun.listener.ConnectionUse;
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
+import gatun.listener.ConnectionUse;
 import gatun.listener.SocketTransport;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-import gatun.listener.ConnectionUse;
 import gatun.listener.AcceptedChannels;
+import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
 import gatun.runtime.logging.AccessLog;
 import io.helidon.common.buffers.BufferData;

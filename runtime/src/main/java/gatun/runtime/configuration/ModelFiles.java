@@ -41,8 +41,10 @@ public final class ModelFiles {
             "pt2", "model.pt2",
             "json", "xgboost.json",
             "ubj", "xgboost.ubj",
-            "model", "xgboost.model",
-            "txt", "model.txt");
+            "model", "xgboost.model");
+
+    /** LightGBM's file, by its whole name: its end is of too much else. */
+    private static final String LIGHTGBM = "model.txt";
 
     /** How the file begins that stands for one in Git's Large File Storage. */
     private static final byte[] POINTER = "version https://git-lfs.github.com/spec/".getBytes(US_ASCII);
@@ -62,6 +64,9 @@ public final class ModelFiles {
      * is no whole model.
      */
     public static Optional<String> looseName(String fileName) {
+        if (fileName.equals(LIGHTGBM)) {
+            return Optional.of(LIGHTGBM);
+        }
         int dot = fileName.lastIndexOf('.');
         return dot > 0 ? Optional.ofNullable(LOOSE.get(fileName.substring(dot + 1))) : Optional.empty();
     }

@@ -8,23 +8,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Says what to do with paths and files that are no model as they lie. For operators; stateless. */
 public final class RepositoryAdvice {
-    /** Programs that copy from the clouds that Triton reads, by the beginning of a path. */
-    private static final Map<String, String> CLOUDS = Map.of(
-            "s3:", "aws s3 sync",
-            "gs:", "gcloud storage rsync -r",
-            "as:", "azcopy sync");
+    /** How addresses in object stores begin. */
+    private static final Set<String> CLOUDS = Set.of("s3:", "gs:", "as:");
 
     private RepositoryAdvice() {}
 
     /** Whether a path is an address in cloud storage. */
     static boolean isInCloud(Path path) {
-        return CLOUDS.containsKey(scheme(path));
+        return CLOUDS.contains(scheme(path));
     }
 
     private static String scheme(Path path) {
@@ -34,12 +31,10 @@ public final class RepositoryAdvice {
 
     /** What to name instead of a path that is no directory; begins with {@code "; "}. */
     public static String insteadOf(Path repository) {
-        String name = repository.toString();
-        String copy = CLOUDS.get(scheme(repository));
-        return copy == null
-                ? "; expected one with a sub-directory for each model"
-                : "; models are not read from cloud storage: copy them to a folder, for example with '" + copy + " "
-                        + name.replaceFirst(":/+", "://") + " DIR', and name that folder";
+        return isInCloud(repository)
+                ? "; expected a folder of this machine: fetch it first with 'gatun pull "
+                        + repository.toString().replaceFirst(":/+", "://") + " DIR', and name that folder"
+                : "; expected one with a sub-directory for each model";
     }
 
     /** What looks like a model in a repository and is none as it lies, and what to do with it. */

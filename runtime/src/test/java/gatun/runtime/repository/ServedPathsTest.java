@@ -33,10 +33,16 @@ class ServedPathsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"m.onnx", "m.pt", "m.pt2", "m.json", "m.ubj", "m.model", "m.txt"})
+    @ValueSource(strings = {"m.onnx", "m.pt", "m.pt2", "m.json", "m.ubj", "m.model"})
     void shouldTakeAFileForAModelThatSomebodyNames(String name) throws IOException {
         Path file = file(name);
         assertThat(ServedPaths.read(file)).isEqualTo(new LooseModel("m", 1, file));
+    }
+
+    @Test
+    void shouldTakeATextForAModelByItsWholeNameOnly() throws IOException {
+        Path file = file("model.txt");
+        assertThat(ServedPaths.read(file)).isEqualTo(new LooseModel("model", 1, file));
     }
 
     @Test
@@ -118,7 +124,7 @@ class ServedPathsTest {
         file(".onnx");
         refuses(".onnx", ErrorCode.INVALID_ARGUMENT, "is no model by its name");
         assertThatThrownBy(() -> ServedPaths.read(Path.of("s3://bucket/models")))
-                .hasMessageContaining("not read from cloud storage");
+                .hasMessageContaining("fetch it first with 'gatun pull s3://");
     }
 
     private void refuses(String path, ErrorCode code, String... texts) {

@@ -141,11 +141,7 @@ class CommandLineIT {
     }
 
     @Test
-    void shouldSayWhatToDoWithARepositoryInTheCloudAndWithLooseFiles() throws Exception {
-        ServerProcess cloud = ServerProcess.run("serve", "--model-repository=gs://bucket", "--http-port=0");
-        assertThat(cloud.awaitExit(Duration.ZERO)).isEqualTo(1);
-        assertThat(cloud.log()).contains("not read from cloud storage", "gcloud storage rsync -r gs://bucket DIR");
-
+    void shouldSayWhatToDoWithLooseFiles() throws Exception {
         Files.createDirectories(folder.resolve("models/lettered/v1"));
         Files.writeString(folder.resolve("models/loose.onnx"), "x");
         ServerProcess loose = ServerProcess.run(
@@ -177,7 +173,8 @@ class CommandLineIT {
                         "--http-port=0",
                         "--grpc-port=0",
                         "--metrics-port=0"),
-                Map.of("GATUN_JAVA_OPTS", "-Xms6m -Xmx6m"));
+                // Its cache needs more than so small a heap.
+                Map.of("GATUN_JAVA_OPTS", "-XX:+IgnoreUnrecognizedVMOptions -XX:AOTMode=off -Xms6m -Xmx6m"));
         assertThat(gatun.awaitExit(Duration.ofSeconds(60))).isEqualTo(Failures.OUT_OF_MEMORY);
     }
 }

@@ -53,8 +53,8 @@ class InitIT {
     @ParameterizedTest
     @CsvSource({
         "pytorch/models/weights_beside/1/model.pt2, kept.pt2, model.pt2, torch_aoti",
-        "trees/models/xgb_regression/1/xgboost.json, houses.json, xgboost.json, fil",
-        "trees/models/lgb_regression/1/model.txt, houses.txt, model.txt, fil",
+        "trees/models/xgb_binary/1/xgboost.json, houses.json, xgboost.json, fil",
+        "trees/models/lgb_regression/1/model.txt, model.txt, model.txt, fil",
         "tensorflow/models/half_plus_two/1, half, model.savedmodel, tensorflow"
     })
     void shouldLayOutTheModelsOfOtherEngines(String example, String name, String laidOut, String engine)

@@ -234,15 +234,21 @@ class ConsolePageIT {
             assertThat(tab.page().locator(".values").first()).containsText("32");
 
             open(tab, "#/models/running_sum/1/try");
-            tab.page().getByLabel("Elements of INPUT").fill("40");
+            tab.page()
+                    .getByLabel("Elements of INPUT", new Page.GetByLabelOptions().setExact(true))
+                    .fill("40");
             tab.button("Ask the model").click();
             assertThat(tab.page().locator(".values")).containsText("40");
             tab.button("Ask the model").click();
             assertThat(tab.page().locator(".values")).containsText("80");
 
             open(tab, "#/models/repeat_int32/1/try");
-            tab.page().getByLabel("Elements of IN").fill("7 8 9");
-            tab.page().getByLabel("Elements of DELAY").fill("1 1 1");
+            tab.page()
+                    .getByLabel("Elements of IN", new Page.GetByLabelOptions().setExact(true))
+                    .fill("7 8 9");
+            tab.page()
+                    .getByLabel("Elements of DELAY", new Page.GetByLabelOptions().setExact(true))
+                    .fill("1 1 1");
             tab.button("Ask the model").click();
             assertThat(panel(tab, "Answer")).containsText("3 responses");
             assertThat(panel(tab, "Answer").locator("li").last()).containsText("9");

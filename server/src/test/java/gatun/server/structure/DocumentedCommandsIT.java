@@ -52,6 +52,7 @@ class DocumentedCommandsIT {
             Map.entry("$(./gatun --print-java) ", "HelloSharedMemoryIT"),
             Map.entry("grpcurl ", "ControlServiceTest"),
             Map.entry("ones='[1,1", "ApplicationIT"),
+            Map.entry("./gatun install pytorch", "TorchIT"),
             Map.entry("tar -xzf gatun-VERSION", "DistributionIT"),
             Map.entry("podman load ", "DistributionIT"),
             Map.entry("source <(gatun completion bash)", "CompletionTest, ManualPageIT"),
@@ -72,7 +73,7 @@ class DocumentedCommandsIT {
     private static final Set<Path> MEASUREMENTS = Set.of(Path.of("docs/performance.md"));
 
     /** Pages whose engine has a library for some processors only. */
-    private static final Set<Path> OF_X86 = Set.of(Path.of("docs/pytorch.md"), Path.of("docs/trees.md"));
+    private static final Set<Path> OF_X86 = Set.of(Path.of("docs/trees.md"));
 
     private static final Pattern MEASUREMENT = Pattern.compile("(?m)^jmh/run (\\w+)");
 

@@ -70,8 +70,10 @@ final class WorkerUse {
         return server.modelMetrics().stream()
                 .filter(metrics -> metrics.name().equals(family))
                 .map(MetricFamily::values)
-                .flatMap(values -> values.stream().filter(value -> value.labels().containsKey(MODEL)))
-                .collect(Collectors.groupingBy(WorkerUse::model, Collectors.summingLong(value -> (long) value.value())));
+                .flatMap(
+                        values -> values.stream().filter(value -> value.labels().containsKey(MODEL)))
+                .collect(
+                        Collectors.groupingBy(WorkerUse::model, Collectors.summingLong(value -> (long) value.value())));
     }
 
     private static String model(MetricValue value) {
