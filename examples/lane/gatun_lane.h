@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ struct gatun_slot {
     uint64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0 for none */
     uint32_t id_bytes;
     uint32_t sequence_bytes;
-    uint8_t pad1[32];
+    uint32_t caller_core; /* the core that is handed over while the caller waits, from 1; 0 for none */
+    uint8_t pad1[28];
     uint32_t code; /* 0, or gRPC's number of an error */
     uint32_t outputs;
     uint64_t version;
@@ -123,6 +125,13 @@ struct gatun_lane {
     size_t data_bytes;
     uint32_t position;
     uint32_t turns[GATUN_SLOTS];
+    int spins; /* whether the last wait did */
+    int under_way; /* requests */
+    int hands_over; /* whether waits hand the core over, and what was learned of that */
+    int waits;
+    int rest;
+    int64_t mean_nanos;
+    int64_t mean_of_sleeps;
     char name[64];
     char error[1024];
 };
@@ -188,6 +197,7 @@ static inline void gatun_lane_close(struct gatun_lane *lane) {
 /* Opens a lane with `data_bytes` of room for tensors. Close it also when this fails. */
 static inline int gatun_lane_open(struct gatun_lane *lane, const char *socket_path, size_t data_bytes) {
     memset(lane, 0, sizeof *lane);
+    lane->rest = 16;
     lane->socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", socket_path);
@@ -252,6 +262,9 @@ static inline long gatun_futex(uint32_t *word, int operation, uint32_t value, co
 static inline void gatun_lane_submit(struct gatun_lane *lane, int slot, int command) {
     if (command == GATUN_INFER) {
         lane->turns[slot]++;
+        lane->under_way++;
+        int alone = lane->under_way == 1 && !lane->spins;
+        gatun_slot(lane, slot)->caller_core = lane->hands_over && alone ? (uint32_t) sched_getcpu() + 1 : 0;
         gatun_slot(lane, slot)->client_asleep = 0;
     }
     if (command != GATUN_CANCEL) {
@@ -268,6 +281,30 @@ static inline void gatun_lane_submit(struct gatun_lane *lane, int slot, int comm
     }
 }
 
+/* Learns whether handing the core over takes less than a sleep: each is measured for a while, and tried again later. */
+static inline void gatun_lane_learn(struct gatun_lane *lane, int64_t nanos) {
+    lane->waits++;
+    if (lane->hands_over && lane->waits <= 4) {
+        return; /* the server has to learn of the core */
+    }
+    int64_t mean = lane->mean_nanos;
+    lane->mean_nanos = mean == 0 ? nanos : mean + ((nanos < 8 * mean ? nanos : 8 * mean) - mean) / 16;
+    if (lane->waits < (lane->hands_over ? 12 : lane->rest)) {
+        return;
+    }
+    if (!lane->hands_over) {
+        lane->mean_of_sleeps = lane->mean_nanos;
+        lane->rest = lane->rest < 4096 ? 2 * lane->rest : 4096;
+    } else if (lane->waits >= 4096) {
+        lane->rest = 16;
+    } else if (lane->mean_nanos <= lane->mean_of_sleeps) {
+        return;
+    }
+    lane->hands_over = !lane->hands_over;
+    lane->waits = 0;
+    lane->mean_nanos = 0;
+}
+
 /* Waits for an answer: looks for `spin_nanos`, and sleeps then. Returns the slot's state, GATUN_DONE or GATUN_MORE; -1
  * when the server has ended. */
 static inline int gatun_lane_wait(struct gatun_lane *lane, int slot, long spin_nanos) {
@@ -275,17 +312,24 @@ static inline int gatun_lane_wait(struct gatun_lane *lane, int slot, long spin_n
     struct timespec begin;
     struct timespec now;
     uint32_t state;
-    if (spin_nanos > 0) {
-        clock_gettime(CLOCK_MONOTONIC, &begin);
+    lane->spins = spin_nanos > 0;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (lane->spins) {
         do {
             for (int i = 0; i < 16; i++) {
                 state = __atomic_load_n(&answer->state, __ATOMIC_ACQUIRE);
                 if (state != GATUN_FILLED) {
+                    lane->under_way -= state == GATUN_DONE;
                     return (int) state;
                 }
             }
             clock_gettime(CLOCK_MONOTONIC, &now);
         } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < spin_nanos);
+    }
+    for (int i = 0; answer->caller_core != 0 && i < 3; i++) {
+        if (__atomic_load_n(&answer->state, __ATOMIC_SEQ_CST) == GATUN_FILLED) {
+            sched_yield();
+        }
     }
     /* The connection ends with the server, and nothing else tells: a sleep is short for that. */
     const struct timespec look = {.tv_nsec = 50 * 1000 * 1000};
@@ -299,6 +343,12 @@ static inline int gatun_lane_wait(struct gatun_lane *lane, int slot, long spin_n
             snprintf(lane->error, sizeof lane->error, "the server has ended the lane");
             return -1;
         }
+    }
+    int alone = lane->under_way == 1;
+    lane->under_way -= state == GATUN_DONE;
+    if (alone && spin_nanos <= 0) {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        gatun_lane_learn(lane, (now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec);
     }
     return (int) state;
 }

@@ -22,12 +22,14 @@ public final class ThreadCore {
     private static final FunctionDescriptor AFFINITY = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
     private static final MethodHandle GET_AFFINITY = function("sched_getaffinity", AFFINITY);
     private static final MethodHandle SET_AFFINITY = function("sched_setaffinity", AFFINITY);
+    // int sched_yield(void)
+    private static final MethodHandle YIELD = function("sched_yield", FunctionDescriptor.of(JAVA_INT));
 
     /**
      * Bytes of a set of cores, a bit for each; a machine with more has a kernel that refuses, and its threads stay
      * where they are.
      */
-    private static final int SET_BYTES = 1024;
+    static final int SET_BYTES = 1024;
 
     private static final int THIS_THREAD = 0;
 
@@ -73,17 +75,61 @@ public final class ThreadCore {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment allowed = arena.allocate(SET_BYTES, Long.BYTES);
-            byte bit = (byte) (1 << core % Byte.SIZE);
-            if (!read(allowed) || (allowed.get(JAVA_BYTE, core / Byte.SIZE) & bit) == 0) {
+            if (!read(allowed) || !contains(allowed, core)) {
                 return false;
             }
             MemorySegment only = arena.allocate(SET_BYTES, Long.BYTES);
-            only.set(JAVA_BYTE, core / Byte.SIZE, bit);
+            only.set(JAVA_BYTE, core / Byte.SIZE, (byte) (1 << core % Byte.SIZE));
             boolean moved = write(only);
             return write(allowed) && moved;
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }
+    }
+
+    /**
+     * Lets another thread that waits for the calling thread's core run there, of whatever process; returns at once where
+     * none waits. A virtual thread gives its carrier's core.
+     */
+    public static void handOver() {
+        try {
+            int ignored = (int) YIELD.invokeExact();
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
+    }
+
+    /** Whether the calling thread may run on {@code core}, and on others; {@code allowed} is filled with all of them. */
+    static boolean isOneOfSeveral(int core, MemorySegment allowed) {
+        if (core >= SET_BYTES * Byte.SIZE) {
+            return false;
+        }
+        try {
+            return read(allowed) && contains(allowed, core) && count(allowed) > 1;
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
+    }
+
+    /** Lets the calling thread run on these cores and no others; false where the system refuses. */
+    static boolean allow(MemorySegment cores) {
+        try {
+            return write(cores);
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
+    }
+
+    private static boolean contains(MemorySegment set, int core) {
+        return (set.get(JAVA_BYTE, core / Byte.SIZE) & 1 << core % Byte.SIZE) != 0;
+    }
+
+    private static int count(MemorySegment set) {
+        int count = 0;
+        for (long offset = 0; offset < SET_BYTES; offset += Long.BYTES) {
+            count += Long.bitCount(set.get(JAVA_LONG, offset));
+        }
+        return count;
     }
 
     private static boolean read(MemorySegment set) throws Throwable {

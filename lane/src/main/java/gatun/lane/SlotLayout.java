@@ -25,6 +25,11 @@ public final class SlotLayout {
     public static final long ID_BYTES = REQUEST + 24;
     /** Bytes of the sequence's name, 32 bits; it follows the id. */
     public static final long SEQUENCE_BYTES = REQUEST + 28;
+    /**
+     * The core that the client submits from, counted from 1, where it hands that core over while it waits, 32 bits; 0
+     * where it sleeps or spins. The server may answer from there, and need not.
+     */
+    public static final long CALLER_CORE = REQUEST + 32;
 
     /** Where the answer's numbers begin. */
     public static final long ANSWER = 128;

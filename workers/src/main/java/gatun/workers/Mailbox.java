@@ -7,11 +7,14 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import gatun.bindings.Futex;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CallerCore;
+import gatun.memory.threads.HandOver;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 
 /**
  * A place in shared memory where the server and a thread of a worker take turns: one writes a frame and gives the turn
@@ -53,6 +56,9 @@ public final class Mailbox implements AutoCloseable {
     private static final long WORKER_SLEEPS = 128;
     private static final long STOP = 192;
     private static final long LENGTH = 256;
+    /** The core that the server hands over while it waits, from 1; 0 for none. */
+    private static final long CALLER_CORE = 260;
+
     private static final long FRAME = 320;
 
     /** The memory of one; a page costs nothing before its first use. */
@@ -66,6 +72,18 @@ public final class Mailbox implements AutoCloseable {
     private final MemorySegment timespec = arena.allocate(Futex.TIMESPEC_BYTES, Long.BYTES);
     private final FrameWriter writer = new FrameWriter();
     private final long spinNanos;
+
+    // Of the server's side: how it waits, without making anything.
+    private final HandOver handOver = new HandOver();
+    private final IntPredicate isWaiting = this::isWaiting;
+    private int core = HandOver.NO_CORE;
+    private long postedNanos;
+
+    // Of the worker's.
+    private final CallerCore place = new CallerCore();
+    private final Runnable sleep = this::sleepWhileNothingIsToDo;
+    private Turn beforeSleep = Turn.IDLE;
+
     private byte[] bytes = new byte[512];
 
     /**
@@ -100,6 +118,11 @@ public final class Mailbox implements AutoCloseable {
         }
         MemorySegment.copy(frame.array(), frame.arrayOffset(), memory, JAVA_BYTE, FRAME, byteSize);
         memory.set(JAVA_INT, LENGTH, byteSize);
+        if (turn.isWorkers()) {
+            core = spinNanos > 0 ? HandOver.NO_CORE : handOver.core();
+            memory.set(JAVA_INT, CALLER_CORE, core + 1);
+            postedNanos = System.nanoTime();
+        }
         int before = (int) WORD.getVolatile(memory, TURN);
         if (before == Turn.ENDED.ordinal() || !WORD.compareAndSet(memory, TURN, before, turn.ordinal())) {
             return false;
@@ -133,28 +156,32 @@ public final class Mailbox implements AutoCloseable {
      * @return the turn; IDLE when the time was over
      */
     public Turn awaitServer(long limitNanos) {
-        return await(SERVER_SLEEPS, limitNanos);
-    }
-
-    /** Waits for the worker's turn. */
-    public Turn awaitWorker() {
-        return await(WORKER_SLEEPS, 0);
-    }
-
-    private Turn await(long sleeps, long limitNanos) {
-        boolean server = sleeps == SERVER_SLEEPS;
         long begun = System.nanoTime();
         Turn turn = turn();
-        while (!isFor(server, turn) && System.nanoTime() - begun < spinNanos) {
+        while (!turn.isServers() && System.nanoTime() - begun < spinNanos) {
             Thread.onSpinWait();
             turn = turn();
         }
-        if (isFor(server, turn)) {
-            return turn;
+        if (core >= 0) {
+            HandOver.await(isWaiting, 0);
+            turn = turn();
         }
-        WORD.setVolatile(memory, sleeps, 1);
+        if (!turn.isServers()) {
+            turn = sleepUntilServers(begun, limitNanos);
+        }
+        handOver.noteWait(System.nanoTime() - postedNanos);
+        return turn;
+    }
+
+    private boolean isWaiting(int number) {
+        return !turn().isServers();
+    }
+
+    private Turn sleepUntilServers(long begun, long limitNanos) {
+        WORD.setVolatile(memory, SERVER_SLEEPS, 1);
         try {
-            for (turn = turn(); !isFor(server, turn); turn = turn()) {
+            Turn turn;
+            for (turn = turn(); !turn.isServers(); turn = turn()) {
                 if (limitNanos == 0) {
                     Futex.await(memory.address() + TURN, turn.ordinal());
                     continue;
@@ -167,12 +194,39 @@ public final class Mailbox implements AutoCloseable {
             }
             return turn;
         } finally {
-            WORD.setVolatile(memory, sleeps, 0);
+            WORD.setVolatile(memory, SERVER_SLEEPS, 0);
         }
     }
 
-    private static boolean isFor(boolean server, Turn turn) {
-        return server ? turn.isServers() : turn.isWorkers();
+    /** Waits for the worker's turn. */
+    public Turn awaitWorker() {
+        long begun = System.nanoTime();
+        Turn turn = turn();
+        while (!turn.isWorkers() && System.nanoTime() - begun < spinNanos) {
+            Thread.onSpinWait();
+            turn = turn();
+        }
+        if (!turn.isWorkers()) {
+            turn = sleepUntilWorkers();
+        }
+        place.noteCaller(this, memory.get(JAVA_INT, CALLER_CORE) - 1);
+        return turn;
+    }
+
+    private Turn sleepUntilWorkers() {
+        WORD.setVolatile(memory, WORKER_SLEEPS, 1);
+        try {
+            for (beforeSleep = turn(); !beforeSleep.isWorkers(); beforeSleep = turn()) {
+                place.sleep(sleep);
+            }
+            return beforeSleep;
+        } finally {
+            WORD.setVolatile(memory, WORKER_SLEEPS, 0);
+        }
+    }
+
+    private void sleepWhileNothingIsToDo() {
+        Futex.await(memory.address() + TURN, beforeSleep.ordinal());
     }
 
     private Turn turn() {

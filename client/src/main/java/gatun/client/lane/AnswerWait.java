@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
 
 /**
  * Waits for answers in slots: spins where that is wanted, and sleeps on the slot's own word. A virtual thread would hold
@@ -31,6 +32,9 @@ final class AnswerWait {
     private final LaneMemory memory;
     private final String address;
     private final MemorySegment timespecs;
+
+    /** Whether a slot has no answer yet; made once, so that a call makes none. */
+    final IntPredicate isWaiting = this::isWaiting;
 
     AnswerWait(LaneMemory memory, int slots, String address) {
         this.memory = memory;

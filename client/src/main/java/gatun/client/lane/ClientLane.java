@@ -16,6 +16,7 @@ import gatun.lane.SlotLayout;
 import gatun.lane.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.HandOver;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,6 +38,8 @@ final class ClientLane implements AutoCloseable {
     private static final LaneGeometry GEOMETRY = new LaneGeometry(SLOTS, TENSORS, 0);
     /** Below the server's own limit, so that another is always dropped before there is no room. */
     private static final int PREPARED = 200;
+    /** What {@link #users} counts while one call is under way. */
+    private static final int ALONE = 2;
 
     private final LaneControl control;
     private final String address;
@@ -45,6 +48,7 @@ final class ClientLane implements AutoCloseable {
     private final LaneControl.OpenLane opened;
     private final SlotPool slots;
     private final AnswerWait waits;
+    private final HandOver handOver = new HandOver();
     private final int[] turns = new int[SLOTS];
     /** Who uses the memory: this, until it is closed, and calls. */
     private final AtomicInteger users = new AtomicInteger(1);
@@ -170,8 +174,17 @@ final class ClientLane implements AutoCloseable {
             int slot = slots.acquire(deadline, address);
             boolean answered = false;
             try {
-                submit(slot, prepared, deadline);
+                long begun = System.nanoTime();
+                boolean alone = spinNanos == 0 && users.get() == ALONE;
+                int core = alone ? handOver.core() : HandOver.NO_CORE;
+                submit(slot, prepared, deadline, core);
+                if (core >= 0) {
+                    HandOver.await(waits.isWaiting, slot);
+                }
                 waits.await(slot, deadline, spinNanos, request);
+                if (alone) {
+                    handOver.noteWait(System.nanoTime() - begun);
+                }
                 answered = true;
                 return prepared.answers().read(memory, memory.slotOffset(slot));
             } finally {
@@ -186,9 +199,9 @@ final class ClientLane implements AutoCloseable {
         }
     }
 
-    private void submit(int slot, LaneRequest prepared, Deadline deadline) {
+    private void submit(int slot, LaneRequest prepared, Deadline deadline, int core) {
         long offset = memory.slotOffset(slot);
-        prepared.write(memory, offset, deadline.isSet() ? deadline.at() | 1 : 0);
+        prepared.write(memory, offset, deadline.isSet() ? deadline.at() | 1 : 0, core);
         memory.setInt(offset + SlotLayout.CLIENT_ASLEEP, 0);
         turns[slot] = (turns[slot] + 1) & RingEntry.TURNS - 1;
         memory.state(slot, SlotState.FILLED);

@@ -116,14 +116,16 @@ final class LaneRequest {
      * Writes all of it into a slot.
      *
      * @param deadline a reading of {@link System#nanoTime}; 0 for none
+     * @param core the core that is handed over while the call waits; negative for none
      */
-    void write(LaneMemory memory, long slotOffset, long deadline) {
+    void write(LaneMemory memory, long slotOffset, long deadline, int core) {
         memory.setInt(slotOffset + SlotLayout.PREPARED, prepared.number());
         memory.setInt(slotOffset + SlotLayout.FLAGS, flags);
         memory.setLong(slotOffset + SlotLayout.SEQUENCE, sequence);
         memory.setLong(slotOffset + SlotLayout.DEADLINE, deadline);
         memory.setInt(slotOffset + SlotLayout.ID_BYTES, idBytes);
         memory.setInt(slotOffset + SlotLayout.SEQUENCE_BYTES, texts.length - idBytes);
+        memory.setInt(slotOffset + SlotLayout.CALLER_CORE, core + 1);
         if (texts.length > 0) {
             memory.setBytes(slotOffset + SlotLayout.REQUEST_TEXT, texts, texts.length);
         }

@@ -3,6 +3,7 @@ package gatun.server.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.bindings.ThreadCore;
 import gatun.lane.LaneGeometry;
 import gatun.lane.RingEntry;
 import gatun.lane.SlotLayout;
@@ -12,9 +13,12 @@ import gatun.server.harness.ServerProcess;
 import gatun.testing.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -93,6 +97,57 @@ class LaneLimitsIT {
             lane.close();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void shouldAnswerWhateverCoreACallerNames() throws Exception {
+        int[] cores = {1, Integer.MIN_VALUE, -1, 0, 2, 1 << 13, (1 << 13) + 1, Integer.MAX_VALUE};
+        try (RawLane lane = RawLane.open(socket);
+                RawLane other = RawLane.open(socket)) {
+            int simple = lane.prepareSimple();
+            int others = other.prepareSimple();
+            for (int core : cores) {
+                for (int i = 0; i < 20; i++) {
+                    inferFrom(core, lane, simple);
+                }
+                inferFrom(cores[0], other, others);
+            }
+        }
+    }
+
+    @Test
+    void shouldBindNoThreadButTheOneThatSleepsAtTheLane() throws Exception {
+        Path process = Path.of("/proc", Long.toString(server.handle().pid()));
+        String everywhere = field(process, "Cpus_allowed_list:").orElseThrow();
+        try (RawLane lane = RawLane.open(socket);
+                Stream<Path> threads = Files.list(process.resolve("task"))) {
+            int simple = lane.prepareSimple();
+            for (int i = 0; i < 200; i++) {
+                inferFrom(1 + ThreadCore.allowed().nextSetBit(0), lane, simple);
+            }
+
+            assertThat(threads.filter(thread -> field(thread, "Cpus_allowed_list:")
+                                    .filter(cores -> !cores.equals(everywhere))
+                                    .isPresent())
+                            .flatMap(thread -> field(thread, "Name:").stream()))
+                    .isSubsetOf("Name:\tlane-0");
+        }
+    }
+
+    private static void inferFrom(int core, RawLane lane, int prepared) {
+        lane.fillSimple(0, prepared, 0);
+        lane.memory.setInt(lane.memory.slotOffset(0) + SlotLayout.CALLER_CORE, core);
+        lane.infer(0);
+        lane.assertSimple(0, 0);
+    }
+
+    /** A line of a thread's status; empty when it has ended. */
+    private static Optional<String> field(Path thread, String name) {
+        try (Stream<String> lines = Files.lines(thread.resolve("status"))) {
+            return lines.filter(line -> line.startsWith(name)).findFirst();
+        } catch (IOException | UncheckedIOException e) {
+            return Optional.empty();
         }
     }
 

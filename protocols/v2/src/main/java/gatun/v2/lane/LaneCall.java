@@ -113,6 +113,11 @@ final class LaneCall implements Runnable {
         return prepared;
     }
 
+    /** The core that the client hands over while it waits; negative where it does not. For the lane's thread. */
+    int callerCore() {
+        return slotRequest.callerCore();
+    }
+
     /** Goes on after an answer. For the lane's thread. */
     void proceed(int entryTurn) {
         if (entryTurn == turn) {

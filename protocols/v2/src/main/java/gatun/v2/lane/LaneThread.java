@@ -2,6 +2,8 @@
 package gatun.v2.lane;
 
 import gatun.lane.ServerSleep;
+import gatun.memory.threads.CallerCore;
+import gatun.memory.threads.HandOver;
 import gatun.memory.threads.SupervisedThread;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,13 +109,13 @@ final class LaneThread {
         added.clear();
     }
 
-    private void sleep() {
+    private void sleep(CallerCore place) {
         sleep.begin();
         for (Lane lane : lanes) {
             sleep.add(lane.memory());
         }
         if (!changed && !hasEntry()) {
-            sleep.sleep();
+            place.sleep(sleep::sleep);
         }
     }
 
@@ -153,6 +155,7 @@ final class LaneThread {
         /** Even while it looks, odd while it runs a request, {@link #REPLACED} when another looks. */
         private final AtomicLong turn = new AtomicLong();
 
+        private final CallerCore place = new CallerCore();
         private long seenTurn;
 
         void start() {
@@ -186,7 +189,7 @@ final class LaneThread {
                 if (worked) {
                     workEndedNanos = spinNanos > 0 ? System.nanoTime() : 0;
                 } else if (spinNanos == 0 || !spin()) {
-                    sleep();
+                    sleep(place);
                 }
             }
         }
@@ -216,10 +219,12 @@ final class LaneThread {
         private boolean run(Lane lane, LaneCall call) {
             PreparedRequest request = call.taken();
             if (request != null && !isShort(lane, request)) {
+                place.noteCaller(lane, HandOver.NO_CORE);
                 request.runLength().beginElsewhere();
                 others.execute(call);
                 return true;
             }
+            place.noteCaller(lane, lane.hasEntry() ? HandOver.NO_CORE : call.callerCore());
             long before = turn.get();
             turn.set(before + 1);
             watch.wakeUp();

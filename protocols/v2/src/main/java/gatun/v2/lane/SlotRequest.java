@@ -117,6 +117,11 @@ final class SlotRequest {
         return deadline() != 0 && System.nanoTime() - deadline() >= 0;
     }
 
+    /** The core that the client hands over while it waits, from 0; negative where it does not. */
+    int callerCore() {
+        return low(word(SlotLayout.CALLER_CORE)) - 1;
+    }
+
     /** The region of tensor {@code index}. */
     int region(int index) {
         return low(tensorWord(index, SlotLayout.REGION));
