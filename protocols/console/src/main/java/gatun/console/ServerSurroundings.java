@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console;
 
+import gatun.listener.ConnectionUse;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
@@ -21,13 +22,9 @@ public interface ServerSurroundings {
      * A connection that is open.
      *
      * @param protocol {@code http} or {@code grpc}
-     * @param peer the client's address
-     * @param tls whether TLS is spoken on it
-     * @param sinceMillis when it came, in milliseconds since 1970
-     * @param requests how many requests have come over it
-     * @param inFlight how many of them are not answered yet
+     * @param use what it is used for now
      */
-    record Connection(String protocol, String peer, boolean tls, long sinceMillis, long requests, int inFlight) {}
+    record Connection(String protocol, ConnectionUse use) {}
 
     /**
      * Some of the connections that are open.

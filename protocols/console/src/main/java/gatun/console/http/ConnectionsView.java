@@ -3,6 +3,7 @@ package gatun.console.http;
 
 import gatun.console.ServerSurroundings;
 import gatun.http.json.JsonWriter;
+import gatun.listener.ConnectionUse;
 
 /** Who is connected. Safe for any thread. */
 final class ConnectionsView {
@@ -21,13 +22,16 @@ final class ConnectionsView {
         ServerSurroundings.ConnectionList list = surroundings.connections(SHOWN);
         json.object().array("connections");
         for (ServerSurroundings.Connection connection : list.connections()) {
+            ConnectionUse use = connection.use();
             json.object()
                     .member("protocol", connection.protocol())
-                    .member("peer", connection.peer())
-                    .member("sinceMillis", connection.sinceMillis())
-                    .member("requests", connection.requests())
-                    .member("inFlight", connection.inFlight())
-                    .member("tls", connection.tls())
+                    .member("peer", use.peer())
+                    .member("sinceMillis", use.sinceMillis())
+                    .member("requests", use.requests())
+                    .member("inFlight", use.inFlight())
+                    .member("bytesIn", use.bytesIn())
+                    .member("bytesOut", use.bytesOut())
+                    .member("tls", use.tls())
                     .endObject();
         }
         json.endArray()
