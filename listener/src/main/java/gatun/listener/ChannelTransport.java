@@ -62,8 +62,7 @@ public final class ChannelTransport implements SocketTransport {
 
     @Override
     public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
-        transferred.sent(
-                end - first == 1 ? channel.write(sources[first]) : channel.write(sources, first, end - first));
+        transferred.sent(end - first == 1 ? channel.write(sources[first]) : channel.write(sources, first, end - first));
     }
 
     @Override

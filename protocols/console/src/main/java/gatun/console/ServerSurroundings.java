@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** What is around a server that the console tells of. Safe for any thread; asked once a second at most. */
 public interface ServerSurroundings {
@@ -46,6 +47,21 @@ public interface ServerSurroundings {
     record Lane(long number, OptionalLong owner, long byteSize, int slots, int inFlight) {}
 
     /**
+     * Files of models that are fetched together.
+     *
+     * @param models their names, as far as they are known
+     * @param bytes how many bytes have come
+     * @param totalBytes the size of all
+     * @param beganMillis when the first was asked for, in milliseconds since 1970
+     */
+    record Fetch(Set<String> models, long bytes, long totalBytes, long beganMillis) {
+        /** Keeps a copy. */
+        public Fetch {
+            models = Set.copyOf(models);
+        }
+    }
+
+    /**
      * A certificate that the server shows its clients.
      *
      * @param file where it lies
@@ -67,6 +83,9 @@ public interface ServerSurroundings {
 
     /** The lanes. */
     List<Lane> lanes();
+
+    /** What is fetched from object stores now. */
+    List<Fetch> fetches();
 
     /** The certificates, as they are now. */
     List<Certificate> certificates();

@@ -272,7 +272,7 @@ class ConsolePageIT {
             tab.button("Instances …").click();
             tab.page().getByRole(AriaRole.SPINBUTTON).fill("3");
             tab.button("Change").click();
-            assertThat(tab.page().locator(".tile").last()).hasText("Instances3");
+            assertThat(tab.page().locator(".tile").last()).containsText("Instances3");
 
             tab.button("Unload …").click();
             tab.button("Unload").click();
@@ -329,9 +329,19 @@ class ConsolePageIT {
             assertThat(tab.heading("Try " + HOSTILE)).isVisible();
             tab.button("curl").click();
             assertThat(tab.page().locator(".snippet")).containsText("<b>IN</b>");
+            tab.page().getByLabel("Elements of <b>IN</b>").fill("<i>text</i>");
+            tab.button("Ask the model").click();
+            assertThat(tab.page().locator(".values")).containsText("<i>text</i>");
+            open(tab, address);
+            tab.button("Unload …").click();
+            tab.button("Unload").click();
+            assertThat(tab.page().locator(".title .state")).hasText("Unavailable");
+            tab.button("Load").click();
+            assertThat(tab.page().locator(".title .state")).hasText("Ready");
             open(tab, "#/models/broken/1");
             shows(tab, "broken");
-            assertThat(tab.page().locator("main img, main script")).hasCount(0);
+            assertThat(tab.page().locator("main img, main i, main b:not(.legend b), main script"))
+                    .hasCount(0);
         }
     }
 

@@ -21,10 +21,12 @@ import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class ConsoleIT {
     private static final String ODD = "<script>alert(1)\"ü\u2028";
+    private static final String ENCODED = "a b%41+<i>\"ü";
     private static final String INFER =
             "{\"id\":\"mine\",\"inputs\":[{\"name\":\"IN\",\"shape\":[1],\"datatype\":" + "\"INT32\",\"data\":[5]}]}";
 
@@ -54,6 +57,17 @@ class ConsoleIT {
         models.delay("slow", 30);
         models.delay(ODD, 0);
         models.delay("unloaded", 0);
+        models.delay(ENCODED, 0);
+        models.delay("slower", 3000);
+        models.delay("warmed", 20);
+        String warmUp = """
+                model_warmup [ {
+                    name: "long" batch_size: 1 count: 150
+                    inputs { key: "IN" value: { data_type: TYPE_INT32 dims: [ 1 ] zero_data: true } } } ]
+                """;
+        String two = "instance_group [ { kind: KIND_CPU count: 2 } ]";
+        models.config("warmed", Files.readString(folder.resolve("warmed/config.pbtxt")) + warmUp + two);
+        models.config("slower", Files.readString(folder.resolve("slower/config.pbtxt")) + two);
         models.simple("simple", "", 1, 2);
         models.delay("broken", 0);
         models.config("broken", "backend: \"delay\" input [ { name: \"IN\" data_type: TYPE_INT32 } ]");
@@ -69,6 +83,7 @@ class ConsoleIT {
                 "--model-control-mode=explicit",
                 "--load-model=apart",
                 "--load-model=slow",
+                "--load-model=slower",
                 "--load-model=simple",
                 "--load-model=broken",
                 "--load-model=" + ODD,
@@ -112,8 +127,11 @@ class ConsoleIT {
     }
 
     private static String path(String model) {
-        return "/v2/console/models/"
-                + URLEncoder.encode(model, StandardCharsets.UTF_8).replace("+", "%20");
+        return "/v2/console/models/" + encoded(model);
+    }
+
+    private static String encoded(String model) {
+        return URLEncoder.encode(model, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
     @Test
@@ -191,7 +209,10 @@ class ConsoleIT {
     void shouldTellOfProcessesThatServeModels() {
         server.expectErrors();
         Await.until("the memory of a process", () -> model("apart").has("memoryBytes"));
+        assertThat(model("apart").get("memoryIs").getAsString()).isEqualTo("resident");
         assertThat(model("slow").has("memoryBytes")).isFalse();
+        assertThat(model("simple").get("memoryIs").getAsString()).isEqualTo("estimated");
+        assertThat(model("simple").get("memoryBytes").getAsLong()).isPositive();
         server.descendants("engine-process").forEach(ProcessHandle::destroyForcibly);
         Await.until("an alert", () -> find(overview().getAsJsonArray("alerts"), "code", "worker-restarted")
                 .isPresent());
@@ -219,6 +240,55 @@ class ConsoleIT {
         assertThat(get(path("absent") + "/versions/7/history").statusCode()).isEqualTo(404);
         assertThat(get("/v2/console/none").statusCode()).isEqualTo(404);
         assertThat(http.post("/v2/console/overview", "").statusCode()).isEqualTo(405);
+    }
+
+    @Test
+    void shouldAskAndLoadAModelWhoseNameIsEncodedInPaths() {
+        String name = encoded(ENCODED);
+        assertThat(http.post("/v2/repository/models/" + name + "/load", "").statusCode())
+                .isEqualTo(200);
+        assertThat(model(ENCODED).get("state").getAsString()).isEqualTo("READY");
+        JsonObject answer = JsonParser.parseString(
+                        http.post("/v2/models/" + name + "/infer", INFER).body())
+                .getAsJsonObject();
+        assertThat(answer.get("model_name").getAsString()).isEqualTo(ENCODED);
+        assertThat(http.post("/v2/repository/models/" + name + "/unload", "").statusCode())
+                .isEqualTo(200);
+        Await.until(
+                "the unload",
+                () -> http.post("/v2/models/" + name + "/infer", INFER).statusCode() == 400);
+        HttpResponse<String> outside = http.post("/v2/repository/models/..%2F..%2Fsimple/load", "");
+        assertThat(outside.statusCode()).as(outside.body()).isEqualTo(400);
+        assertThat(outside.body()).contains("../../simple");
+    }
+
+    @Test
+    void shouldTellHowFarALoadIs() {
+        CompletableFuture<HttpResponse<String>> load =
+                CompletableFuture.supplyAsync(() -> http.post("/v2/repository/models/warmed/load", ""));
+        Await.until("the phase", () -> Optional.ofNullable(model("warmed").getAsJsonObject("loading"))
+                .filter(loading -> loading.get("phase").getAsString().equals("warming-up"))
+                .isPresent());
+        JsonObject warmed = model("warmed");
+        assertThat(warmed.get("state").getAsString()).isEqualTo("LOADING");
+        assertThat(warmed.get("loadingMillis").getAsLong()).isNotNegative();
+        JsonObject loading = warmed.getAsJsonObject("loading");
+        assertThat(loading.get("instances").getAsInt()).isEqualTo(2);
+        assertThat(loading.get("instancesReady").getAsInt()).isBetween(0, 1);
+        assertThat(load.join().statusCode()).isEqualTo(200);
+        assertThat(model("warmed").has("loading")).isFalse();
+    }
+
+    @Test
+    void shouldTellWhichInstancesAreBusy() {
+        CompletableFuture<HttpResponse<String>> answer =
+                CompletableFuture.supplyAsync(() -> http.post("/v2/models/slower/infer", INFER));
+        Await.until("a busy instance", () -> model("slower").get("busyInstances").getAsInt() == 1);
+        assertThat(model("slower").get("instances").getAsInt()).isEqualTo(2);
+        assertThat(answer.join().statusCode()).isEqualTo(200);
+        Await.until("an idle one", () -> model("slower").get("busyInstances").getAsInt() == 0);
+        assertThat(json(path("slower") + "/history").getAsJsonObject("series").getAsJsonArray("busyInstances"))
+                .anyMatch(value -> !value.isJsonNull() && value.getAsInt() == 1);
     }
 
     @Test
@@ -312,6 +382,8 @@ class ConsoleIT {
             assertThat(region.get("kind").getAsString()).isEqualTo("posix");
             assertThat(region.get("byteSize").getAsLong()).isEqualTo(4096);
             assertThat(region.get("leases").getAsInt()).isZero();
+            assertThat(region.getAsJsonObject("owner").get("user").getAsString())
+                    .isEqualTo(System.getProperty("user.name"));
             http.unregister("mine");
         }
         JsonObject connections = json("/v2/console/connections");
@@ -319,6 +391,9 @@ class ConsoleIT {
         JsonObject connection = connections.getAsJsonArray("connections").get(0).getAsJsonObject();
         assertThat(connection.get("peer").getAsString()).startsWith("127.0.0.1:");
         assertThat(connection.get("requests").getAsLong()).isPositive();
+        // This very request is one of them; its response is not sent yet.
+        assertThat(connection.get("bytesIn").getAsLong()).isGreaterThan(50);
+        assertThat(connection.get("bytesOut").getAsLong()).isPositive();
     }
 
     @Test

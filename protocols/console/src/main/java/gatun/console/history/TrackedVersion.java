@@ -33,7 +33,7 @@ final class TrackedVersion {
     private double requestRate;
     private double failureRate;
     private double inferenceRate;
-    private long pending;
+    private ModelStatistics.Occupancy occupancy = ModelStatistics.Occupancy.NONE;
     private long lastBusy;
 
     /** When the version went, in seconds; 0 while it is there. */
@@ -116,19 +116,20 @@ final class TrackedVersion {
         requestRate = answered / seconds;
         failureRate = failed / seconds;
         inferenceRate = items / seconds;
-        pending = now.totals().pendingRequestCount();
+        occupancy = now.totals().occupancy();
         Measured own = measured;
         if (own != null) {
             own.last[place] = Durations.NONE;
         }
-        if (answered > 0 || failed > 0 || pending > 0) {
+        if (answered > 0 || failed > 0 || !occupancy.equals(ModelStatistics.Occupancy.NONE)) {
             lastBusy = second;
             Minute minute = history.minute(second);
             int at = (int) (second % Minute.SECONDS);
             minute.values(Series.REQUESTS_PER_SECOND)[at] = (float) requestRate;
             minute.values(Series.FAILURES_PER_SECOND)[at] = (float) failureRate;
-            minute.values(Series.PENDING)[at] = pending;
+            minute.values(Series.PENDING)[at] = occupancy.pendingRequestCount();
             minute.values(Series.INSTANCES)[at] = instances.getAsInt();
+            minute.values(Series.BUSY_INSTANCES)[at] = occupancy.busyInstanceCount();
             if (runs > 0) {
                 minute.values(Series.MEAN_BATCH)[at] = (float) items / runs;
             }
@@ -198,7 +199,7 @@ final class TrackedVersion {
                 requestRate,
                 failureRate,
                 inferenceRate,
-                pending,
+                occupancy,
                 any ? OptionalLong.of(latencies.quantileNanos(0.5)) : OptionalLong.empty(),
                 any ? OptionalLong.of(latencies.quantileNanos(0.99)) : OptionalLong.empty(),
                 runs == 0 ? OptionalDouble.empty() : OptionalDouble.of((double) items / runs),

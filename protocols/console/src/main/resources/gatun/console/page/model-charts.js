@@ -39,6 +39,7 @@ const FIGURES = [
         lines: [
             ['pending', 'Waiting', 'line-queue'],
             ['instances', 'Instances', 'line-engine'],
+            ['busyInstances', 'Busy', 'line-main'],
         ],
     },
 ];

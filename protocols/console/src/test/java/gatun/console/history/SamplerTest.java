@@ -51,7 +51,7 @@ class SamplerTest {
                                 new ModelStatistics.Failures(0, 0, 0, 0, 0),
                                 new ModelStatistics.StageNanos(0, 0, 0, 0, 0),
                                 0,
-                                0,
+                                ModelStatistics.Occupancy.NONE,
                                 0),
                         requests == 0 ? List.of() : List.of(new BatchStatistics(4, requests, 0, 0, 0)),
                         List.of(),

@@ -5,8 +5,8 @@ import { html, nothing, svg } from '../lit/lit-html.js';
 import { repeat } from '../lit/directives/repeat.js';
 import { changed } from '../redraw.js';
 import { modelAddress } from '../routes.js';
-import { ago, bytes, count, cut, nanos, rate, span, UNKNOWN } from '../format.js';
-import { stateChip } from '../parts.js';
+import { ago, bytes, count, cut, nanos, rate, UNKNOWN } from '../format.js';
+import { loadingText, memoryText, stateChip } from '../parts.js';
 
 /** Rows of a page: what a browser draws each second without being noticed. */
 const PAGE_ROWS = 200;
@@ -176,13 +176,14 @@ function row(m) {
         <td role="cell" class="number" data-label="p99">${nanos(m.p99Nanos)}</td>
         <td role="cell" class="number" data-label="Waiting">${count(m.pending)}</td>
         <td role="cell" class="number minor" data-label="Batch">${rate(m.meanBatch)}</td>
-        <td role="cell" class="number memory" data-label="Memory">${bytes(m.memoryBytes)}</td>
+        <td role="cell" class="number memory" data-label="Memory">${memoryText(m)}</td>
     </tr>`;
 }
 
 function condition(m) {
-    if (m.state === 'LOADING' && m.loadingMillis !== undefined) {
-        return html`<span class="muted"> for ${span(m.loadingMillis)}</span>`;
+    const loading = loadingText(m);
+    if (loading) {
+        return html`<span class="muted"> ${loading}</span>`;
     }
     return m.reason && m.version ? html`<div class="reason">${cut(m.reason, 200)}</div>` : nothing;
 }
