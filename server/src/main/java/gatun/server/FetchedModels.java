@@ -47,8 +47,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     /** What could not be looked at when it was last tried, so that each reason is logged once. Used by the poll only. */
     private final Map<Mirror, String> reasons = new HashMap<>();
 
-    private FetchedModels(
-            ModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
+    private FetchedModels(ModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
         this.models = models;
         this.watch = watch;
         this.mirrors = mirrors;
@@ -74,8 +73,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         try {
             cache = Optional.of(StoreCache.open(stores.cache(), stores.cacheByteSize()));
             Mirrors opener = new Mirrors(
-                    cache.get(),
-                    new Fetching(stores.timeout(), stores.connections(), watch, System.getenv()));
+                    cache.get(), new Fetching(stores.timeout(), stores.connections(), watch, System.getenv()));
             List<Path> folders = new ArrayList<>(given.sources().repositories());
             for (RepositoryLocation location : stores.repositories()) {
                 folders.add(open(opener, location, Scope.REPOSITORY, given.control(), mirrors));

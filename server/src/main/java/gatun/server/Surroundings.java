@@ -111,11 +111,16 @@ final class Surroundings implements ServerSurroundings {
         // Neither protocol is to hide the other.
         List<ConnectionUse> overGrpc = grpc.connections(Math.max(limit - overHttp.size(), limit / 2));
         List<Connection> shown = Stream.concat(
-                        overHttp.stream().limit(limit - overGrpc.size()).map(use -> new Connection("http", use)),
-                        overGrpc.stream().map(use -> new Connection("grpc", use)))
+                        overHttp.stream().limit(limit - overGrpc.size()).map(use -> shown("http", use)),
+                        overGrpc.stream().map(use -> shown("grpc", use)))
                 .toList();
         Connections numbers = connections();
         return new ConnectionList(shown, numbers.http() + numbers.grpc());
+    }
+
+    private static Connection shown(String protocol, ConnectionUse use) {
+        Traffic traffic = new Traffic(use.requests(), use.inFlight(), use.bytesIn(), use.bytesOut());
+        return new Connection(protocol, use.peer(), use.tls(), use.sinceMillis(), traffic);
     }
 
     @Override

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console;
 
-import gatun.listener.ConnectionUse;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
@@ -23,9 +22,22 @@ public interface ServerSurroundings {
      * A connection that is open.
      *
      * @param protocol {@code http} or {@code grpc}
-     * @param use what it is used for now
+     * @param peer the client's address
+     * @param tls whether TLS is spoken on it
+     * @param sinceMillis when it came, in milliseconds since 1970
+     * @param traffic what has come and gone over it
      */
-    record Connection(String protocol, ConnectionUse use) {}
+    record Connection(String protocol, String peer, boolean tls, long sinceMillis, Traffic traffic) {}
+
+    /**
+     * What has come and gone over a connection.
+     *
+     * @param requests how many requests have come
+     * @param inFlight how many of them are not answered yet
+     * @param bytesIn how many bytes have come, those of TLS included
+     * @param bytesOut how many bytes were sent, those of TLS included
+     */
+    record Traffic(long requests, int inFlight, long bytesIn, long bytesOut) {}
 
     /**
      * Some of the connections that are open.

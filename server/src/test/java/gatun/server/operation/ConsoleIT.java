@@ -283,7 +283,8 @@ class ConsoleIT {
     void shouldTellWhichInstancesAreBusy() {
         CompletableFuture<HttpResponse<String>> answer =
                 CompletableFuture.supplyAsync(() -> http.post("/v2/models/slower/infer", INFER));
-        Await.until("a busy instance", () -> model("slower").get("busyInstances").getAsInt() == 1);
+        Await.until(
+                "a busy instance", () -> model("slower").get("busyInstances").getAsInt() == 1);
         assertThat(model("slower").get("instances").getAsInt()).isEqualTo(2);
         assertThat(answer.join().statusCode()).isEqualTo(200);
         Await.until("an idle one", () -> model("slower").get("busyInstances").getAsInt() == 0);

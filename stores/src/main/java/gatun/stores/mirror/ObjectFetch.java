@@ -41,8 +41,8 @@ record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int thr
      * @return the failures, by keys
      * @throws StoreException LIMIT when they have no room; then nothing is fetched
      */
-    Map<String, IOException> fetch(
-            String what, Set<String> models, Map<String, StoredObject> objects, Set<String> kept) throws IOException {
+    Map<String, IOException> fetch(String what, Set<String> models, Map<String, StoredObject> objects, Set<String> kept)
+            throws IOException {
         Map<String, IOException> failures = new HashMap<>();
         if (objects.isEmpty()) {
             return failures;

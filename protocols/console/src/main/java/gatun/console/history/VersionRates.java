@@ -28,8 +28,7 @@ public record VersionRates(
         OptionalDouble meanBatch,
         long refused) {
     /** Of a version that does nothing. */
-    public static final VersionRates IDLE =
-            new VersionRates(
+    public static final VersionRates IDLE = new VersionRates(
             0,
             0,
             0,

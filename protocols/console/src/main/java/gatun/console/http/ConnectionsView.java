@@ -3,7 +3,6 @@ package gatun.console.http;
 
 import gatun.console.ServerSurroundings;
 import gatun.http.json.JsonWriter;
-import gatun.listener.ConnectionUse;
 
 /** Who is connected. Safe for any thread. */
 final class ConnectionsView {
@@ -22,16 +21,16 @@ final class ConnectionsView {
         ServerSurroundings.ConnectionList list = surroundings.connections(SHOWN);
         json.object().array("connections");
         for (ServerSurroundings.Connection connection : list.connections()) {
-            ConnectionUse use = connection.use();
+            ServerSurroundings.Traffic traffic = connection.traffic();
             json.object()
                     .member("protocol", connection.protocol())
-                    .member("peer", use.peer())
-                    .member("sinceMillis", use.sinceMillis())
-                    .member("requests", use.requests())
-                    .member("inFlight", use.inFlight())
-                    .member("bytesIn", use.bytesIn())
-                    .member("bytesOut", use.bytesOut())
-                    .member("tls", use.tls())
+                    .member("peer", connection.peer())
+                    .member("sinceMillis", connection.sinceMillis())
+                    .member("requests", traffic.requests())
+                    .member("inFlight", traffic.inFlight())
+                    .member("bytesIn", traffic.bytesIn())
+                    .member("bytesOut", traffic.bytesOut())
+                    .member("tls", connection.tls())
                     .endObject();
         }
         json.endArray()

@@ -147,8 +147,7 @@ final class ModelLines {
         }
     }
 
-    private static void writeLoading(
-            JsonText json, ModelStatus model, ServerSurroundings.@Nullable Fetch fetch) {
+    private static void writeLoading(JsonText json, ModelStatus model, ServerSurroundings.@Nullable Fetch fetch) {
         long now = System.currentTimeMillis();
         if (model.loading().isPresent()) {
             LoadProgress progress = model.loading().get();

@@ -316,8 +316,7 @@ class ConnectionTest {
             client.sendLines("GET /v2/models/../x|y?q=/v2 HTTP/1.1\nHost: h\n\n");
             assertThat(client.read().text()).isEqualTo("{\"error\":\"Not Found\"}");
             client.sendLines("GET /v2/models/%2e%2e HTTP/1.1\nHost: h\n\n");
-            assertThat(client.read().text())
-                    .isEqualTo("{\"error\":\"Request for unknown model: '..' is not found\"}");
+            assertThat(client.read().text()).isEqualTo("{\"error\":\"Request for unknown model: '..' is not found\"}");
             client.sendLines("GET /v2/models/a%2Fconfig HTTP/1.1\nHost: h\n\n");
             assertThat(client.read().text())
                     .isEqualTo("{\"error\":\"Request for unknown model: 'a/config' is not found\"}");
