@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 @Name("gatun.Request")
 @Label("Request")
-@Description("A request over HTTP, gRPC or a lane, from its head to the end of its response, or one of the server's own process")
+@Description(
+        "A request over HTTP, gRPC or a lane, from its head to the end of its response, or one of the server's own process")
 @Category({"Gatun", "Requests"})
 @Enabled(false)
 @StackTrace(false)
@@ -33,7 +34,8 @@ public final class RequestEvent extends Event {
     private String transport = "";
 
     @Label("Protocol")
-    @Description("v2, tensorflow or v1; none for one of the server's own process; empty for a request that is no inference")
+    @Description(
+            "v2, tensorflow or v1; none for one of the server's own process; empty for a request that is no inference")
     private String protocol = "";
 
     @Label("Request")

@@ -395,7 +395,7 @@ class ConsolePageIT {
     @Test
     void shouldDrawTwoHundredModelsEachSecond() throws Exception {
         try (Tab tab = desk("#/memory")) {
-            DrawingTimes times = DrawingTimes.of(tab, 200);
+            DrawingTimes times = DrawingTimes.of(tab, 200, 100);
             assertThat(times.rows()).isEqualTo(200);
             assertThat(times.lastRow()).contains("model_199");
             Files.writeString(
@@ -406,7 +406,7 @@ class ConsolePageIT {
     @Test
     void shouldShowThousandsOfModelsInPages() {
         try (Tab tab = desk("#/memory")) {
-            DrawingTimes times = DrawingTimes.of(tab, 2000);
+            DrawingTimes times = DrawingTimes.of(tab, 2000, 2);
             assertThat(times.rows()).isEqualTo(200);
             assertThat(times.text()).contains("1 to 200 of 2,000");
         }

@@ -87,7 +87,9 @@ final class Tab implements AutoCloseable {
      * @param rules names of rules, or of groups of them
      */
     List<String> axe(List<String> rules) {
-        page.evaluate(axeScript());
+        if (!(boolean) page.evaluate("'axe' in window")) {
+            page.evaluate(axeScript());
+        }
         Object found = page.evaluate(
                 "names => axe.run(document, {runOnly: names}).then(all => all.violations.flatMap(one =>"
                         + " one.nodes.map(node => one.id + ': ' + node.html.slice(0, 200) + ' ' + node.failureSummary)))",

@@ -284,12 +284,12 @@ class ConsoleIT {
         CompletableFuture<HttpResponse<String>> answer =
                 CompletableFuture.supplyAsync(() -> http.post("/v2/models/slower/infer", INFER));
         Await.until(
-                "a busy instance", () -> model("slower").get("busyInstances").getAsInt() == 1);
+                "a busy instance", () -> model("slower").get("busyInstances").getAsDouble() == 1);
         assertThat(model("slower").get("instances").getAsInt()).isEqualTo(2);
         assertThat(answer.join().statusCode()).isEqualTo(200);
-        Await.until("an idle one", () -> model("slower").get("busyInstances").getAsInt() == 0);
+        Await.until("an idle one", () -> model("slower").get("busyInstances").getAsDouble() == 0);
         assertThat(json(path("slower") + "/history").getAsJsonObject("series").getAsJsonArray("busyInstances"))
-                .anyMatch(value -> !value.isJsonNull() && value.getAsInt() == 1);
+                .anyMatch(value -> !value.isJsonNull() && value.getAsDouble() == 1);
     }
 
     @Test

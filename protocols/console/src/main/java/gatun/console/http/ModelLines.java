@@ -125,7 +125,7 @@ final class ModelLines {
                 .member("inferencesPerSecond", rates.inferencesPerSecond());
         rates.p50Nanos().ifPresent(nanos -> json.member("p50Nanos", nanos));
         rates.p99Nanos().ifPresent(nanos -> json.member("p99Nanos", nanos));
-        json.member("pending", rates.occupancy().pendingRequestCount());
+        json.member("pending", rates.load().pending());
         rates.meanBatch().ifPresent(size -> json.member("meanBatch", size));
         writeLoading(json, model, fetch);
         json.member("loadNanos", model.loadTime().toNanos()).endObject();
@@ -139,7 +139,7 @@ final class ModelLines {
             return; // it went just now, or there are several of its name
         }
         json.member("instances", Sampler.instances(version.config().getInstanceGroupList()))
-                .member("busyInstances", rates.occupancy().busyInstanceCount())
+                .member("busyInstances", rates.load().busyInstances())
                 .member("decoupled", version.decoupled());
         long byteSize = residentBytes > 0 ? residentBytes : version.memoryByteSize();
         if (byteSize > 0) {

@@ -174,7 +174,7 @@ export class ModelView {
                 ${row.memoryBytes === undefined ? nothing : html`<div class="tile"><dt>Memory</dt><dd>${memoryText(row)}
                     <small>${row.memoryIs === 'estimated' ? 'by its files' : 'of its processes'}</small></dd></div>`}
                 <div class="tile"><dt>Instances</dt><dd>${count(row.instances)}
-                    ${row.busyInstances === undefined ? nothing : html`<small>${count(row.busyInstances)} busy</small>`}</dd></div>
+                    ${row.busyInstances === undefined ? nothing : html`<small>${rate(row.busyInstances)} busy</small>`}</dd></div>
             </dl>
             ${this.#charts.render()}
             ${panel('latency', 'Latency by stage and transport', latencies(details))}
