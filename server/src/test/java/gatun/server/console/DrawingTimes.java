@@ -23,6 +23,7 @@ record DrawingTimes(int rows, String lastRow, String text) {
                 const { render } = await import('/console/lit/lit-html.js');
                 const app = {};
                 const view = new OverviewView(app);
+                window.drawing?.main.remove();
                 const main = document.createElement('main');
                 document.getElementById('app').hidden = true;
                 document.body.append(main);

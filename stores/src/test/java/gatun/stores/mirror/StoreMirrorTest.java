@@ -101,8 +101,7 @@ class StoreMirrorTest {
             out.write(weights, 6, 4);
         });
         FetchWatch watch = new FetchWatch(FetchProgress.NONE);
-        Fetching fetching =
-                new Fetching(Duration.ofSeconds(60), 4, watch, Map.of("AWS_EC2_METADATA_DISABLED", "true"));
+        Fetching fetching = new Fetching(Duration.ofSeconds(60), 4, watch, Map.of("AWS_EC2_METADATA_DISABLED", "true"));
         try (Mirror mirror =
                 new Mirrors(cache, fetching).open(RepositoryLocation.parse(server.url("repo")), Scope.REPOSITORY)) {
             CompletableFuture<Boolean> fetched = CompletableFuture.supplyAsync(() -> {

@@ -13,9 +13,14 @@ const STATES = {
 };
 
 /** A state as a word with a dot. */
-export function stateChip(state) {
+function stateChip(state) {
     const [kind, text] = STATES[state] ?? ['', state ?? 'Unknown'];
     return html`<span class=${`state ${kind}`}><span class=${`dot ${kind}`}></span>${text}</span>`;
+}
+
+/** The state of a model's version; one whose files are fetched is being loaded. */
+export function modelChip(model) {
+    return stateChip(model.loading ? 'LOADING' : model.version ? model.state : 'NOT_LOADED');
 }
 
 const PHASES = {

@@ -6,7 +6,7 @@ import { changed } from '../redraw.js';
 import { consolePath, json } from '../server.js';
 import { modelAddress, overviewAddress, requestAddress } from '../routes.js';
 import { ago, bytes, count, cut, nanos, rate, shape, time, UNKNOWN } from '../format.js';
-import { empty, loadingText, longText, memoryText, panel, stateChip } from '../parts.js';
+import { empty, loadingText, longText, memoryText, modelChip, panel } from '../parts.js';
 import { ModelActions } from '../model-actions.js';
 import { ModelCharts } from '../model-charts.js';
 
@@ -146,13 +146,14 @@ export class ModelView {
     #head(details, state) {
         const versions = (details.versions ?? []).filter((version) => version !== this.#version);
         const server = this.#app.overview?.server ?? {};
+        const row = this.#row() ?? {};
         return html`<div class="title">
             <div class="grow">
                 <p class="crumbs"><a href=${overviewAddress}>Overview</a></p>
                 <h1 tabindex="-1">${this.#name} <span class="muted">${this.#version}</span></h1>
             </div>
-            ${state ? stateChip(this.#version ? state : 'NOT_LOADED') : nothing}
-            <span class="muted">${loadingText(this.#row() ?? {})}</span>
+            ${state ? modelChip({ ...row, state, version: this.#version }) : nothing}
+            <span class="muted">${loadingText(row)}</span>
             ${versions.length ? html`<nav class="row" aria-label="Other versions">${versions.map((version) =>
                 html`<a href=${modelAddress(this.#name, version)}>version ${version}</a>`)}</nav>` : nothing}
             <span class="row">

@@ -6,7 +6,7 @@ import { repeat } from '../lit/directives/repeat.js';
 import { changed } from '../redraw.js';
 import { modelAddress } from '../routes.js';
 import { ago, bytes, count, cut, nanos, rate, UNKNOWN } from '../format.js';
-import { loadingText, memoryText, stateChip } from '../parts.js';
+import { loadingText, memoryText, modelChip } from '../parts.js';
 import { RowWatch } from '../row-watch.js';
 
 /** Rows of a page: what a browser draws each second without being noticed. */
@@ -177,7 +177,7 @@ function row(m) {
     return html`<tr role="row" .key=${keyOf(m)}>
         <th role="rowheader" scope="row" class="two"><a href=${modelAddress(m.name, m.version ?? '')}>${cut(m.name, 200)}</a>
             <span class="muted">${m.version}</span></th>
-        <td role="cell" class=${m.reason && m.version ? 'whole' : 'one'}>${stateChip(m.version ? m.state : 'NOT_LOADED')}${condition(m)}</td>
+        <td role="cell" class=${m.reason && m.version ? 'whole' : 'one'}>${modelChip(m)}${condition(m)}</td>
         <td role="cell" class="minor" data-label="Engine">${m.engine ?? UNKNOWN}</td>
         <td role="cell" class="number minor" data-label="Instances">${instances}</td>
         <td role="cell" class="number" data-label="Requests/s">${rate(m.requestsPerSecond)}</td>
