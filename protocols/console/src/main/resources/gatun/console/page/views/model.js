@@ -5,7 +5,7 @@ import { html, nothing } from '../lit/lit-html.js';
 import { changed } from '../redraw.js';
 import { consolePath, json } from '../server.js';
 import { modelAddress, overviewAddress, requestAddress } from '../routes.js';
-import { ago, bytes, count, cut, nanos, rate, shape, time, UNKNOWN } from '../format.js';
+import { ago, amount, bytes, count, cut, nanos, rate, shape, time, UNKNOWN } from '../format.js';
 import { empty, loadingText, longText, memoryText, modelChip, panel } from '../parts.js';
 import { ModelActions } from '../model-actions.js';
 import { ModelCharts } from '../model-charts.js';
@@ -175,7 +175,7 @@ export class ModelView {
                 ${row.memoryBytes === undefined ? nothing : html`<div class="tile"><dt>Memory</dt><dd>${memoryText(row)}
                     <small>${row.memoryIs === 'estimated' ? 'by its files' : 'of its processes'}</small></dd></div>`}
                 <div class="tile"><dt>Instances</dt><dd>${count(row.instances)}
-                    ${row.busyInstances === undefined ? nothing : html`<small>${rate(row.busyInstances)} busy</small>`}</dd></div>
+                    ${row.busyInstances === undefined ? nothing : html`<small>${amount(row.busyInstances)} busy</small>`}</dd></div>
             </dl>
             ${this.#charts.render()}
             ${panel('latency', 'Latency by stage and transport', latencies(details))}

@@ -5,7 +5,7 @@ import { html, noChange, nothing, svg } from '../lit/lit-html.js';
 import { repeat } from '../lit/directives/repeat.js';
 import { changed } from '../redraw.js';
 import { modelAddress } from '../routes.js';
-import { ago, bytes, count, cut, nanos, rate, UNKNOWN } from '../format.js';
+import { ago, amount, bytes, count, cut, nanos, rate, UNKNOWN } from '../format.js';
 import { loadingText, memoryText, modelChip } from '../parts.js';
 import { RowWatch } from '../row-watch.js';
 
@@ -173,7 +173,7 @@ function keyOf(m) {
 }
 
 function row(m) {
-    const instances = !m.instances ? UNKNOWN : m.busyInstances === undefined ? count(m.instances) : `${rate(m.busyInstances)} of ${count(m.instances)}`;
+    const instances = !m.instances ? UNKNOWN : m.busyInstances === undefined ? count(m.instances) : `${amount(m.busyInstances)} of ${count(m.instances)}`;
     return html`<tr role="row" .key=${keyOf(m)}>
         <th role="rowheader" scope="row" class="two"><a href=${modelAddress(m.name, m.version ?? '')}>${cut(m.name, 200)}</a>
             <span class="muted">${m.version}</span></th>
