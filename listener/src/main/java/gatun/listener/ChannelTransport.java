@@ -12,6 +12,7 @@ public final class ChannelTransport implements SocketTransport {
     private static final Logger LOG = LoggerFactory.getLogger(ChannelTransport.class);
 
     private final SocketChannel channel;
+    private final TransferredBytes transferred = new TransferredBytes();
 
     /** Bytes that the listener read before it knew the protocol; used by the reader only. */
     private final ByteBuffer early;
@@ -20,11 +21,18 @@ public final class ChannelTransport implements SocketTransport {
     public ChannelTransport(SocketChannel channel, byte[] early) {
         this.channel = channel;
         this.early = ByteBuffer.wrap(early);
+        transferred.came(early.length);
     }
 
     @Override
     public int read(ByteBuffer target) throws IOException {
-        return early.hasRemaining() ? readEarly(target) : channel.read(target);
+        return early.hasRemaining() ? readEarly(target) : readChannel(target);
+    }
+
+    private int readChannel(ByteBuffer target) throws IOException {
+        int count = channel.read(target);
+        transferred.came(count);
+        return count;
     }
 
     private int readEarly(ByteBuffer target) {
@@ -41,7 +49,7 @@ public final class ChannelTransport implements SocketTransport {
         }
         channel.configureBlocking(false);
         try {
-            return channel.read(target);
+            return readChannel(target);
         } finally {
             channel.configureBlocking(true);
         }
@@ -49,16 +57,17 @@ public final class ChannelTransport implements SocketTransport {
 
     /** Writes some of what remains in {@code source}; as {@link #writeSome(ByteBuffer[], int, int)}. */
     void writeSome(ByteBuffer source) throws IOException {
-        channel.write(source);
+        transferred.sent(channel.write(source));
     }
 
     @Override
     public void writeSome(ByteBuffer[] sources, int first, int end) throws IOException {
-        if (end - first == 1) {
-            channel.write(sources[first]);
-        } else {
-            channel.write(sources, first, end - first);
-        }
+        transferred.sent(end - first == 1 ? channel.write(sources[first]) : channel.write(sources, first, end - first));
+    }
+
+    @Override
+    public TransferredBytes transferred() {
+        return transferred;
     }
 
     @Override

@@ -12,8 +12,11 @@ import java.net.SocketAddress;
  * @param sinceMillis when it came, in milliseconds since 1970
  * @param requests how many requests have come over it
  * @param inFlight how many of them are not answered yet
+ * @param bytesIn how many bytes have come over it, those of TLS included
+ * @param bytesOut how many bytes were sent over it, those of TLS included
  */
-public record ConnectionUse(String peer, boolean tls, long sinceMillis, long requests, int inFlight) {
+public record ConnectionUse(
+        String peer, boolean tls, long sinceMillis, long requests, int inFlight, long bytesIn, long bytesOut) {
     /** The address of a client, as {@link #peer} tells it. */
     public static String peer(SocketAddress address) {
         return address instanceof InetSocketAddress tcp && tcp.getAddress() != null

@@ -360,6 +360,11 @@ public final class TlsTransport implements SocketTransport {
         }
     }
 
+    @Override
+    public TransferredBytes transferred() {
+        return channel.transferred();
+    }
+
     /** For the writing thread, which is done then. */
     @Override
     public void shutdownOutput() {

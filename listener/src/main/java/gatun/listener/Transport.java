@@ -50,6 +50,9 @@ public interface Transport {
         }
     }
 
+    /** What has gone over the socket. For any thread. */
+    TransferredBytes transferred();
+
     /** Tells the client that no more bytes will come. Never throws; for the writing thread. */
     void shutdownOutput();
 

@@ -60,7 +60,7 @@ public record ModelStatistics(
      * @param failures requests that were not answered
      * @param nanos how long the answered ones took
      * @param lastInferenceMillis when the latest execution ended, in milliseconds since 1970; 0 when there was none
-     * @param pendingRequestCount requests waiting now
+     * @param occupancy what waits and runs now
      * @param loadNanos how long loading the model took
      */
     public record Totals(
@@ -69,8 +69,24 @@ public record ModelStatistics(
             Failures failures,
             StageNanos nanos,
             long lastInferenceMillis,
-            long pendingRequestCount,
-            long loadNanos) {}
+            Occupancy occupancy,
+            long loadNanos) {
+        /** Requests waiting now. */
+        public long pendingRequestCount() {
+            return occupancy.pendingRequestCount();
+        }
+    }
+
+    /**
+     * How busy a version is at one moment.
+     *
+     * @param pendingRequestCount requests waiting
+     * @param busyInstanceCount instances that run something
+     */
+    public record Occupancy(long pendingRequestCount, int busyInstanceCount) {
+        /** Nothing waits, and nothing runs. */
+        public static final Occupancy NONE = new Occupancy(0, 0);
+    }
 
     /**
      * Requests that were not answered, by reason.

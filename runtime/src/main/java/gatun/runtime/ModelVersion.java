@@ -70,6 +70,15 @@ public interface ModelVersion {
     /** The configuration as completed and normalised. */
     ModelConfig config();
 
+    /**
+     * The memory that the version is reckoned to take now, in bytes: that of its files, by which the limit of models'
+     * memory goes too. What an engine takes can not be measured beside that of others. 0 while it is not in memory, for
+     * one without files of its own, such as an ensemble, and where its files cannot be looked at.
+     */
+    default long memoryByteSize() {
+        return 0;
+    }
+
     /** Whether the version can answer now. */
     boolean ready();
 

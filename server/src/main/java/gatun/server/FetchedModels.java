@@ -12,6 +12,7 @@ import gatun.server.settings.StartException;
 import gatun.server.settings.StoreSettings;
 import gatun.stores.cache.StoreCache;
 import gatun.stores.location.RepositoryLocation;
+import gatun.stores.mirror.FetchWatch;
 import gatun.stores.mirror.Fetching;
 import gatun.stores.mirror.Mirror;
 import gatun.stores.mirror.Mirrors;
@@ -41,12 +42,14 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     private final ModelSettings models;
     private final List<Mirror> mirrors;
     private final Optional<StoreCache> cache;
+    private final FetchWatch watch;
 
     /** What could not be looked at when it was last tried, so that each reason is logged once. Used by the poll only. */
     private final Map<Mirror, String> reasons = new HashMap<>();
 
-    private FetchedModels(ModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache) {
+    private FetchedModels(ModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
         this.models = models;
+        this.watch = watch;
         this.mirrors = mirrors;
         this.cache = cache;
     }
@@ -58,20 +61,19 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
      */
     static FetchedModels open(ModelSettings given) {
         StoreSettings stores = given.stores();
+        FetchWatch watch = new FetchWatch(TerminalProgress.ofTerminal());
         Optional<Names.Stored> base = given.sources()
                 .list()
                 .flatMap(list -> list.names() instanceof Names.Stored stored ? Optional.of(stored) : Optional.empty());
         if (stores.repositories().isEmpty() && base.isEmpty()) {
-            return new FetchedModels(given, List.of(), Optional.empty());
+            return new FetchedModels(given, List.of(), Optional.empty(), watch);
         }
         List<Mirror> mirrors = new ArrayList<>();
         Optional<StoreCache> cache = Optional.empty();
         try {
             cache = Optional.of(StoreCache.open(stores.cache(), stores.cacheByteSize()));
             Mirrors opener = new Mirrors(
-                    cache.get(),
-                    new Fetching(
-                            stores.timeout(), stores.connections(), TerminalProgress.ofTerminal(), System.getenv()));
+                    cache.get(), new Fetching(stores.timeout(), stores.connections(), watch, System.getenv()));
             List<Path> folders = new ArrayList<>(given.sources().repositories());
             for (RepositoryLocation location : stores.repositories()) {
                 folders.add(open(opener, location, Scope.REPOSITORY, given.control(), mirrors));
@@ -82,9 +84,9 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
                 list = Optional.of(
                         new ModelListSettings(new Names.One(base.get().name(), folder), Duration.ZERO));
             }
-            return new FetchedModels(given.withSources(folders, list), mirrors, cache);
+            return new FetchedModels(given.withSources(folders, list), mirrors, cache, watch);
         } catch (IOException | RuntimeException e) {
-            new FetchedModels(given, mirrors, cache).close();
+            new FetchedModels(given, mirrors, cache, watch).close();
             throw e instanceof StartException known ? known : new StartException(String.valueOf(e.getMessage()), e);
         }
     }
@@ -132,6 +134,11 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     /** The settings with folders instead of URLs. */
     ModelSettings models() {
         return models;
+    }
+
+    /** Tells what is fetched now. */
+    FetchWatch watch() {
+        return watch;
     }
 
     @Override

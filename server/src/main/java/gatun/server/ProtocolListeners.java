@@ -32,6 +32,7 @@ import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
 import gatun.server.text.Version;
+import gatun.stores.mirror.FetchWatch;
 import gatun.tensorflow.serving.Monitoring;
 import gatun.tensorflow.serving.MonitoringFile;
 import gatun.tensorflow.serving.ServingMetrics;
@@ -203,10 +204,11 @@ final class ProtocolListeners {
     /**
      * Serves every protocol of {@code inference} where the settings say so; {@code opened} owns the listeners.
      *
+     * @param fetches knows what is fetched from stores
      * @return where the server now listens
      * @throws StartException when an address cannot be listened on after all
      */
-    List<Endpoint> listen(InferenceServer inference, OpenResources opened) {
+    List<Endpoint> listen(InferenceServer inference, FetchWatch fetches, OpenResources opened) {
         ListenerSettings asked = settings.listeners();
         AccessSettings access = settings.clients().access();
         ProtocolSettings common = new ProtocolSettings(
@@ -248,7 +250,13 @@ final class ProtocolListeners {
             ConsoleProtocol page = new ConsoleProtocol(
                     inference,
                     new Surroundings(
-                            httpListener, grpcListener, v2, List.of(open, operators), tlsFiles(), () -> listening),
+                            httpListener,
+                            grpcListener,
+                            v2,
+                            List.of(open, operators),
+                            tlsFiles(),
+                            fetches,
+                            () -> listening),
                     common);
             consolePage = Optional.of(page);
             List<Protocol> all = new ArrayList<>(protocols);

@@ -100,7 +100,7 @@ final class Server implements AutoCloseable {
                     .toList();
             report.models(loaded);
             requireAllModels(settings.models().control(), loaded, report);
-            List<Endpoint> endpoints = edges.listen(inference, opened);
+            List<Endpoint> endpoints = edges.listen(inference, fetched.watch(), opened);
             settings.models()
                     .sources()
                     .list()

@@ -10,6 +10,7 @@ import gatun.listener.OpenConnections;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.listener.WireProtocol;
+import gatun.stores.mirror.FetchWatch;
 import gatun.v2.protocol.V2Protocol;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,6 +35,7 @@ final class Surroundings implements ServerSurroundings {
     private final V2Protocol v2;
     private final List<OpenConnections> open;
     private final List<TlsFiles> files;
+    private final FetchWatch fetches;
     private final Supplier<List<Endpoint>> endpoints;
 
     /**
@@ -50,6 +52,7 @@ final class Surroundings implements ServerSurroundings {
      *
      * @param open count its connections
      * @param files name its certificates
+     * @param fetches knows what is fetched from stores
      * @param endpoints where it listens, as far as it does already
      */
     Surroundings(
@@ -58,7 +61,9 @@ final class Surroundings implements ServerSurroundings {
             V2Protocol v2,
             List<OpenConnections> open,
             List<TlsFiles> files,
+            FetchWatch fetches,
             Supplier<List<Endpoint>> endpoints) {
+        this.fetches = fetches;
         this.endpoints = endpoints;
         this.http = http;
         this.grpc = grpc;
@@ -114,13 +119,21 @@ final class Surroundings implements ServerSurroundings {
     }
 
     private static Connection shown(String protocol, ConnectionUse use) {
-        return new Connection(protocol, use.peer(), use.tls(), use.sinceMillis(), use.requests(), use.inFlight());
+        Traffic traffic = new Traffic(use.requests(), use.inFlight(), use.bytesIn(), use.bytesOut());
+        return new Connection(protocol, use.peer(), use.tls(), use.sinceMillis(), traffic);
     }
 
     @Override
     public List<Lane> lanes() {
         return v2.lanes().stream()
                 .map(lane -> new Lane(lane.number(), lane.owner(), lane.byteSize(), lane.slots(), lane.inFlight()))
+                .toList();
+    }
+
+    @Override
+    public List<Fetch> fetches() {
+        return fetches.running().stream()
+                .map(state -> new Fetch(state.models(), state.bytes(), state.totalBytes(), state.beganMillis()))
                 .toList();
     }
 

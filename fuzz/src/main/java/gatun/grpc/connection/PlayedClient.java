@@ -2,6 +2,7 @@
 package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
+import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -77,6 +78,11 @@ final class PlayedClient implements Transport {
             Thread.currentThread().interrupt();
             throw new IOException(e);
         }
+    }
+
+    @Override
+    public TransferredBytes transferred() {
+        return new TransferredBytes();
     }
 
     @Override

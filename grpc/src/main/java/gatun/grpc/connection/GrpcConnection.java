@@ -112,7 +112,14 @@ final class GrpcConnection implements ServerConnection {
 
     /** What it is used for now. For any thread. */
     ConnectionUse use() {
-        return new ConnectionUse(ConnectionUse.peer(peer), secured, sinceMillis, streams.calls(), streams.liveCalls());
+        return new ConnectionUse(
+                ConnectionUse.peer(peer),
+                secured,
+                sinceMillis,
+                streams.calls(),
+                streams.liveCalls(),
+                transport.transferred().in(),
+                transport.transferred().out());
     }
 
     /** Who sends here, among all who share the buffer pool. */

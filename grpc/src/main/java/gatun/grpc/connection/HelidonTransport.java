@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
@@ -25,6 +26,7 @@ final class HelidonTransport implements Transport {
     private final DataReader reader;
     private final DataWriter writer;
     private final HelidonSocket socket;
+    private final TransferredBytes transferred = new TransferredBytes();
 
     HelidonTransport(DataReader reader, DataWriter writer, HelidonSocket socket) {
         this.reader = reader;
@@ -40,6 +42,7 @@ final class HelidonTransport implements Transport {
             }
             byte[] bytes = reader.readBytes(Math.min(reader.available(), target.remaining()));
             target.put(bytes);
+            transferred.came(bytes.length);
             return bytes.length;
         } catch (DataReader.InsufficientDataAvailableException e) {
             return -1;
@@ -58,6 +61,7 @@ final class HelidonTransport implements Transport {
                     byte[] bytes = new byte[Math.min(CHUNK, sources[i].remaining())];
                     sources[i].get(bytes);
                     writer.writeNow(BufferData.create(bytes));
+                    transferred.sent(bytes.length);
                 }
             }
         } catch (UncheckedIOException e) {
@@ -65,6 +69,12 @@ final class HelidonTransport implements Transport {
         } catch (RuntimeException e) {
             throw new IOException("the connection failed", e);
         }
+    }
+
+    /** Without the bytes of TLS, of which the listener tells nothing. */
+    @Override
+    public TransferredBytes transferred() {
+        return transferred;
     }
 
     @Override

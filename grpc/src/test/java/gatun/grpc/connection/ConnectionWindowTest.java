@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.listener.IoBuffers;
+import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -65,6 +66,11 @@ class ConnectionWindowTest {
         @Override
         public int read(ByteBuffer target) {
             return -1;
+        }
+
+        @Override
+        public TransferredBytes transferred() {
+            return new TransferredBytes();
         }
 
         @Override

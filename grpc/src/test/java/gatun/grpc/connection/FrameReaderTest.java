@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.listener.IoBuffers;
+import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -44,6 +45,11 @@ class FrameReaderTest {
         @Override
         public void writeSome(ByteBuffer[] sources, int first, int end) {
             throw new AssertionError("nothing is written");
+        }
+
+        @Override
+        public TransferredBytes transferred() {
+            return new TransferredBytes();
         }
 
         @Override

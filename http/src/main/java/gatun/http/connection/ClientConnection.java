@@ -124,7 +124,9 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                 isSecure(),
                 sinceMillis,
                 requests.get(),
-                activity.isBusy() ? 1 : 0);
+                activity.isBusy() ? 1 : 0,
+                transport.transferred().in(),
+                transport.transferred().out());
     }
 
     /**

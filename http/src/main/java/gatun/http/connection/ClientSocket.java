@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 
 /**
  * A client's socket, with TLS or without: the transport for bodies and for responses with tensors, and the reader and
- * writer with which Helidon transfers the rest. For the connection's thread, except {@link #close}, which any thread
+ * writer with which Helidon transfers the rest over it. For the connection's thread, except {@link #close}, which any thread
  * may call.
  */
 final class ClientSocket {
@@ -34,28 +34,18 @@ final class ClientSocket {
 
     private volatile boolean opened;
 
-    private ClientSocket(
-            SocketChannel channel,
-            SocketTransport transport,
-            Supplier<byte[]> reader,
-            DataWriter writer,
-            boolean secure) {
+    private ClientSocket(SocketChannel channel, SocketTransport transport, boolean secure) {
         this.channel = channel;
         this.transport = transport;
-        this.reader = reader;
-        this.writer = writer;
+        this.reader = new TransportReader(transport);
+        this.writer = new TransportWriter(transport);
         this.secure = secure;
         this.opened = !secure;
     }
 
-    /** A socket on which HTTP is spoken as it is; Helidon reads and writes it itself. */
-    static ClientSocket plain(ConnectionContext context, SocketChannel channel) {
-        return new ClientSocket(
-                channel,
-                new ChannelTransport(channel, NOTHING_EARLY),
-                context.serverSocket(),
-                context.dataWriter(),
-                false);
+    /** A socket on which HTTP is spoken as it is. */
+    static ClientSocket plain(SocketChannel channel) {
+        return new ClientSocket(channel, new ChannelTransport(channel, NOTHING_EARLY), false);
     }
 
     /**
@@ -63,8 +53,7 @@ final class ClientSocket {
      */
     static ClientSocket secured(ConnectionContext context, SocketChannel channel, ServerTls tls, String protocol) {
         TlsTransport transport = tls.transport(channel, EarlyBytes.take(context.dataReader()), protocol);
-        return new ClientSocket(
-                channel, transport, new TransportReader(transport), new TransportWriter(transport), true);
+        return new ClientSocket(channel, transport, true);
     }
 
     /**
@@ -120,6 +109,7 @@ final class ClientSocket {
             if (read < 0) {
                 return;
             }
+            transport.transferred().came(read);
             byteSize += read;
         }
     }

@@ -118,6 +118,6 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {
         return tls.map(files -> ClientSocket.secured(context, channel, files, PROTOCOL))
-                .orElseGet(() -> ClientSocket.plain(context, channel));
+                .orElseGet(() -> ClientSocket.plain(channel));
     }
 }

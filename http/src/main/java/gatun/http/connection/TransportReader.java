@@ -21,7 +21,6 @@ final class TransportReader implements Supplier<byte[]> {
     private static final int AT_ONCE = 4 * 1024;
 
     private final Transport transport;
-    private final ByteBuffer bytes = ByteBuffer.allocate(AT_ONCE);
 
     TransportReader(Transport transport) {
         this.transport = transport;
@@ -30,8 +29,9 @@ final class TransportReader implements Supplier<byte[]> {
     /** The next bytes from the client, at least one; waits for them. Null when nothing more will come. */
     @Override
     public byte @Nullable [] get() {
+        ByteBuffer bytes = ByteBuffer.allocate(AT_ONCE); // held by those only that wait for the rest of a head
         try {
-            int count = transport.read(bytes.clear());
+            int count = transport.read(bytes);
             return count < 0 ? null : Arrays.copyOf(bytes.array(), count);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.routes;
 
+import gatun.memory.tensor.GatunException;
+
 /**
- * The parts of a path that its route leaves open, as the client sent them: nothing is decoded. For the thread of the
- * request, and as long as that lasts.
+ * The parts of a path that its route leaves open. They are decoded ({@code %20} is a blank) after the route was found by
+ * the path as it was sent, so that no encoded slash or dot leads to another route. For the thread of the request, and as
+ * long as that lasts.
  */
 public final class PathValues {
     private final String path;
@@ -16,9 +19,13 @@ public final class PathValues {
         this.bounds = bounds;
     }
 
-    /** The part that the pattern calls {@code name}; empty where this path leaves it out. */
+    /**
+     * The part that the pattern calls {@code name}; empty where this path leaves it out.
+     *
+     * @throws GatunException INVALID_ARGUMENT when it is not encoded as it should be
+     */
     public String value(String name) {
         int index = pattern.indexOf(name);
-        return index < 0 ? "" : path.substring(bounds[2 * index], bounds[2 * index + 1]);
+        return index < 0 ? "" : UrlText.ofPath(path.substring(bounds[2 * index], bounds[2 * index + 1]));
     }
 }

@@ -49,7 +49,7 @@ class DashboardTest {
                         new ModelStatistics.Failures(0, 0, 0, 0, 0),
                         new ModelStatistics.StageNanos(1, 1, 1, 1, 1),
                         1,
-                        0,
+                        ModelStatistics.Occupancy.NONE,
                         1),
                 List.of(),
                 List.of(),

@@ -34,7 +34,7 @@ class MetricsPageTest {
                     new ModelStatistics.Failures(1, 2, 3, 4, 0),
                     new ModelStatistics.StageNanos(9_000, 1_000, 2_000, 3_000, 4_000),
                     1_700_000_000_000L,
-                    5,
+                    new ModelStatistics.Occupancy(5, 1),
                     1_500_000_000L),
             List.of(new BatchStatistics(1, 4, 500, 600, 700), new BatchStatistics(7, 3, 1_500, 2_400, 3_300)),
             List.of(),

@@ -2,11 +2,15 @@
 package gatun.http.routes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.access.ApiGroup;
 import io.helidon.http.Method;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +59,11 @@ class RouteTreeTest {
         "GET, /v2/models/stats, all",
         "GET, /v2/models/m, model model=m",
         "GET, /v2/models/stats/versions/2, model model=stats version=2",
-        "GET, /v2/models/m%2Fn, model model=m%2Fn",
+        "GET, /v2/models/m%2Fn, model model=m/n",
+        "GET, /v2/models/m%2fversions%2f2, model model=m/versions/2",
+        "GET, /v2/models/%2E%2e, model model=..",
+        "GET, /v2/models/%73tats, model model=stats",
+        "GET, /v2/models/a+b%2520%C3%BC%3cc%3e, model model=a+b%20ü<c>",
         "POST, /v2/models/m/infer, infer model=m",
         "POST, /v2/models/infer/infer, infer model=infer",
         "POST, /v2/models/m/versions/12/infer, infer model=m version=12",
@@ -84,6 +92,9 @@ class RouteTreeTest {
                 "/v2/models/m/versions/infer",
                 "/v2/models/m/versions//infer",
                 "/v2/models/m/versions/1a/infer",
+                "/v2/models/m/versions/%31/infer",
+                "/v2/models/m/%69nfer",
+                "/v2/models%2Fm",
                 "/v2/models/m/versions/-1/infer",
                 "/V2/models/m",
                 "/v1/models/a:b:predict",
@@ -95,6 +106,16 @@ class RouteTreeTest {
             })
     void shouldFindNothingForOtherPaths(String path) {
         assertThat(tree(false).find(path)).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"%", "a%", "a%2", "%zz", "%-1", "% 1", "%ff", "a%c3", "%ed%a0%80", "%c0%af"})
+    void shouldRefusePartsThatAreNotEncodedAsTheyShouldBe(String part) {
+        RouteTree.Match match = Objects.requireNonNull(tree(false).find("/v2/models/" + part));
+        assertThatExceptionOfType(GatunException.class)
+                .isThrownBy(() -> found(match, Method.GET))
+                .withMessageStartingWith("'" + part + "' is not encoded as a part of a URL")
+                .matches(failure -> failure.code() == ErrorCode.INVALID_ARGUMENT);
     }
 
     @Test

@@ -2,6 +2,7 @@
 package gatun.grpc.connection;
 
 import gatun.listener.IoBuffers;
+import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -31,6 +32,11 @@ public class PendingFramesStress {
         @Override
         public void writeSome(ByteBuffer[] sources, int first, int end) {
             throw new AssertionError("there is nothing to write");
+        }
+
+        @Override
+        public TransferredBytes transferred() {
+            return new TransferredBytes();
         }
 
         @Override

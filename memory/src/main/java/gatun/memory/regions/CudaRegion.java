@@ -64,7 +64,8 @@ final class CudaRegion implements Region {
 
     @Override
     public RegionUse use() {
-        return new RegionUse(status, Optional.empty(), OptionalLong.empty(), leases.users(), isLeaving());
+        return new RegionUse(
+                status, Optional.empty(), OptionalLong.empty(), OptionalLong.empty(), leases.users(), isLeaving());
     }
 
     /** The GPU that it is on. */

@@ -31,18 +31,20 @@ final class RegionMapping implements AutoCloseable {
     private final MemorySegment bytes;
     private final long objectEnd;
     private final ObjectIdentity identity;
+    private final long user;
     private volatile boolean writable;
 
     private RegionMapping(
             SystemRegionStatus status,
             SharedObject object,
-            ObjectIdentity identity,
+            FileStatus file,
             Optional<RegionGuard> guard,
             long address,
             long mappedBytes) {
         this.region = status.name();
         this.object = object;
-        this.identity = identity;
+        this.identity = ObjectIdentity.of(file);
+        this.user = Integer.toUnsignedLong(file.uid());
         this.address = address;
         this.mappedBytes = mappedBytes;
         this.guard = guard;
@@ -65,7 +67,7 @@ final class RegionMapping implements AutoCloseable {
             if (object.writable()) {
                 fillHoles(status, object, file);
             }
-            return map(status, object, ObjectIdentity.of(file), faultGuard);
+            return map(status, object, file, faultGuard);
         } catch (Throwable t) {
             object.close();
             throw t;
@@ -104,7 +106,7 @@ final class RegionMapping implements AutoCloseable {
     }
 
     private static RegionMapping map(
-            SystemRegionStatus status, SharedObject object, ObjectIdentity identity, FaultGuard faultGuard) {
+            SystemRegionStatus status, SharedObject object, FileStatus file, FaultGuard faultGuard) {
         // Mappings begin on a page, regions where the client likes.
         long lead = status.offset() % Posix.pageSize();
         long mappedBytes = lead + status.byteSize();
@@ -118,7 +120,7 @@ final class RegionMapping implements AutoCloseable {
         try {
             Optional<RegionGuard> guard =
                     object.sealed() ? Optional.empty() : faultGuard.protect(address, mappedBytes, READ_WRITE);
-            return new RegionMapping(status, object, identity, guard, address, mappedBytes);
+            return new RegionMapping(status, object, file, guard, address, mappedBytes);
         } catch (Throwable t) {
             Posix.munmap(address, mappedBytes);
             throw t;
@@ -133,6 +135,11 @@ final class RegionMapping implements AutoCloseable {
     /** Which object this is a mapping of. */
     ObjectIdentity object() {
         return identity;
+    }
+
+    /** The number of the user whose object it was when it was opened. */
+    long user() {
+        return user;
     }
 
     /** The process whose object it is, where that is known for certain. */

@@ -10,8 +10,14 @@ import java.util.OptionalLong;
  * @param status the region
  * @param kind how the server is protected from the region's owner; empty for memory of a GPU
  * @param owner the process that it was registered from, where that is known for certain
+ * @param user the number of the user whose object it is; empty for memory of a GPU
  * @param leases how many requests use it now
  * @param leaving whether it was unregistered, and goes when the last of them has ended
  */
 public record RegionUse(
-        RegionStatus status, Optional<RegionKind> kind, OptionalLong owner, int leases, boolean leaving) {}
+        RegionStatus status,
+        Optional<RegionKind> kind,
+        OptionalLong owner,
+        OptionalLong user,
+        int leases,
+        boolean leaving) {}

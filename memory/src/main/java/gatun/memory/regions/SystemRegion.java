@@ -37,7 +37,8 @@ final class SystemRegion implements Region {
     public RegionUse use() {
         OptionalLong owner =
                 owner().map(process -> OptionalLong.of(process.pid())).orElseGet(OptionalLong::empty);
-        return new RegionUse(status, Optional.of(kind()), owner, leases.users(), isLeaving());
+        OptionalLong user = OptionalLong.of(mapping.user());
+        return new RegionUse(status, Optional.of(kind()), owner, user, leases.users(), isLeaving());
     }
 
     /** How the server is protected from the region's owner. */

@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /** What is around a server that the console tells of. Safe for any thread; asked once a second at most. */
 public interface ServerSurroundings {
@@ -24,10 +25,19 @@ public interface ServerSurroundings {
      * @param peer the client's address
      * @param tls whether TLS is spoken on it
      * @param sinceMillis when it came, in milliseconds since 1970
-     * @param requests how many requests have come over it
-     * @param inFlight how many of them are not answered yet
+     * @param traffic what has come and gone over it
      */
-    record Connection(String protocol, String peer, boolean tls, long sinceMillis, long requests, int inFlight) {}
+    record Connection(String protocol, String peer, boolean tls, long sinceMillis, Traffic traffic) {}
+
+    /**
+     * What has come and gone over a connection.
+     *
+     * @param requests how many requests have come
+     * @param inFlight how many of them are not answered yet
+     * @param bytesIn how many bytes have come, those of TLS included
+     * @param bytesOut how many bytes were sent, those of TLS included
+     */
+    record Traffic(long requests, int inFlight, long bytesIn, long bytesOut) {}
 
     /**
      * Some of the connections that are open.
@@ -47,6 +57,21 @@ public interface ServerSurroundings {
      * @param inFlight how many are
      */
     record Lane(long number, OptionalLong owner, long byteSize, int slots, int inFlight) {}
+
+    /**
+     * Files of models that are fetched together.
+     *
+     * @param models their names, as far as they are known
+     * @param bytes how many bytes have come
+     * @param totalBytes the size of all
+     * @param beganMillis when the first was asked for, in milliseconds since 1970
+     */
+    record Fetch(Set<String> models, long bytes, long totalBytes, long beganMillis) {
+        /** Keeps a copy. */
+        public Fetch {
+            models = Set.copyOf(models);
+        }
+    }
 
     /**
      * A certificate that the server shows its clients.
@@ -70,6 +95,9 @@ public interface ServerSurroundings {
 
     /** The lanes. */
     List<Lane> lanes();
+
+    /** What is fetched from object stores now. */
+    List<Fetch> fetches();
 
     /** The certificates, as they are now. */
     List<Certificate> certificates();

@@ -62,7 +62,7 @@ final class CacheCounters {
                                 model.totals().nanos().computeInfer(),
                                 model.totals().nanos().computeOutput()),
                         model.totals().lastInferenceMillis(),
-                        model.totals().pendingRequestCount(),
+                        model.totals().occupancy(),
                         model.totals().loadNanos()),
                 model.batches(),
                 model.responses(),

@@ -308,6 +308,11 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public long memoryByteSize() {
+        return model.memoryByteSize();
+    }
+
+    @Override
     public Optional<byte[]> fingerprint() {
         return model.fingerprint();
     }

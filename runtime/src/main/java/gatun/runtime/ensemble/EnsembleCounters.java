@@ -111,6 +111,6 @@ final class EnsembleCounters {
 
     /** The counters as they are now. */
     ModelStatistics snapshot(String name, String version, long loadNanos) {
-        return counters.snapshot(name, version, 0, loadNanos);
+        return counters.snapshot(name, version, ModelStatistics.Occupancy.NONE, loadNanos);
     }
 }

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 @Name("gatun.Request")
 @Label("Request")
-@Description("A request over HTTP, gRPC or a lane, from its head to the end of its response")
+@Description(
+        "A request over HTTP, gRPC or a lane, from its head to the end of its response, or one of the server's own process")
 @Category({"Gatun", "Requests"})
 @Enabled(false)
 @StackTrace(false)
@@ -29,11 +30,12 @@ public final class RequestEvent extends Event {
     private static final RequestEvent PROBE = new RequestEvent();
 
     @Label("Transport")
-    @Description("http, grpc, grpc_stream or lane")
+    @Description("http, grpc, grpc_stream, lane, or embedded for one of the server's own process")
     private String transport = "";
 
     @Label("Protocol")
-    @Description("v2, tensorflow or v1; empty for a request that is no inference")
+    @Description(
+            "v2, tensorflow or v1; none for one of the server's own process; empty for a request that is no inference")
     private String protocol = "";
 
     @Label("Request")

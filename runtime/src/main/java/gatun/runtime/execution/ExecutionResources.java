@@ -5,10 +5,11 @@ import gatun.memory.buffers.BufferPool;
 import gatun.runtime.ratelimit.RateLimiter;
 
 /**
- * The objects that all models of a server share.
+ * The objects of the server that a model works with.
  *
  * @param pool gives runs memory
  * @param queueLimit how many requests may wait where the configuration sets no limit
  * @param rateLimiter says when instances may run
+ * @param progress is told how far the model's load is
  */
-public record ExecutionResources(BufferPool pool, int queueLimit, RateLimiter rateLimiter) {}
+public record ExecutionResources(BufferPool pool, int queueLimit, RateLimiter rateLimiter, LoadWatch progress) {}

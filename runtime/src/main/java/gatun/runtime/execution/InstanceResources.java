@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param pool gives their runs memory
  * @param warmUp the requests that each answers before it serves
  * @param counters count what they do
+ * @param progress is told how far the first of them are
  */
 record InstanceResources(
         BackendModel model,
@@ -22,7 +23,8 @@ record InstanceResources(
         @Nullable SequenceModel sequences,
         BufferPool pool,
         WarmUp warmUp,
-        ModelCounters counters) {
+        ModelCounters counters,
+        LoadWatch progress) {
     /** Whether the requests of a run keep their own tensors. */
     boolean runsApart() {
         BatchTensors tensors = signature.batchTensors();

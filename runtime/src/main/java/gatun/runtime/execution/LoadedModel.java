@@ -57,6 +57,7 @@ public final class LoadedModel implements ServedModel {
     private final int maxRunSize;
 
     private volatile long loadNanos;
+    private volatile long memoryByteSize;
     private volatile Optional<byte[]> fingerprint = Optional.empty();
     private volatile boolean closing;
     private final AtomicBoolean backendClosed = new AtomicBoolean();
@@ -106,12 +107,13 @@ public final class LoadedModel implements ServedModel {
                 definition.warmUps(),
                 new LoadingVersion(config, definition.version(), signature, entryPoints.byName()),
                 entryPoints.check());
-        InstanceResources resources =
-                new InstanceResources(definition.backend(), signature, sequences, shared.pool(), warmUp, counters);
+        InstanceResources resources = new InstanceResources(
+                definition.backend(), signature, sequences, shared.pool(), warmUp, counters, shared.progress());
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
             QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule, resources.runsApart());
             ModelInstances.Change first = instances.toward(config);
+            shared.progress().beginInstances(first.added().size());
             Scheduler<InferenceTicket> scheduler = sequences == null
                     ? Scheduler.open(queueRules.policy(), first.added())
                     : Scheduler.open(sequences.policy(), first.added());
@@ -126,6 +128,16 @@ public final class LoadedModel implements ServedModel {
     /** Notes the hash of what responses depend on. */
     public void identify(byte[] newFingerprint) {
         fingerprint = Optional.of(newFingerprint);
+    }
+
+    /** Notes how much memory it is reckoned to take. */
+    public void memoryByteSize(long byteSize) {
+        memoryByteSize = byteSize;
+    }
+
+    @Override
+    public long memoryByteSize() {
+        return memoryByteSize;
     }
 
     @Override
@@ -225,7 +237,9 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public ModelStatistics statistics() {
-        return resources.counters().snapshot(config.getName(), versionText, scheduler.pendingCount(), loadNanos);
+        ModelStatistics.Occupancy occupancy =
+                new ModelStatistics.Occupancy(scheduler.pendingCount(), scheduler.busyCount());
+        return resources.counters().snapshot(config.getName(), versionText, occupancy, loadNanos);
     }
 
     @Override

@@ -3,6 +3,7 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
+import gatun.runtime.LoadProgress;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.events.RunEvent;
 import gatun.runtime.scheduling.BatchRunner;
@@ -27,6 +28,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     private final String modelName;
     private final BackendModel model;
     private final WarmUp warmUp;
+    private final LoadWatch progress;
     private final boolean decoupled;
 
     /** Whether also a single request runs as a batch, since the model gets inputs of the runtime's with it. */
@@ -66,6 +68,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         this.spec = spec;
         model = resources.model();
         warmUp = resources.warmUp();
+        progress = resources.progress();
         InstanceCounters counters = resources.counters().lend();
         ModelSignature signature = resources.signature();
         modelName = signature.modelName();
@@ -107,8 +110,12 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
             opened.warmUp();
             backend = opened;
             stop = opened::stop;
-            warmUp.run(this::run);
+            warmUp.run(tickets -> {
+                progress.begin(LoadProgress.Phase.WARM_UP);
+                run(tickets);
+            });
             singleRuns.open();
+            progress.instanceReady();
         } catch (RuntimeException | Error e) {
             backend = null;
             opened.close();

@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the access log, and a flight recording, say of one request. A listener makes it when a request's head has been read, {@linkplain #bind
- * binds} it to the thread that answers, so that the server adds the model that is asked, and ends it once. Texts of
- * clients are kept as they came, up to a length. For one thread at a time, except {@link #end}.
+ * What the access log, and a flight recording, say of one request. A listener makes it when a request's head has been
+ * read, {@linkplain #bind binds} it to the thread that answers, so that the server adds the model that is asked, and
+ * ends it once. Texts of clients are kept as they came, up to a length. For one thread at a time, except {@link #end}.
  */
 public final class AccessEntry {
     /** The most characters of a model's name, a request's id and such that are kept. */
@@ -68,7 +68,7 @@ public final class AccessEntry {
     /**
      * An entry for {@code log} of a request that begins now.
      *
-     * @param transport {@code http}, {@code grpc}, {@code grpc_stream} or {@code lane}
+     * @param transport {@code http}, {@code grpc}, {@code grpc_stream}, {@code lane} or {@code embedded}
      * @param peer the client's address; null where there is none
      * @param request the method and the path, or the name of the procedure that is called
      */

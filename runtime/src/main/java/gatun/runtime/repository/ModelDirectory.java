@@ -92,6 +92,15 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         }
     }
 
+    /** As {@link #byteSize}; 0 where not all of them can be looked at. */
+    long byteSizeIfReadable(long version) {
+        try {
+            return byteSize(version);
+        } catch (GatunException unknown) {
+            return 0;
+        }
+    }
+
     /** The state of a version's directory. */
     ModificationStamp stamp(long version) {
         return loose.map(model -> ModificationStamp.of(model.path()))

@@ -4,6 +4,7 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
+import gatun.runtime.execution.LoadWatch;
 import gatun.runtime.execution.ServedModel;
 import java.time.Duration;
 import java.util.List;
@@ -147,6 +148,16 @@ final class ModelEntry {
     /** The versions, ascending. */
     List<VersionEntry> versions() {
         return versions;
+    }
+
+    /** Who is told how far the load of a version is: nobody, where another serves in its place meanwhile. */
+    LoadWatch loading(long version) {
+        String text = Long.toString(version);
+        return versions.stream()
+                .filter(entry -> entry.version().equals(text))
+                .flatMap(entry -> entry.loading().stream())
+                .findFirst()
+                .orElseGet(LoadWatch::new);
     }
 
     /** The ready versions in decimal, ascending. */

@@ -5,6 +5,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
+import gatun.runtime.LoadProgress;
 import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
@@ -14,6 +15,7 @@ import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
 import gatun.runtime.events.ModelLoadEvent;
 import gatun.runtime.execution.ExecutionResources;
+import gatun.runtime.execution.LoadWatch;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionDefinition;
@@ -227,6 +229,7 @@ final class ModelLoader {
         String engine = VersionEntry.engine(source.config());
         try {
             requireReadable(source.directory(), version);
+            entry.loading(version).begin(LoadProgress.Phase.CONFIGURATION);
             ModelConfig config = complete(source, version);
             engine = VersionEntry.engine(config);
             Map<String, List<String>> labels =
@@ -323,6 +326,9 @@ final class ModelLoader {
                 settings.loading().fingerprints() && directory.loose().isEmpty()
                         ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
                         : Optional.empty();
+        long byteSize = directory.byteSizeIfReadable(version);
+        LoadWatch progress = entry.loading(version);
+        progress.begin(LoadProgress.Phase.OPENING);
         Backend backend = backend(ModelConfiguration.engine(config), source);
         BackendModel model = backend.load(config, directory.version(version));
         LoadedModel loaded = LoadedModel.start(
@@ -330,10 +336,12 @@ final class ModelLoader {
                 new ExecutionResources(
                         pool,
                         settings.scheduling().queueLimit(),
-                        settings.scheduling().rateLimiter()),
+                        settings.scheduling().rateLimiter(),
+                        progress),
                 counters,
                 entry::readyVersions);
         fingerprint.ifPresent(loaded::identify);
+        loaded.memoryByteSize(byteSize);
         return loaded;
     }
 

@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.execution.LoadWatch;
 import gatun.runtime.execution.ServedModel;
 import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
@@ -15,12 +16,20 @@ import java.util.Optional;
  *     serves
  * @param required whether the server is ready only with this version
  * @param model the version itself; empty unless it is ready or was until now
+ * @param loading tells how far its load is; empty unless it is being loaded
  */
-record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model) {
+record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model, Optional<LoadWatch> loading) {
+    private VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> model) {
+        this(status, required, model, Optional.empty());
+    }
+
     /** A version that is being loaded. */
     static VersionEntry loading(String name, String version) {
         return new VersionEntry(
-                new ModelStatus(name, version, "", ModelState.LOADING, "", Duration.ZERO), true, Optional.empty());
+                new ModelStatus(name, version, "", ModelState.LOADING, "", Duration.ZERO),
+                true,
+                Optional.empty(),
+                Optional.of(new LoadWatch()));
     }
 
     /** Stands for the whole model while its directory holds no version yet. */
@@ -64,8 +73,14 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         return status.reason();
     }
 
-    /** This version as it is now: one that asks a model which cannot answer cannot answer either. */
+    /**
+     * This version as it is now: with how far its load is, and one that asks a model which cannot answer cannot answer
+     * either.
+     */
     VersionEntry now() {
+        if (loading.isPresent()) {
+            return new VersionEntry(status.at(loading.get().progress()), required, model, loading);
+        }
         if (!isReady() || model.isEmpty()) {
             return this;
         }
@@ -104,7 +119,7 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
 
     /** The same version, where the server may be ready without it. */
     VersionEntry optional() {
-        return new VersionEntry(status, false, model);
+        return new VersionEntry(status, false, model, loading);
     }
 
     /** A version that answers no more, and lets running requests finish. */

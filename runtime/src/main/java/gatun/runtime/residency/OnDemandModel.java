@@ -118,7 +118,9 @@ public final class OnDemandModel implements ServedModel {
     @Override
     public ModelStatistics statistics() {
         LoadedModel known = residence.latest();
-        return known == null ? counters.snapshot(name(), versionText, 0, 0) : known.statistics();
+        return known == null
+                ? counters.snapshot(name(), versionText, ModelStatistics.Occupancy.NONE, 0)
+                : known.statistics();
     }
 
     @Override
@@ -130,6 +132,11 @@ public final class OnDemandModel implements ServedModel {
     @Override
     public void loadTime(Duration time) {
         // How long it took to find out that it can be loaded; each load notes its own.
+    }
+
+    @Override
+    public long memoryByteSize() {
+        return residence.isPresent() ? residence.byteSize() : 0;
     }
 
     @Override

@@ -101,6 +101,11 @@ final class Residence {
         return failure;
     }
 
+    /** Whether it is in memory now. */
+    boolean isPresent() {
+        return users.get() != ABSENT;
+    }
+
     boolean isClosing() {
         return closing;
     }

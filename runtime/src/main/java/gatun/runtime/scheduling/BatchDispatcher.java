@@ -61,6 +61,11 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     }
 
     @Override
+    public int busyCount() {
+        return instances.busyCount();
+    }
+
+    @Override
     public Admission submit(T ticket, long now) {
         if (stopping) {
             return Admission.STOPPING;

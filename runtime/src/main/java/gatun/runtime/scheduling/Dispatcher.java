@@ -26,6 +26,9 @@ interface Dispatcher<T extends Ticket> {
     /** How many tickets wait. May be called without the lock. */
     int pendingCount();
 
+    /** How many instances run something. */
+    int busyCount();
+
     /** Takes a ticket in, or refuses it. */
     Admission submit(T ticket, long now);
 

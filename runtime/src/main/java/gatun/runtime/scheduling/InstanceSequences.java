@@ -24,6 +24,9 @@ final class InstanceSequences {
     /** Whether its number may be given to another. */
     boolean ended;
 
+    /** Whether the thread runs what it was given last. */
+    boolean runs;
+
     /** Whether the thread sleeps until it is woken, or until {@link #wakesAt}. */
     boolean asleep = true;
 

@@ -87,6 +87,11 @@ final class InstanceStates {
         return presentCount - idleCount - lentCount - stalledCount;
     }
 
+    /** How many instances run something, or are about to see whether there is something more. */
+    int busyCount() {
+        return awakeCount() + lentCount - comingCount;
+    }
+
     boolean isWatched() {
         return watcher != Dispatcher.NONE;
     }

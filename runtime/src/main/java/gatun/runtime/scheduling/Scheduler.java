@@ -172,6 +172,16 @@ public final class Scheduler<T extends Ticket> {
         return dispatcher.pendingCount();
     }
 
+    /** How many instances run tickets. */
+    public int busyCount() {
+        lock.lock();
+        try {
+            return dispatcher.busyCount();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /**
      * Whether it has ended by a fault of its own, which the log tells: it refuses everything, as one that was closed
      * does.

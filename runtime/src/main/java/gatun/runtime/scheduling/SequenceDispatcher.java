@@ -60,6 +60,15 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         return pending;
     }
 
+    @Override
+    public int busyCount() {
+        int busy = 0;
+        for (InstanceSequences instance : slots.instances()) {
+            busy += instance.runs ? 1 : 0;
+        }
+        return busy;
+    }
+
     /** How many sequences have a slot or wait for one. */
     int sequenceCount() {
         return slots.sequenceCount();
@@ -192,6 +201,7 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
     public long take(int number, long now, List<T> batch) {
         InstanceSequences instance = slots.instance(number);
         sleep.arrive(number);
+        instance.runs = false;
         endIdle(instance, now);
         if (!candidates.form(instance, stopping, now)) {
             instance.stalled = false;
@@ -200,6 +210,7 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
             instance.stalled = true;
         } else {
             instance.stalled = false;
+            instance.runs = true;
             candidates.moveTo(batch);
             for (T ticket : batch) {
                 Sequence sequence = ticket.step().sequence();

@@ -90,7 +90,7 @@ public final class ModelCounters {
     }
 
     /** All counters as they are now. */
-    public ModelStatistics snapshot(String name, String version, long pendingRequestCount, long loadNanos) {
+    public ModelStatistics snapshot(String name, String version, ModelStatistics.Occupancy occupancy, long loadNanos) {
         return new ModelStatistics(
                 name,
                 version,
@@ -110,7 +110,7 @@ public final class ModelCounters {
                                 sum(InstanceCounters::inferNanos),
                                 sum(InstanceCounters::outputNanos)),
                         lastInferenceMillis(),
-                        pendingRequestCount,
+                        occupancy,
                         loadNanos),
                 batches(),
                 responses(),

@@ -128,7 +128,8 @@ public final class SimulatedModel {
                 null,
                 POOL,
                 new WarmUp(new WarmUpPlan(List.of(), WarmUpSource.NONE, Path.of("")), version, check),
-                counters);
+                counters,
+                new LoadWatch());
         instances = IntStream.range(0, instanceCount)
                 .mapToObj(i -> new ModelInstance(new InstanceSpec("m_" + i, instanceCount, Device.CPU), i, resources))
                 .toList();

@@ -501,6 +501,12 @@ final class SchedulerSimulation {
             }
         }
         assertThat(dispatcher.pendingCount()).as("counted as waiting").isEqualTo(waiting);
+        if (!stopped) {
+            long running = instances.stream()
+                    .filter(instance -> instance.serving && (instance.lent || !instance.batch.isEmpty()))
+                    .count();
+            assertThat(dispatcher.busyCount()).as("counted as running").isEqualTo((int) running);
+        }
         checkNotForgotten();
     }
 

@@ -504,6 +504,9 @@ final class SequenceSimulation {
 
     private void checkNow() {
         assertThat(dispatcher.pendingCount()).as("counted as waiting").isEqualTo((int) waiting());
+        long running =
+                instances.stream().filter(instance -> !instance.batch.isEmpty()).count();
+        assertThat(dispatcher.busyCount()).as("counted as running").isEqualTo((int) running);
         Map<String, Sequence> taken = new HashMap<>();
         for (Step step : steps) {
             if (step.state() == State.QUEUED || step.state() == State.RUNNING) {

@@ -150,10 +150,15 @@ public final class EmbeddedClient implements GatunClient {
     }
 
     private InferResponse answer(InferenceRequest request) {
-        try {
-            return EmbeddedResponses.of(server.infer(request));
-        } catch (GatunException e) {
-            throw EmbeddedErrors.of(e);
+        try (EmbeddedEntry entry = EmbeddedEntry.begin(server.accessLog(), "infer")) {
+            try {
+                InferResponse response = EmbeddedResponses.of(server.infer(request));
+                entry.answered();
+                return response;
+            } catch (GatunException e) {
+                entry.failed(e.code());
+                throw EmbeddedErrors.of(e);
+            }
         }
     }
 

@@ -93,6 +93,18 @@ final class EmbeddedStream implements InferStream {
         if (cancelled) {
             request.cancellation().cancel();
         }
+        try (EmbeddedEntry entry = EmbeddedEntry.begin(server.accessLog(), "stream")) {
+            answer(request, entry);
+        } catch (GatunException e) {
+            if (!cancelled) {
+                receiver.failed(id, EmbeddedErrors.of(e));
+            }
+        } finally {
+            running = Optional.empty();
+        }
+    }
+
+    private void answer(InferenceRequest request, EmbeddedEntry entry) {
         try {
             server.infer(request, (response, last) -> {
                 if (cancelled) {
@@ -101,12 +113,10 @@ final class EmbeddedStream implements InferStream {
                     receiver.answer(EmbeddedResponses.of(response), last);
                 }
             });
+            entry.answered();
         } catch (GatunException e) {
-            if (!cancelled) {
-                receiver.failed(id, EmbeddedErrors.of(e));
-            }
-        } finally {
-            running = Optional.empty();
+            entry.failed(e.code());
+            throw e;
         }
     }
 

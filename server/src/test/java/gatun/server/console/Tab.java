@@ -87,9 +87,11 @@ final class Tab implements AutoCloseable {
      * @param rules names of rules, or of groups of them
      */
     List<String> axe(List<String> rules) {
-        page.evaluate(axeScript());
+        if (!(boolean) page.evaluate("'axe' in window")) {
+            page.evaluate(axeScript());
+        }
         Object found = page.evaluate(
-                "names => axe.run(document, {runOnly: names}).then(all => all.violations.flatMap(one =>"
+                "names => axe.run(document, {runOnly: names, resultTypes: ['violations']}).then(all => all.violations.flatMap(one =>"
                         + " one.nodes.map(node => one.id + ': ' + node.html.slice(0, 200) + ' ' + node.failureSummary)))",
                 rules);
         return ((List<?>) found).stream().map(Object::toString).toList();

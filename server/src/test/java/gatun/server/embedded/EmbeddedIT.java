@@ -39,6 +39,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +73,38 @@ class EmbeddedIT {
                 assertThat(response.ints("OUTPUT0")[0]).isEqualTo(1000 + SimpleModel.RIGHT[0]);
             }
         }
+    }
+
+    @Test
+    void shouldTellFlightRecordingsOfRequests() throws Exception {
+        try (Gatun gatun = Gatun.embedded(ServerProcess.exampleModels());
+                Recording recording = new Recording()) {
+            InferRequest request = InferRequest.to("simple")
+                    .input("INPUT0", SimpleModel.LEFT, 1, 16)
+                    .input("INPUT1", SimpleModel.RIGHT, 1, 16)
+                    .build();
+            gatun.client().infer(request).close(); // before anybody records
+            recording.enable("gatun.Request").withoutThreshold();
+            recording.start();
+            gatun.client().infer(request).close();
+            InferRequest wrong = InferRequest.to("simple")
+                    .input("INPUT0", SimpleModel.LEFT, 1, 16)
+                    .build();
+            assertThatThrownBy(() -> gatun.client().infer(wrong)).isInstanceOf(ServerException.class);
+            recording.stop();
+            recording.dump(folder.resolve("embedded.jfr"));
+        }
+        List<RecordedEvent> events = RecordingFile.readAllEvents(folder.resolve("embedded.jfr"));
+        assertThat(events).hasSize(2).allSatisfy(event -> {
+            assertThat(event.getString("transport")).isEqualTo("embedded");
+            assertThat(event.getString("protocol")).isEqualTo("none");
+            assertThat(event.getString("request")).isEqualTo("infer");
+            assertThat(event.getString("model")).isEqualTo("simple");
+        });
+        assertThat(events.getFirst().getString("status")).isEqualTo("OK");
+        assertThat(events.getFirst().getInt("batchSize")).isEqualTo(1);
+        assertThat(events.getFirst().getDuration("computeInfer")).isPositive();
+        assertThat(events.getLast().getString("status")).isEqualTo("INVALID_ARGUMENT");
     }
 
     @Test

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.operation;
 
+import static gatun.server.harness.ConsoleApi.find;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
+import gatun.server.harness.ConsoleApi;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ModelRepositoryFolder;
@@ -17,15 +17,12 @@ import gatun.testing.Await;
 import gatun.wire.inference.ServerLiveRequest;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -35,10 +32,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The console's API in the real server: what it shows, who may see it, and what viewers can do to a server. */
 @Timeout(120)
 class ConsoleIT {
-    private static final String ODD = "<script>alert(1)\"ü\u2028";
-    private static final String INFER =
-            "{\"id\":\"mine\",\"inputs\":[{\"name\":\"IN\",\"shape\":[1],\"datatype\":" + "\"INT32\",\"data\":[5]}]}";
-
     @TempDir
     private static Path folder;
 
@@ -48,33 +41,27 @@ class ConsoleIT {
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
 
+    @SuppressWarnings("NullAway.Init") // by open
+    private static ConsoleApi console;
+
     @BeforeAll
     static void open() throws Exception {
         ModelRepositoryFolder models = new ModelRepositoryFolder(folder);
         models.delay("slow", 30);
-        models.delay(ODD, 0);
         models.delay("unloaded", 0);
         models.simple("simple", "", 1, 2);
         models.delay("broken", 0);
         models.config("broken", "backend: \"delay\" input [ { name: \"IN\" data_type: TYPE_INT32 } ]");
-        models.delay("apart", 0);
-        models.config("apart", """
-                backend: "delay"
-                input [ { name: "IN" data_type: TYPE_INT32 dims: [ 1 ] } ]
-                output [ { name: "OUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
-                parameters { key: "isolation" value { string_value: "process" } }
-                """);
         server = ServerProcess.launch(
                 folder,
                 "--model-control-mode=explicit",
-                "--load-model=apart",
                 "--load-model=slow",
                 "--load-model=simple",
                 "--load-model=broken",
-                "--load-model=" + ODD,
                 "--exit-on-error=false",
                 "--allow-client-shm=true");
         http = new HttpApi(server);
+        console = new ConsoleApi(http);
     }
 
     @AfterAll
@@ -83,54 +70,21 @@ class ConsoleIT {
         server.close();
     }
 
-    private static HttpResponse<String> get(String path, String... headers) {
-        HttpRequest.Builder request = HttpRequest.newBuilder(http.uri(path));
-        return http.send(
-                headers.length == 0 ? request : request.headers(headers), HttpResponse.BodyHandlers.ofString());
-    }
-
-    private static JsonObject json(String path) {
-        HttpResponse<String> response = get(path);
-        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
-        assertThat(response.headers().firstValue("content-type")).hasValue("application/json");
-        return JsonParser.parseString(response.body()).getAsJsonObject();
-    }
-
-    private static JsonObject overview() {
-        return json("/v2/console/overview");
-    }
-
-    private static Optional<JsonObject> find(JsonArray objects, String member, String value) {
-        return StreamSupport.stream(objects.spliterator(), false)
-                .map(JsonElement::getAsJsonObject)
-                .filter(object -> object.get(member).getAsString().equals(value))
-                .findFirst();
-    }
-
-    private static JsonObject model(String name) {
-        return find(overview().getAsJsonArray("models"), "name", name).orElseThrow();
-    }
-
-    private static String path(String model) {
-        return "/v2/console/models/"
-                + URLEncoder.encode(model, StandardCharsets.UTF_8).replace("+", "%20");
-    }
-
     @Test
     void shouldShowBrowsersThePageAndTellOthersThatTheServerLives() {
-        assertThat(get("/").body()).isEqualTo("{\"status\":\"alive\"}");
-        assertThat(get("/", "Accept", "application/json").body()).isEqualTo("{\"status\":\"alive\"}");
-        HttpResponse<String> page = get("/", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+        assertThat(console.get("/").body()).isEqualTo("{\"status\":\"alive\"}");
+        assertThat(console.get("/", "Accept", "application/json").body()).isEqualTo("{\"status\":\"alive\"}");
+        HttpResponse<String> page = console.get("/", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8");
         assertThat(page.body())
                 .startsWith("<!doctype html>")
-                .isEqualTo(get("/console").body());
+                .isEqualTo(console.get("/console").body());
         assertThat(page.headers().firstValue("content-type")).hasValue("text/html; charset=utf-8");
         assertThat(page.headers().firstValue("vary")).hasValue("Accept");
     }
 
     @Test
     void shouldSendThePageWithHeadersThatLetNothingElseIn() {
-        HttpResponse<String> page = get("/console/index.html");
+        HttpResponse<String> page = console.get("/console/index.html");
         assertThat(page.headers().firstValue("content-security-policy").orElse(""))
                 .startsWith("default-src 'none'; script-src 'self'; style-src 'self';")
                 .contains("frame-ancestors 'none'")
@@ -140,7 +94,7 @@ class ConsoleIT {
         assertThat(page.headers().firstValue("referrer-policy")).hasValue("no-referrer");
         assertThat(page.headers().firstValue("cross-origin-opener-policy")).hasValue("same-origin");
         String tag = page.headers().firstValue("etag").orElseThrow();
-        HttpResponse<String> again = get("/console/index.html", "If-None-Match", tag);
+        HttpResponse<String> again = console.get("/console/index.html", "If-None-Match", tag);
         assertThat(again.statusCode()).isEqualTo(304);
         assertThat(again.body()).isEmpty();
         for (String none : List.of(
@@ -149,13 +103,13 @@ class ConsoleIT {
                 "/console/none.js",
                 "/console/.html",
                 "/console/a/b/c.js")) {
-            assertThat(get(none).statusCode()).as(none).isEqualTo(404);
+            assertThat(console.get(none).statusCode()).as(none).isEqualTo(404);
         }
     }
 
     @Test
     void shouldTellOfEachModelAndOfWhatIsWrong() {
-        JsonObject overview = overview();
+        JsonObject overview = console.overview();
         JsonObject about = overview.getAsJsonObject("server");
         assertThat(about.get("controlMode").getAsString()).isEqualTo("explicit");
         assertThat(about.getAsJsonObject("actions").get("load").getAsBoolean()).isTrue();
@@ -178,126 +132,13 @@ class ConsoleIT {
                 .isPositive();
         assertThat(overview.getAsJsonObject("connections").get("http").getAsInt())
                 .isPositive();
-        Await.until("an alert", () -> find(overview().getAsJsonArray("alerts"), "subject", "broken")
+        Await.until("an alert", () -> find(console.overview().getAsJsonArray("alerts"), "subject", "broken")
                 .isPresent());
-        JsonObject alert =
-                find(overview().getAsJsonArray("alerts"), "subject", "broken").orElseThrow();
+        JsonObject alert = find(console.overview().getAsJsonArray("alerts"), "subject", "broken")
+                .orElseThrow();
         assertThat(alert.get("code").getAsString()).isEqualTo("model-unavailable");
         assertThat(alert.get("severity").getAsString()).isEqualTo("error");
         assertThat(alert.get("advice").getAsString()).contains("gatun check");
-    }
-
-    @Test
-    void shouldTellOfProcessesThatServeModels() {
-        server.expectErrors();
-        Await.until("the memory of a process", () -> model("apart").has("memoryBytes"));
-        assertThat(model("slow").has("memoryBytes")).isFalse();
-        server.descendants("engine-process").forEach(ProcessHandle::destroyForcibly);
-        Await.until("an alert", () -> find(overview().getAsJsonArray("alerts"), "code", "worker-restarted")
-                .isPresent());
-        JsonObject alert = find(overview().getAsJsonArray("alerts"), "code", "worker-restarted")
-                .orElseThrow();
-        assertThat(alert.get("subject").getAsString()).isEqualTo("apart");
-        assertThat(alert.get("text").getAsString()).contains("started again 1 time in the last 30 s");
-        assertThat(alert.get("advice").getAsString()).contains("isolation_memory_limit");
-    }
-
-    @Test
-    void shouldTellAllOfAModelWhoseNameIsMarkup() throws Exception {
-        assertThat(model(ODD).get("state").getAsString()).isEqualTo("READY");
-        assertThat(get("/v2/console/overview").headers().firstValue("x-content-type-options"))
-                .hasValue("nosniff");
-        assertThat(json(path(ODD)).get("name").getAsString()).isEqualTo(ODD);
-        assertThat(json(path(ODD) + "/versions/1/history").get("points").getAsInt())
-                .isEqualTo(3600);
-        assertThat(json(path(ODD) + "/slowest").getAsJsonArray("requests")).isEmpty();
-        try (RawHttp raw = connect(server.httpPort())) {
-            raw.send("GET /v2/console/models/%zz HTTP/1.1\r\nHost: gatun\r\n\r\n")
-                    .readBody("HTTP/1.1 400");
-        }
-        assertThat(get(path("absent")).statusCode()).isEqualTo(404);
-        assertThat(get(path("absent") + "/versions/7/history").statusCode()).isEqualTo(404);
-        assertThat(get("/v2/console/none").statusCode()).isEqualTo(404);
-        assertThat(http.post("/v2/console/overview", "").statusCode()).isEqualTo(405);
-    }
-
-    @Test
-    void shouldTellWhatAModelIsAndWhatOfItWasCompleted() {
-        JsonObject simple = json(path("simple"));
-        assertThat(simple.get("version").getAsString()).isEqualTo("2");
-        JsonObject input = simple.getAsJsonArray("inputs").get(0).getAsJsonObject();
-        assertThat(input.get("name").getAsString()).isEqualTo("INPUT0");
-        assertThat(input.get("datatype").getAsString()).isEqualTo("INT32");
-        assertThat(input.getAsJsonArray("shape")).hasSize(2);
-        assertThat(simple.get("configuration").getAsString()).contains("instance_group");
-        assertThat(find(simple.getAsJsonArray("completed"), "path", "version_policy")
-                        .orElseThrow()
-                        .get("why")
-                        .getAsString())
-                .isEqualTo("the server's default");
-        assertThat(simple.getAsJsonArray("instanceGroups")).isNotEmpty();
-    }
-
-    @Test
-    void shouldTellWhatRequestsDidAndHowLongTheSlowestOfThemTook() {
-        for (int i = 0; i < 3; i++) {
-            assertThat(http.post("/v2/models/slow/infer", INFER).statusCode()).isEqualTo(200);
-        }
-        Await.until("durations", () -> model("slow").has("p50Nanos"));
-        assertThat(model("slow").get("p50Nanos").getAsLong()).isGreaterThan(25_000_000);
-        JsonObject slow = json(path("slow"));
-        JsonObject origin =
-                find(slow.getAsJsonArray("origins"), "transport", "http").orElseThrow();
-        assertThat(origin.get("requests").getAsInt()).isGreaterThanOrEqualTo(3);
-        assertThat(origin.getAsJsonObject("stages")
-                        .getAsJsonObject("computeInfer")
-                        .get("p99Nanos")
-                        .getAsLong())
-                .isGreaterThan(25_000_000);
-        assertThat(slow.getAsJsonArray("batchSizes")
-                        .get(0)
-                        .getAsJsonObject()
-                        .get("count")
-                        .getAsInt())
-                .isPositive();
-
-        JsonObject slowest = json(path("slow") + "/slowest")
-                .getAsJsonArray("requests")
-                .get(0)
-                .getAsJsonObject();
-        assertThat(slowest.get("requestId").getAsString()).isEqualTo("mine");
-        assertThat(slowest.get("bytesIn").getAsLong()).isEqualTo(INFER.length());
-        assertThat(slowest.get("bytesOut").getAsLong()).isPositive();
-        JsonArray stages = slowest.getAsJsonArray("stages");
-        assertThat(stages).hasSize(6);
-        long sum = 0;
-        for (JsonElement stage : stages) {
-            assertThat(stage.getAsJsonObject().get("startNanos").getAsLong()).isNotNegative();
-            sum += stage.getAsJsonObject().get("nanos").getAsLong();
-        }
-        assertThat(sum).isLessThanOrEqualTo(slowest.get("totalNanos").getAsLong());
-        assertThat(slowest.toString()).doesNotContain("[5]");
-
-        JsonObject history = json(path("slow") + "/history");
-        double requests = 0;
-        for (JsonElement value : history.getAsJsonObject("series").getAsJsonArray("requestsPerSecond")) {
-            requests += value.isJsonNull() ? 0 : value.getAsDouble();
-        }
-        assertThat(requests).isPositive();
-        assertThat(history.getAsJsonObject("byTransport").has("http")).isTrue();
-    }
-
-    @Test
-    void shouldTellWhyTheLastRequestsFailed() {
-        assertThat(http.post("/v2/models/simple/infer", INFER).statusCode()).isEqualTo(400);
-        Await.until(
-                "a failure",
-                () -> json(path("simple")).getAsJsonArray("lastFailures").size() > 0);
-        JsonObject failure =
-                json(path("simple")).getAsJsonArray("lastFailures").get(0).getAsJsonObject();
-        assertThat(failure.get("code").getAsString()).isEqualTo("INVALID_ARGUMENT");
-        assertThat(failure.get("reason").getAsString()).isEqualTo("OTHER");
-        assertThat(failure.get("text").getAsString()).contains("IN");
     }
 
     @Test
@@ -305,20 +146,26 @@ class ConsoleIT {
         try (SharedObject object = SharedObject.create(4096)) {
             assertThat(http.register("mine", object.key(), "0", "4096").statusCode())
                     .isEqualTo(200);
-            Await.until("the region", () -> find(json("/v2/console/memory").getAsJsonArray("regions"), "name", "mine")
+            Await.until("the region", () -> find(
+                            console.json("/v2/console/memory").getAsJsonArray("regions"), "name", "mine")
                     .isPresent());
-            JsonObject region = find(json("/v2/console/memory").getAsJsonArray("regions"), "name", "mine")
+            JsonObject region = find(console.json("/v2/console/memory").getAsJsonArray("regions"), "name", "mine")
                     .orElseThrow();
             assertThat(region.get("kind").getAsString()).isEqualTo("posix");
             assertThat(region.get("byteSize").getAsLong()).isEqualTo(4096);
             assertThat(region.get("leases").getAsInt()).isZero();
+            assertThat(region.getAsJsonObject("owner").get("user").getAsString())
+                    .isEqualTo(System.getProperty("user.name"));
             http.unregister("mine");
         }
-        JsonObject connections = json("/v2/console/connections");
+        JsonObject connections = console.json("/v2/console/connections");
         assertThat(connections.get("total").getAsInt()).isPositive();
         JsonObject connection = connections.getAsJsonArray("connections").get(0).getAsJsonObject();
         assertThat(connection.get("peer").getAsString()).startsWith("127.0.0.1:");
         assertThat(connection.get("requests").getAsLong()).isPositive();
+        // This very request is one of them; its response is not sent yet.
+        assertThat(connection.get("bytesIn").getAsLong()).isGreaterThan(50);
+        assertThat(connection.get("bytesOut").getAsLong()).isPositive();
     }
 
     @Test
@@ -340,7 +187,7 @@ class ConsoleIT {
     }
 
     private static Optional<JsonObject> overGrpc() {
-        return find(json("/v2/console/connections").getAsJsonArray("connections"), "protocol", "grpc");
+        return find(console.json("/v2/console/connections").getAsJsonArray("connections"), "protocol", "grpc");
     }
 
     @Test
@@ -358,7 +205,7 @@ class ConsoleIT {
             assertThat(refused.statusCode()).as(refused.body()).isEqualTo(403);
             assertThat(refused.body()).contains("--http-cors-allow-origin");
         }
-        assertThat(get("/v2/models/simple/ready").statusCode()).isEqualTo(200);
+        assertThat(console.get("/v2/models/simple/ready").statusCode()).isEqualTo(200);
         String own = "http://127.0.0.1:" + server.httpPort();
         for (String[] headers : new String[][] {
             {"Origin", own}, {"Origin", own, "Sec-Fetch-Site", "same-origin"}, {"Sec-Fetch-Site", "none"}
@@ -390,14 +237,14 @@ class ConsoleIT {
                 viewers.add(viewer);
                 viewer.readUntil("event: overview\ndata: ");
             }
-            HttpResponse<String> refused = get("/v2/console/events");
+            HttpResponse<String> refused = console.get("/v2/console/events");
             assertThat(refused.statusCode()).isEqualTo(503);
             assertThat(refused.body()).contains("32 viewers");
             assertThat(viewers.get(7).readUntil("event: model\ndata: ")).contains("\"atMillis\":");
             assertThat(viewers.get(7).readUntil("event: overview\ndata: ")).contains("\"batchSizes\":");
             Await.until(
                     "the number of viewers",
-                    () -> overview()
+                    () -> console.overview()
                                     .getAsJsonObject("connections")
                                     .get("viewers")
                                     .getAsInt()
@@ -409,7 +256,11 @@ class ConsoleIT {
         }
         Await.until(
                 "that viewers are gone",
-                () -> overview().getAsJsonObject("connections").get("viewers").getAsInt() == 0);
+                () -> console.overview()
+                                .getAsJsonObject("connections")
+                                .get("viewers")
+                                .getAsInt()
+                        == 0);
     }
 
     @Test

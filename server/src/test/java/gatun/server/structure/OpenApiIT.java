@@ -61,6 +61,11 @@ class OpenApiIT {
         }
 
         @Override
+        public List<Fetch> fetches() {
+            return List.of();
+        }
+
+        @Override
         public List<Certificate> certificates() {
             return List.of();
         }

@@ -116,12 +116,11 @@ final class ArchiveMirror implements Mirror {
             if (!cache.holds(key(archive), archive.byteSize())) {
                 cache.makeRoom(archive.byteSize(), Set.of());
                 Path staged = cache.staging();
-                progress.begin(location.text(), 1, archive.byteSize());
-                try {
-                    source.fetch(archive, staged, progress::add);
+                try (FetchProgress.Fetch fetch =
+                        progress.begin(location.text(), Set.copyOf(links.models()), 1, archive.byteSize())) {
+                    source.fetch(archive, staged, fetch::add);
                     cache.admit(staged, key(archive));
                 } finally {
-                    progress.end();
                     Files.deleteIfExists(staged);
                 }
             }

@@ -34,12 +34,14 @@ record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int thr
     /**
      * Fetches the objects.
      *
+     * @param what the place that they are in, for people
+     * @param models the names of the models that they belong to
      * @param objects by their keys; none of them is in the cache
      * @param kept the keys of files in the cache that must not make room
      * @return the failures, by keys
      * @throws StoreException LIMIT when they have no room; then nothing is fetched
      */
-    Map<String, IOException> fetch(String what, Map<String, StoredObject> objects, Set<String> kept)
+    Map<String, IOException> fetch(String what, Set<String> models, Map<String, StoredObject> objects, Set<String> kept)
             throws IOException {
         Map<String, IOException> failures = new HashMap<>();
         if (objects.isEmpty()) {
@@ -50,12 +52,12 @@ record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int thr
             byteSize = Math.addExact(byteSize, Math.min(object.byteSize(), Long.MAX_VALUE >> 20));
         }
         cache.makeRoom(byteSize, kept);
-        progress.begin(what, objects.size(), byteSize);
-        try (ExecutorService pool = Executors.newFixedThreadPool(
-                threads, Thread.ofVirtual().name("store-fetch-", 0).factory())) {
+        try (FetchProgress.Fetch fetch = progress.begin(what, models, objects.size(), byteSize);
+                ExecutorService pool = Executors.newFixedThreadPool(
+                        threads, Thread.ofVirtual().name("store-fetch-", 0).factory())) {
             Map<String, Future<?>> running = new HashMap<>();
             objects.forEach((key, object) -> running.put(key, pool.submit(() -> {
-                fetch(key, object);
+                fetch(key, object, fetch);
                 return true;
             })));
             for (Map.Entry<String, Future<?>> one : running.entrySet()) {
@@ -71,16 +73,14 @@ record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int thr
                     throw new StoreException(StoreException.Kind.UNAVAILABLE, "interrupted while files came", e);
                 }
             }
-        } finally {
-            progress.end();
         }
         return failures;
     }
 
-    private void fetch(String key, StoredObject object) throws IOException {
+    private void fetch(String key, StoredObject object, FetchProgress.Fetch fetch) throws IOException {
         Path staged = cache.staging();
         try {
-            store.fetch(object, staged, progress::add);
+            store.fetch(object, staged, fetch::add);
             cache.admit(staged, key);
         } finally {
             Files.deleteIfExists(staged);

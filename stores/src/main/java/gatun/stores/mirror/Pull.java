@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -42,16 +43,14 @@ final class Pull {
         long byteSize =
                 tree.files().values().stream().mapToLong(StoredObject::byteSize).sum();
         fill(target, folder -> {
-            progress.begin(location.text(), tree.files().size(), byteSize);
-            try {
-                fetch(store, tree, threads, progress, folder);
-            } finally {
-                progress.end();
+            try (FetchProgress.Fetch fetch = progress.begin(
+                    location.text(), Set.of(location.name()), tree.files().size(), byteSize)) {
+                fetch(store, tree, threads, fetch, folder);
             }
         });
     }
 
-    private static void fetch(ObjectStore store, ModelTree tree, int threads, FetchProgress progress, Path folder)
+    private static void fetch(ObjectStore store, ModelTree tree, int threads, FetchProgress.Fetch fetch, Path folder)
             throws IOException {
         try (ExecutorService pool =
                 Executors.newFixedThreadPool(threads, Thread.ofVirtual().factory())) {
@@ -60,7 +59,7 @@ final class Pull {
                 Path place = folder.resolve(file.getKey());
                 Files.createDirectories(place.getParent());
                 running.add(pool.submit(() -> {
-                    store.fetch(file.getValue(), place, progress::add);
+                    store.fetch(file.getValue(), place, fetch::add);
                     return true;
                 }));
             }
@@ -87,12 +86,10 @@ final class Pull {
         fill(target, folder -> {
             Path file = Files.createTempFile(folder.getParent(), ".gatun-pull-", ".archive");
             Files.delete(file);
-            progress.begin(location.text(), 1, archive.byteSize());
-            try {
-                source.fetch(archive, file, progress::add);
+            try (FetchProgress.Fetch fetch = progress.begin(location.text(), Set.of(), 1, archive.byteSize())) {
+                source.fetch(archive, file, fetch::add);
                 Unpacking.unpack(file, location.format(), folder, byteLimit);
             } finally {
-                progress.end();
                 Files.deleteIfExists(file);
             }
         });

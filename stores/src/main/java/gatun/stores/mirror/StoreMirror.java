@@ -215,7 +215,7 @@ public final class StoreMirror implements Mirror {
                 }
             }
         }
-        Map<String, IOException> failures = fetch.fetch(location.text(), missing, kept);
+        Map<String, IOException> failures = fetch.fetch(location.text(), changed.keySet(), missing, kept);
         Set<String> again = new HashSet<>();
         for (Map.Entry<String, ModelTree> model : changed.entrySet()) {
             Optional<IOException> failure = model.getValue().files().values().stream()

@@ -5,6 +5,7 @@ import java.io.Console;
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /** One line of a terminal, which is written over. */
 public final class TerminalProgress implements FetchProgress {
@@ -31,8 +32,23 @@ public final class TerminalProgress implements FetchProgress {
     }
 
     @Override
-    public synchronized void begin(String title, int files, long byteSize) {
-        what = title + ", " + files + (files == 1 ? " file" : " files");
+    public Fetch begin(String title, Set<String> models, int files, long byteSize) {
+        start(title + ", " + files + (files == 1 ? " file" : " files"), byteSize);
+        return new Fetch() {
+            @Override
+            public void add(long byteCount) {
+                came(byteCount);
+            }
+
+            @Override
+            public void close() {
+                clear();
+            }
+        };
+    }
+
+    private synchronized void start(String title, long byteSize) {
+        what = title;
         all = byteSize;
         there = 0;
         begun = System.nanoTime();
@@ -40,8 +56,7 @@ public final class TerminalProgress implements FetchProgress {
         draw(begun);
     }
 
-    @Override
-    public synchronized void add(long byteCount) {
+    private synchronized void came(long byteCount) {
         there += byteCount;
         long now = System.nanoTime();
         if (now - drawn >= REDRAW_NANOS) {
@@ -62,8 +77,7 @@ public final class TerminalProgress implements FetchProgress {
         terminal.flush();
     }
 
-    @Override
-    public synchronized void end() {
+    private synchronized void clear() {
         terminal.print("\r\033[K");
         terminal.flush();
     }

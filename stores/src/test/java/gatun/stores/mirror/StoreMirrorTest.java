@@ -11,12 +11,17 @@ import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
 import gatun.stores.location.RepositoryLocation;
 import gatun.stores.mirror.StoreMirror.Scope;
+import gatun.testing.Await;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,6 +81,50 @@ class StoreMirrorTest {
             // For a load that is reading it.
             assertThat(before.resolve("config.pbtxt")).hasContent("first");
             assertThat(names(mirror.folder())).containsExactly("a", "b");
+        }
+    }
+
+    @Test
+    void shouldTellHowMuchOfAModelHasCome() throws Exception {
+        byte[] weights = "0123456789".getBytes(StandardCharsets.UTF_8);
+        CountDownLatch seen = new CountDownLatch(1);
+        server.put("repo/a/1/model.onnx", "0123456789");
+        server.put("repo/a/config.pbtxt", "text");
+        server.replies.put("repo/a/1/model.onnx", (out, request) -> {
+            FaultyStore.content(out, request, weights, 6);
+            out.flush();
+            try {
+                seen.await();
+            } catch (InterruptedException e) {
+                throw new IOException(e);
+            }
+            out.write(weights, 6, 4);
+        });
+        FetchWatch watch = new FetchWatch(FetchProgress.NONE);
+        Fetching fetching = new Fetching(Duration.ofSeconds(60), 4, watch, Map.of("AWS_EC2_METADATA_DISABLED", "true"));
+        try (Mirror mirror =
+                new Mirrors(cache, fetching).open(RepositoryLocation.parse(server.url("repo")), Scope.REPOSITORY)) {
+            CompletableFuture<Boolean> fetched = CompletableFuture.supplyAsync(() -> {
+                try {
+                    mirror.refresh("a");
+                    return true;
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            Await.until(
+                    "a part", () -> watch.running().stream().anyMatch(state -> state.bytes() == 6 + "text".length()));
+            assertThat(watch.running()).singleElement().satisfies(state -> {
+                assertThat(state.models()).containsExactly("a");
+                assertThat(state.totalBytes()).isEqualTo(10 + "text".length());
+                assertThat(state.beganMillis()).isPositive();
+            });
+            seen.countDown();
+            assertThat(fetched.join()).isTrue();
+            assertThat(mirror.folder().resolve("a/1/model.onnx")).hasContent("0123456789");
+            assertThat(watch.running()).isEmpty();
+        } finally {
+            seen.countDown();
         }
     }
 

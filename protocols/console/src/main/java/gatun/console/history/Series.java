@@ -19,6 +19,8 @@ public enum Series {
     PENDING("pending"),
     /** Instances at the second's end. */
     INSTANCES("instances"),
+    /** Instances that ran something, as {@link VersionRates.Load} counts them. */
+    BUSY_INSTANCES("busyInstances"),
     /** Items of a run. */
     MEAN_BATCH("meanBatch");
 

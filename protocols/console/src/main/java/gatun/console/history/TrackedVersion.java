@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.history;
 
+import gatun.runtime.BatchStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
@@ -33,7 +34,7 @@ final class TrackedVersion {
     private double requestRate;
     private double failureRate;
     private double inferenceRate;
-    private long pending;
+    private VersionRates.Load load = VersionRates.Load.NONE;
     private long lastBusy;
 
     /** When the version went, in seconds; 0 while it is there. */
@@ -116,19 +117,27 @@ final class TrackedVersion {
         requestRate = answered / seconds;
         failureRate = failed / seconds;
         inferenceRate = items / seconds;
-        pending = now.totals().pendingRequestCount();
+        double computed = (computeNanos(now) - (known == null || anew ? 0 : computeNanos(known))) / (seconds * 1e9);
+        // Runs of more than a second are seen while they run.
+        double shortRuns = computed <= runs ? computed : 0;
+        ModelStatistics.Occupancy occupancy = now.totals().occupancy();
+        load = new VersionRates.Load(
+                occupancy.pendingRequestCount(), Math.max(occupancy.busyInstanceCount(), shortRuns));
         Measured own = measured;
         if (own != null) {
             own.last[place] = Durations.NONE;
         }
-        if (answered > 0 || failed > 0 || pending > 0) {
+        if (answered > 0 || failed > 0 || !load.equals(VersionRates.Load.NONE)) {
             lastBusy = second;
             Minute minute = history.minute(second);
             int at = (int) (second % Minute.SECONDS);
             minute.values(Series.REQUESTS_PER_SECOND)[at] = (float) requestRate;
             minute.values(Series.FAILURES_PER_SECOND)[at] = (float) failureRate;
-            minute.values(Series.PENDING)[at] = pending;
-            minute.values(Series.INSTANCES)[at] = instances.getAsInt();
+            minute.values(Series.PENDING)[at] = load.pending();
+            int count = instances.getAsInt();
+            load = new VersionRates.Load(load.pending(), Math.min(load.busyInstances(), Math.max(1, count)));
+            minute.values(Series.INSTANCES)[at] = count;
+            minute.values(Series.BUSY_INSTANCES)[at] = (float) load.busyInstances();
             if (runs > 0) {
                 minute.values(Series.MEAN_BATCH)[at] = (float) items / runs;
             }
@@ -136,6 +145,14 @@ final class TrackedVersion {
                 measure(minute, second, seconds, latencies, now.successCount() == answered);
             }
         }
+    }
+
+    private static long computeNanos(ModelStatistics statistics) {
+        long nanos = 0;
+        for (BatchStatistics batch : statistics.batches()) {
+            nanos += batch.computeInputNanos() + batch.computeInferNanos() + batch.computeOutputNanos();
+        }
+        return nanos;
     }
 
     private static boolean restarted(ModelStatistics known, ModelStatistics now) {
@@ -198,7 +215,7 @@ final class TrackedVersion {
                 requestRate,
                 failureRate,
                 inferenceRate,
-                pending,
+                load,
                 any ? OptionalLong.of(latencies.quantileNanos(0.5)) : OptionalLong.empty(),
                 any ? OptionalLong.of(latencies.quantileNanos(0.99)) : OptionalLong.empty(),
                 runs == 0 ? OptionalDouble.empty() : OptionalDouble.of((double) items / runs),

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  * @param requestsPerSecond answered requests of the last second
  * @param failuresPerSecond failed requests of the last second
  * @param inferencesPerSecond items of the answered requests of the last second
- * @param pending requests that wait now
+ * @param load what waits and runs now
  * @param p50Nanos the median of the durations of the last ten seconds; empty when no request was answered in them, or
  *     when too many versions are busy to measure this one
  * @param p99Nanos what 99 of 100 of them did not exceed
@@ -21,12 +21,24 @@ public record VersionRates(
         double requestsPerSecond,
         double failuresPerSecond,
         double inferencesPerSecond,
-        long pending,
+        Load load,
         OptionalLong p50Nanos,
         OptionalLong p99Nanos,
         OptionalDouble meanBatch,
         long refused) {
+    /**
+     * How busy a version is.
+     *
+     * @param pending requests that wait now
+     * @param busyInstances instances that run something: those that do now, or as many as the runs that ended in the last
+     *     second took together, whichever is more
+     */
+    public record Load(long pending, double busyInstances) {
+        /** Nothing waits or runs. */
+        static final Load NONE = new Load(0, 0);
+    }
+
     /** Of a version that does nothing. */
     public static final VersionRates IDLE =
-            new VersionRates(0, 0, 0, 0, OptionalLong.empty(), OptionalLong.empty(), OptionalDouble.empty(), 0);
+            new VersionRates(0, 0, 0, Load.NONE, OptionalLong.empty(), OptionalLong.empty(), OptionalDouble.empty(), 0);
 }

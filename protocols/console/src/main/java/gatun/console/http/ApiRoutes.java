@@ -131,7 +131,7 @@ final class ApiRoutes implements AutoCloseable {
     }
 
     private Version version(PathValues path) {
-        String name = UrlText.ofPath(path.value("model"));
+        String name = path.value("model");
         String version = path.value("version");
         return new Version(
                 name,
@@ -141,7 +141,7 @@ final class ApiRoutes implements AutoCloseable {
     }
 
     private ModelStatus status(PathValues path) {
-        String name = UrlText.ofPath(path.value("model"));
+        String name = path.value("model");
         String version = path.value("version");
         Optional<ModelStatus> status = models.status(name, version);
         return status.orElseThrow(() -> new GatunException(

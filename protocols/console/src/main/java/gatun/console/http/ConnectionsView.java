@@ -21,12 +21,15 @@ final class ConnectionsView {
         ServerSurroundings.ConnectionList list = surroundings.connections(SHOWN);
         json.object().array("connections");
         for (ServerSurroundings.Connection connection : list.connections()) {
+            ServerSurroundings.Traffic traffic = connection.traffic();
             json.object()
                     .member("protocol", connection.protocol())
                     .member("peer", connection.peer())
                     .member("sinceMillis", connection.sinceMillis())
-                    .member("requests", connection.requests())
-                    .member("inFlight", connection.inFlight())
+                    .member("requests", traffic.requests())
+                    .member("inFlight", traffic.inFlight())
+                    .member("bytesIn", traffic.bytesIn())
+                    .member("bytesOut", traffic.bytesOut())
                     .member("tls", connection.tls())
                     .endObject();
         }

@@ -5,6 +5,7 @@ import gatun.console.history.Sampler;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
+import gatun.http.routes.UrlText;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerExit;

@@ -55,7 +55,11 @@ final class MemoryView {
             case CudaRegionStatus region ->
                 json.member("kind", "cuda").member("device", region.device()).member("offset", 0);
         }
-        use.owner().ifPresent(pid -> ProcessOwner.write(json, pid));
+        if (use.owner().isPresent()) {
+            ProcessOwner.write(json, use.owner().getAsLong());
+        } else if (use.user().isPresent() && use.status() instanceof SystemRegionStatus region) {
+            ObjectOwner.write(json, region.key(), use.user().getAsLong());
+        }
         json.member("leases", use.leases()).member("retired", use.leaving());
         if (use.leaving()) {
             json.member(

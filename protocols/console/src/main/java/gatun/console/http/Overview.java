@@ -8,44 +8,24 @@ import gatun.console.history.VersionRates;
 import gatun.http.json.JsonWriter;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
-import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
-import gatun.runtime.ModelIdentifier;
-import gatun.runtime.ModelState;
-import gatun.runtime.ModelStatus;
-import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.server.InferenceServer;
 import java.lang.management.ManagementFactory;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
 
 /** The server at a glance: its models, memory, connections and alerts. For one thread at a time. */
 final class Overview {
-    /** Looking at the repositories for models that were never loaded may be slow. */
-    private static final long INDEX_NANOS = TimeUnit.SECONDS.toNanos(10);
-
     private final InferenceServer server;
     private final Sampler sampler;
     private final Alerts alerts;
     private final ProcessUse process;
     private final ServerSurroundings surroundings;
-    private final WorkerUse workers;
+    private final ModelLines models;
     private final IntSupplier viewers;
-
-    /** Since when each version is being loaded, in milliseconds since 1970, as far as anybody looked. */
-    private final Map<VersionKey, Long> loading = new HashMap<>();
-
-    private List<ModelStatus> unloaded = List.of();
-    private long indexedNanos;
-    private boolean indexed;
 
     /**
      * An overview of {@code server}.
@@ -65,7 +45,7 @@ final class Overview {
         this.alerts = alerts;
         this.process = process;
         this.surroundings = surroundings;
-        this.workers = workers;
+        this.models = new ModelLines(server, surroundings, workers);
         this.viewers = viewers;
     }
 
@@ -75,7 +55,7 @@ final class Overview {
         json.object().member("atMillis", System.currentTimeMillis());
         writeServer(json);
         Map<VersionKey, VersionRates> rates = sampler.rates();
-        writeModels(json, rates);
+        models.write(json, rates);
         json.object("totals")
                 .member(
                         "requestsPerSecond",
@@ -118,90 +98,6 @@ final class Overview {
         surroundings.httpPort().ifPresent(port -> json.member("httpPort", port));
         surroundings.grpcPort().ifPresent(port -> json.member("grpcPort", port));
         json.endObject();
-    }
-
-    private void writeModels(JsonText json, Map<VersionKey, VersionRates> rates) {
-        json.array("models");
-        Map<String, Long> residentBytes = workers.residentBytes();
-        Set<VersionKey> nowLoading = new HashSet<>();
-        Set<String> known = new HashSet<>();
-        for (ModelStatus model : server.states()) {
-            known.add(model.name());
-            VersionKey key = new VersionKey(ModelIdentifier.of(model.name()), model.version());
-            if (model.state() == ModelState.LOADING) {
-                nowLoading.add(key);
-                loading.putIfAbsent(key, System.currentTimeMillis());
-            }
-            writeModel(
-                    json,
-                    model,
-                    rates.getOrDefault(key, VersionRates.IDLE),
-                    Optional.ofNullable(loading.get(key)),
-                    residentBytes.getOrDefault(model.name(), 0L));
-        }
-        loading.keySet().retainAll(nowLoading);
-        for (ModelStatus model : unloaded()) {
-            if (!known.contains(model.name())) {
-                writeModel(json, model, VersionRates.IDLE, Optional.empty(), 0);
-            }
-        }
-        json.endArray();
-    }
-
-    /** The models that can be loaded and never were; known anew after some seconds. */
-    private List<ModelStatus> unloaded() {
-        if (server.controlMode() != ControlMode.EXPLICIT) {
-            return List.of();
-        }
-        long now = System.nanoTime();
-        if (!indexed || now - indexedNanos > INDEX_NANOS) {
-            unloaded = server.index().stream()
-                    .filter(model -> model.state() == ModelState.UNKNOWN)
-                    .toList();
-            indexedNanos = now;
-            indexed = true;
-        }
-        return unloaded;
-    }
-
-    /** @param memoryBytes of the processes that serve it; 0 for a model that none serves */
-    private void writeModel(
-            JsonText json, ModelStatus model, VersionRates rates, Optional<Long> loadingSince, long memoryBytes) {
-        boolean never = model.state() == ModelState.UNKNOWN;
-        json.object()
-                .member("name", model.name())
-                .member("version", model.version())
-                .member(
-                        "state",
-                        never ? ModelState.UNAVAILABLE.name() : model.state().name())
-                .member("reason", never ? "not loaded" : model.reason())
-                .member("engine", model.engine());
-        if (model.state() == ModelState.READY) {
-            writeInstances(json, model);
-        }
-        if (memoryBytes > 0) {
-            json.member("memoryBytes", memoryBytes);
-        }
-        json.member("requestsPerSecond", rates.requestsPerSecond())
-                .member("failuresPerSecond", rates.failuresPerSecond())
-                .member("inferencesPerSecond", rates.inferencesPerSecond());
-        rates.p50Nanos().ifPresent(nanos -> json.member("p50Nanos", nanos));
-        rates.p99Nanos().ifPresent(nanos -> json.member("p99Nanos", nanos));
-        json.member("pending", rates.pending());
-        rates.meanBatch().ifPresent(size -> json.member("meanBatch", size));
-        loadingSince.ifPresent(since -> json.member("loadingMillis", System.currentTimeMillis() - since));
-        json.member("loadNanos", model.loadTime().toNanos()).endObject();
-    }
-
-    private void writeInstances(JsonText json, ModelStatus model) {
-        ModelVersion version;
-        try {
-            version = server.model(model.name(), model.version());
-        } catch (GatunException e) {
-            return; // it went just now, or there are several of its name
-        }
-        json.member("instances", Sampler.instances(version.config().getInstanceGroupList()))
-                .member("decoupled", version.decoupled());
     }
 
     private void writeMemory(JsonText json) {

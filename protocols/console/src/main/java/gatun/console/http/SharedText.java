@@ -2,6 +2,7 @@
 package gatun.console.http;
 
 import gatun.http.json.JsonWriter;
+import gatun.runtime.logging.AccessEntry;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -27,15 +28,28 @@ final class SharedText {
         this.writing = writing;
     }
 
+    private byte[] make() {
+        // The models that are looked at are not what the request asks for that happens to come first.
+        AccessEntry entry = AccessEntry.current();
+        AccessEntry.unbind();
+        try {
+            JsonWriter json = new JsonWriter();
+            writing.accept(json);
+            return Arrays.copyOf(json.array(), json.size());
+        } finally {
+            if (entry != null) {
+                entry.bind();
+            }
+        }
+    }
+
     /** The text as it is now; nobody changes it. */
     byte[] get() {
         lock.lock();
         try {
             long now = ticks.count();
             if (madeAt != now) {
-                JsonWriter json = new JsonWriter();
-                writing.accept(json);
-                text = Arrays.copyOf(json.array(), json.size());
+                text = make();
                 madeAt = now;
             }
             return text;

@@ -26,6 +26,11 @@ export function rate(value) {
     return value < 10 ? value.toFixed(value < 1 ? 2 : 1) : whole.format(value);
 }
 
+/** A number that is whole most of the time, such as the mean of a count. */
+export function amount(value) {
+    return Number.isInteger(value) ? count(value) : rate(value);
+}
+
 /** A duration in nanoseconds, to three digits. */
 export function nanos(value) {
     if (!known(value)) {

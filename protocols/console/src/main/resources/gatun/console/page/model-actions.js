@@ -3,7 +3,7 @@
 
 import { html, nothing } from './lit/lit-html.js';
 import { changed } from './redraw.js';
-import { json, modelPath, pathPart, post } from './server.js';
+import { json, modelPath, post } from './server.js';
 import { tell, tellFailure } from './notices.js';
 
 const MOST_INSTANCES = 1024;
@@ -66,7 +66,7 @@ export class ModelActions {
     }
 
     #control(action) {
-        return `/v2/repository/models/${pathPart(this.#name)}/${action}`;
+        return `/v2/repository/models/${encodeURIComponent(this.#name)}/${action}`;
     }
 
     async #run(what, told, action) {

@@ -5,7 +5,7 @@ import { html, nothing } from './lit/lit-html.js';
 import { changed } from './redraw.js';
 import { Chart } from './chart.js';
 import { History } from './history.js';
-import { count, nanos, rate } from './format.js';
+import { amount, nanos, rate } from './format.js';
 
 const RANGES = [
     ['5 min', 300e3],
@@ -35,10 +35,11 @@ const FIGURES = [
     { title: 'Batches', format: rate, lines: [['meanBatch', 'Mean size', 'line-main']] },
     {
         title: 'Load',
-        format: count,
+        format: amount,
         lines: [
             ['pending', 'Waiting', 'line-queue'],
             ['instances', 'Instances', 'line-engine'],
+            ['busyInstances', 'Busy', 'line-main'],
         ],
     },
 ];

@@ -11,20 +11,17 @@ export class RequestError extends Error {
     }
 }
 
-/** A part of a path. The server takes names as they are, so that only what would end the part is encoded. */
-export function pathPart(name) {
-    return encodeURI(name).replace(/[?#/]/g, encodeURIComponent);
-}
-
 /** The path of a model in v2's own API. */
 export function modelPath(name, version) {
-    const model = `/v2/models/${pathPart(name)}`;
-    return version ? `${model}/versions/${pathPart(version)}` : model;
+    return versionPath(`/v2/models/${encodeURIComponent(name)}`, version);
 }
 
 /** The path of a model in the console's API. */
 export function consolePath(name, version) {
-    const model = `/v2/console/models/${encodeURIComponent(name)}`;
+    return versionPath(`/v2/console/models/${encodeURIComponent(name)}`, version);
+}
+
+function versionPath(model, version) {
     return version ? `${model}/versions/${encodeURIComponent(version)}` : model;
 }
 

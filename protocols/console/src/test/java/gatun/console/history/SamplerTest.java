@@ -31,6 +31,8 @@ class SamplerTest {
     private static final class Counted implements CounterSource {
         private final Map<String, long[]> answered = new TreeMap<>();
         private int looked;
+        private long computeNanos;
+        private ModelStatistics.Occupancy occupancy = ModelStatistics.Occupancy.NONE;
 
         void answer(String model, int requests, long nanos) {
             long[] counts = answered.computeIfAbsent(model, any -> new long[LatencyBuckets.COUNT]);
@@ -51,9 +53,9 @@ class SamplerTest {
                                 new ModelStatistics.Failures(0, 0, 0, 0, 0),
                                 new ModelStatistics.StageNanos(0, 0, 0, 0, 0),
                                 0,
-                                0,
+                                occupancy,
                                 0),
-                        requests == 0 ? List.of() : List.of(new BatchStatistics(4, requests, 0, 0, 0)),
+                        requests == 0 ? List.of() : List.of(new BatchStatistics(4, requests, 0, computeNanos, 0)),
                         List.of(),
                         List.of(),
                         Optional.empty()));
@@ -118,6 +120,37 @@ class SamplerTest {
         second(sampler);
         assertThat(rates(sampler, "a").p50Nanos()).isEmpty();
         assertThat(rates(sampler, "a").meanBatch()).isEmpty();
+    }
+
+    @Test
+    void shouldTellHowManyInstancesRunNowOrRanInTheLastSecond() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("a", 1, 1);
+        second(sampler);
+        assertThat(rates(sampler, "a").load().busyInstances()).isZero();
+        counted.answer("a", 10, 50_000_000);
+        counted.computeNanos = 500_000_000;
+        second(sampler);
+        assertThat(rates(sampler, "a").load().busyInstances()).isEqualTo(0.5);
+        counted.occupancy = new ModelStatistics.Occupancy(0, 2);
+        second(sampler);
+        assertThat(rates(sampler, "a").load().busyInstances()).isEqualTo(2);
+        counted.occupancy = ModelStatistics.Occupancy.NONE;
+        counted.answer("a", 10, 250_000_000);
+        counted.computeNanos += 2_500_000_000L;
+        second(sampler);
+        assertThat(rates(sampler, "a").load().busyInstances())
+                .as("no more than there are")
+                .isEqualTo(2);
+        counted.answer("a", 2, 5_000_000_000L);
+        counted.computeNanos += 10_000_000_000L;
+        second(sampler);
+        assertThat(rates(sampler, "a").load().busyInstances())
+                .as("by runs that took longer than the second")
+                .isZero();
+        History history = sampler.history("a", "1", 4).orElseThrow();
+        assertThat(history.value(Series.BUSY_INSTANCES, 0)).isEqualTo(0.5f);
+        assertThat(history.value(Series.BUSY_INSTANCES, 1)).isEqualTo(2);
     }
 
     @Test

@@ -239,7 +239,7 @@ final class FakeServer implements InferenceServer {
                         new ModelStatistics.Failures(1, 2, 3, 4, 50),
                         new ModelStatistics.StageNanos(100, 30, 25, 27, 29),
                         1_700_000_000_000L,
-                        0,
+                        ModelStatistics.Occupancy.NONE,
                         5),
                 List.of(new BatchStatistics(1, 6, 11, 12, 13), new BatchStatistics(4, 4, 14, 15, 16)),
                 List.of(),

@@ -25,7 +25,7 @@ class StatisticsMessagesTest {
                         new ModelStatistics.Failures(0, 0, 0, 0, 0),
                         new ModelStatistics.StageNanos(100, 30, 25, 27, 18),
                         0,
-                        0,
+                        ModelStatistics.Occupancy.NONE,
                         0),
                 List.of(),
                 List.of(responses),

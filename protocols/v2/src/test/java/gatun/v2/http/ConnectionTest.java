@@ -28,7 +28,7 @@ class ConnectionTest {
     @BeforeAll
     static void start(@TempDir Path repository) {
         ListenerUnderTest.writeModel(repository, "floats", 0, "TYPE_FP32 [ -1 ]");
-        ListenerUnderTest.writeModel(repository, "a%20b", 0, "TYPE_FP32 [ -1 ]");
+        ListenerUnderTest.writeModel(repository, "a b<%>", 0, "TYPE_FP32 [ -1 ]");
         HttpService echo = rules -> rules.post(
                 "/echo", (request, response) -> response.send(request.content().as(byte[].class)));
         edge = V2TestServer.start(repository, echo);
@@ -309,14 +309,21 @@ class ConnectionTest {
     }
 
     @Test
-    void shouldTakePathsAsTheyAre() {
-        assertThat(edge.post("/v2/models/a%20b/infer", JSON).body()).isEqualTo(ANSWER.replace("floats", "a%20b"));
+    void shouldDecodeNamesInPathsAndNothingElse() {
+        assertThat(edge.post("/v2/models/a%20b%3C%25%3e/infer", JSON).body())
+                .isEqualTo(ANSWER.replace("floats", "a b<%>"));
         try (RawClient client = connect()) {
             client.sendLines("GET /v2/models/../x|y?q=/v2 HTTP/1.1\nHost: h\n\n");
             assertThat(client.read().text()).isEqualTo("{\"error\":\"Not Found\"}");
             client.sendLines("GET /v2/models/%2e%2e HTTP/1.1\nHost: h\n\n");
+            assertThat(client.read().text()).isEqualTo("{\"error\":\"Request for unknown model: '..' is not found\"}");
+            client.sendLines("GET /v2/models/a%2Fconfig HTTP/1.1\nHost: h\n\n");
             assertThat(client.read().text())
-                    .isEqualTo("{\"error\":\"Request for unknown model: '%2e%2e' is not found\"}");
+                    .isEqualTo("{\"error\":\"Request for unknown model: 'a/config' is not found\"}");
+            client.sendLines("GET /v2/models/a%2 HTTP/1.1\nHost: h\n\n");
+            RawClient.Response malformed = client.read();
+            assertThat(malformed.status()).isEqualTo(400);
+            assertThat(malformed.text()).contains("'a%2' is not encoded as a part of a URL");
         }
     }
 

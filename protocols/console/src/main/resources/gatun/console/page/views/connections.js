@@ -2,42 +2,24 @@
 /** Who is connected, over what, and how much. */
 
 import { html, nothing } from '../lit/lit-html.js';
-import { changed } from '../redraw.js';
-import { json } from '../server.js';
 import { ago, bytes, count, cut, UNKNOWN } from '../format.js';
 import { empty, ownerText, panel } from '../parts.js';
-
-const EVERY = 2;
+import { Polled } from '../polled.js';
 
 export class ConnectionsView {
     title = 'Connections';
     #app;
-    #answer;
-    #problem;
-    #events = 0;
+    #list = new Polled('/v2/console/connections');
 
     constructor(app) {
         this.#app = app;
-        this.#load();
     }
 
     overview() {
-        if (++this.#events % EVERY === 0) {
-            this.#load();
-        }
+        this.#list.overview();
     }
 
     close() {}
-
-    async #load() {
-        try {
-            this.#answer = await json('/v2/console/connections');
-            this.#problem = undefined;
-        } catch (e) {
-            this.#problem = e.message;
-        }
-        changed();
-    }
 
     render() {
         const { http, grpc, lanes, viewers } = this.#app.overview?.connections ?? {};
@@ -48,8 +30,7 @@ export class ConnectionsView {
                 <div class="tile"><dt>Lanes</dt><dd>${count(lanes)}</dd></div>
                 <div class="tile"><dt>Viewers of this page</dt><dd>${count(viewers)}</dd></div>
             </dl>
-            ${this.#problem ? html`<p class="panel problem empty" role="alert">${cut(this.#problem, 2000)}</p>` : nothing}
-            ${this.#answer ? this.#table(this.#answer) : this.#problem ? nothing : html`<p class="panel empty">Loading …</p>`}`;
+            ${this.#list.render((answer) => this.#table(answer))}`;
     }
 
     #table({ connections = [], shown, total }) {

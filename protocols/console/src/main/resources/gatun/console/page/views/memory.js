@@ -2,62 +2,40 @@
 /** Whose memory the server uses: its pool, and regions and lanes of clients. */
 
 import { html, nothing } from '../lit/lit-html.js';
-import { changed } from '../redraw.js';
-import { json } from '../server.js';
 import { bytes, count, cut, UNKNOWN } from '../format.js';
 import { empty, ownerText, panel } from '../parts.js';
+import { Polled } from '../polled.js';
 
-/** Overviews, one a second, between two looks. */
-const EVERY = 2;
 const MOST_ROWS = 500;
 
 export class MemoryView {
     title = 'Memory';
-    #memory;
-    #problem;
-    #events = 0;
-
-    constructor() {
-        this.#load();
-    }
+    #memory = new Polled('/v2/console/memory');
 
     overview() {
-        if (++this.#events % EVERY === 0) {
-            this.#load();
-        }
+        this.#memory.overview();
     }
 
     close() {}
 
-    async #load() {
-        try {
-            this.#memory = await json('/v2/console/memory');
-            this.#problem = undefined;
-        } catch (e) {
-            this.#problem = e.message;
-        }
-        changed();
-    }
-
     render() {
         return html`<h1 tabindex="-1">Memory</h1>
-            ${this.#problem ? html`<p class="panel problem empty" role="alert">${cut(this.#problem, 2000)}</p>` : nothing}
-            ${this.#memory ? this.#parts(this.#memory) : this.#problem ? nothing : html`<p class="panel empty">Loading …</p>`}`;
+            ${this.#memory.render(parts)}`;
     }
+}
 
-    #parts({ pool = {}, regions = [], lanes = [] }) {
-        return html`
-            <dl class="tiles live">
-                <div class="tile"><dt>Buffer pool</dt><dd>${bytes(pool.usedBytes)} <small>of ${bytes(pool.totalBytes)}</small>
-                    ${pool.totalBytes ? html`<meter min="0" max=${pool.totalBytes} high=${pool.totalBytes * 0.9} .value=${pool.usedBytes ?? 0} aria-label="Buffer pool in use"></meter>` : nothing}</dd></div>
-                ${pool.idleBytes === undefined ? nothing : html`<div class="tile"><dt>Kept for the next requests</dt><dd>${bytes(pool.idleBytes)}</dd></div>`}
-                ${pool.lockedBytes === undefined ? nothing : html`<div class="tile"><dt>Locked for GPUs</dt><dd>${bytes(pool.lockedBytes)}</dd></div>`}
-                <div class="tile"><dt>Regions of clients</dt><dd>${count(regions.length)} <small>${bytes(sum(regions))}</small></dd></div>
-                <div class="tile"><dt>Lanes</dt><dd>${count(lanes.length)} <small>${bytes(sum(lanes))}</small></dd></div>
-            </dl>
-            ${panel('regions', 'Shared memory regions', regions.length ? regionTable(regions) : empty('No client has registered shared memory.'))}
-            ${panel('lanes', 'Lanes', lanes.length ? laneTable(lanes) : empty('No client has a lane.'))}`;
-    }
+function parts({ pool = {}, regions = [], lanes = [] }) {
+    return html`
+        <dl class="tiles live">
+            <div class="tile"><dt>Buffer pool</dt><dd>${bytes(pool.usedBytes)} <small>of ${bytes(pool.totalBytes)}</small>
+                ${pool.totalBytes ? html`<meter min="0" max=${pool.totalBytes} high=${pool.totalBytes * 0.9} .value=${pool.usedBytes ?? 0} aria-label="Buffer pool in use"></meter>` : nothing}</dd></div>
+            ${pool.idleBytes === undefined ? nothing : html`<div class="tile"><dt>Kept for the next requests</dt><dd>${bytes(pool.idleBytes)}</dd></div>`}
+            ${pool.lockedBytes === undefined ? nothing : html`<div class="tile"><dt>Locked for GPUs</dt><dd>${bytes(pool.lockedBytes)}</dd></div>`}
+            <div class="tile"><dt>Regions of clients</dt><dd>${count(regions.length)} <small>${bytes(sum(regions))}</small></dd></div>
+            <div class="tile"><dt>Lanes</dt><dd>${count(lanes.length)} <small>${bytes(sum(lanes))}</small></dd></div>
+        </dl>
+        ${panel('regions', 'Shared memory regions', regions.length ? regionTable(regions) : empty('No client has registered shared memory.'))}
+        ${panel('lanes', 'Lanes', lanes.length ? laneTable(lanes) : empty('No client has a lane.'))}`;
 }
 
 function sum(parts) {

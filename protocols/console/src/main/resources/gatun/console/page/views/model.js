@@ -5,8 +5,8 @@ import { html, nothing } from '../lit/lit-html.js';
 import { changed } from '../redraw.js';
 import { consolePath, json } from '../server.js';
 import { modelAddress, overviewAddress, requestAddress } from '../routes.js';
-import { ago, bytes, count, cut, nanos, rate, shape, span, time, UNKNOWN } from '../format.js';
-import { empty, longText, panel, stateChip } from '../parts.js';
+import { ago, amount, bytes, count, cut, nanos, rate, shape, time, UNKNOWN } from '../format.js';
+import { empty, loadingText, longText, memoryText, modelChip, panel } from '../parts.js';
 import { ModelActions } from '../model-actions.js';
 import { ModelCharts } from '../model-charts.js';
 
@@ -146,12 +146,14 @@ export class ModelView {
     #head(details, state) {
         const versions = (details.versions ?? []).filter((version) => version !== this.#version);
         const server = this.#app.overview?.server ?? {};
+        const row = this.#row() ?? {};
         return html`<div class="title">
             <div class="grow">
                 <p class="crumbs"><a href=${overviewAddress}>Overview</a></p>
                 <h1 tabindex="-1">${this.#name} <span class="muted">${this.#version}</span></h1>
             </div>
-            ${state ? stateChip(this.#version ? state : 'NOT_LOADED') : nothing}
+            ${state ? modelChip({ ...row, state, version: this.#version }) : nothing}
+            <span class="muted">${loadingText(row)}</span>
             ${versions.length ? html`<nav class="row" aria-label="Other versions">${versions.map((version) =>
                 html`<a href=${modelAddress(this.#name, version)}>version ${version}</a>`)}</nav>` : nothing}
             <span class="row">
@@ -170,7 +172,10 @@ export class ModelView {
                 <div class="tile"><dt>p50</dt><dd>${nanos(row.p50Nanos)}</dd></div>
                 <div class="tile"><dt>p99</dt><dd>${nanos(row.p99Nanos)}</dd></div>
                 <div class="tile"><dt>Waiting</dt><dd>${count(row.pending)}</dd></div>
-                <div class="tile"><dt>Instances</dt><dd>${count(row.instances)}</dd></div>
+                ${row.memoryBytes === undefined ? nothing : html`<div class="tile"><dt>Memory</dt><dd>${memoryText(row)}
+                    <small>${row.memoryIs === 'estimated' ? 'by its files' : 'of its processes'}</small></dd></div>`}
+                <div class="tile"><dt>Instances</dt><dd>${count(row.instances)}
+                    ${row.busyInstances === undefined ? nothing : html`<small>${amount(row.busyInstances)} busy</small>`}</dd></div>
             </dl>
             ${this.#charts.render()}
             ${panel('latency', 'Latency by stage and transport', latencies(details))}
@@ -292,7 +297,6 @@ function configuration(details, row) {
             <dt>Instances</dt><dd>${(details.instanceGroups ?? []).map((group) =>
                 `${group.count} × ${group.kind}${group.gpus?.length ? ` on GPU ${group.gpus.join(', ')}` : ''}`).join('; ') || UNKNOWN}</dd>
             ${row.loadNanos ? html`<dt>Loaded in</dt><dd>${nanos(row.loadNanos)}</dd>` : nothing}
-            ${row.loadingMillis ? html`<dt>Loading for</dt><dd>${span(row.loadingMillis)}</dd>` : nothing}
             ${details.cache ? html`<dt>Cache</dt><dd>${count(details.cache.hits)} hits, ${count(details.cache.misses)} misses</dd>` : nothing}
         </dl></div>
         ${completed.length ? html`<div class="body"><h3>Completed by the server</h3><div class="scroll" tabindex="0" role="region" aria-label="What was completed"><table>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What all models do, and what needs somebody's attention. */
 
-import { html, nothing, svg } from '../lit/lit-html.js';
+import { html, noChange, nothing, svg } from '../lit/lit-html.js';
 import { repeat } from '../lit/directives/repeat.js';
 import { changed } from '../redraw.js';
 import { modelAddress } from '../routes.js';
-import { ago, bytes, count, cut, nanos, rate, span, UNKNOWN } from '../format.js';
-import { stateChip } from '../parts.js';
+import { ago, amount, bytes, count, cut, nanos, rate, UNKNOWN } from '../format.js';
+import { loadingText, memoryText, modelChip } from '../parts.js';
+import { RowWatch } from '../row-watch.js';
 
 /** Rows of a page: what a browser draws each second without being noticed. */
 const PAGE_ROWS = 200;
@@ -38,6 +39,7 @@ export class OverviewView {
     #filter = '';
     #page = 0;
     #trend = [];
+    #rows = new RowWatch();
 
     constructor(app) {
         this.#app = app;
@@ -45,13 +47,16 @@ export class OverviewView {
 
     /** A new overview has come. */
     overview(overview) {
+        this.#rows.turn();
         this.#trend.push(overview.totals?.requestsPerSecond ?? 0);
         if (this.#trend.length > TREND) {
             this.#trend.shift();
         }
     }
 
-    close() {}
+    close() {
+        this.#rows.close();
+    }
 
     render() {
         const overview = this.#app.overview;
@@ -88,6 +93,7 @@ export class OverviewView {
         const pages = Math.max(1, Math.ceil(shown.length / PAGE_ROWS));
         this.#page = Math.min(this.#page, pages - 1);
         const rows = shown.slice(this.#page * PAGE_ROWS, (this.#page + 1) * PAGE_ROWS);
+        this.#rows.show(rows.map(keyOf));
         return html`<section class="panel" aria-labelledby="models">
             <header>
                 <h2 id="models">Models</h2>
@@ -100,7 +106,7 @@ export class OverviewView {
             ${rows.length === 0 ? html`<p class="empty">${all.length ? 'No model matches the filter.' : 'No model is known.'}</p>` : html`
             <table class=${all.some((m) => m.memoryBytes !== undefined) ? 'models cards live' : 'models cards live no-memory'} role="table">
                 <thead role="rowgroup"><tr role="row">${COLUMNS.map((column) => this.#heading(column))}</tr></thead>
-                <tbody role="rowgroup">${repeat(rows, (m) => `${m.name}\n${m.version}`, row)}</tbody>
+                <tbody role="rowgroup">${repeat(rows, keyOf, (m, i) => (this.#rows.isDue(keyOf(m), i) ? row(m) : noChange))}</tbody>
             </table>`}
             ${pages > 1 ? this.#pages(pages, shown.length) : nothing}
         </section>`;
@@ -162,12 +168,16 @@ function byName(one, other) {
     return names.compare(one.name, other.name) || names.compare(one.version ?? '', other.version ?? '');
 }
 
+function keyOf(m) {
+    return `${m.name}\n${m.version}`;
+}
+
 function row(m) {
-    const instances = m.busyInstances === undefined ? count(m.instances) : `${count(m.busyInstances)} of ${count(m.instances)}`;
-    return html`<tr role="row">
+    const instances = !m.instances ? UNKNOWN : m.busyInstances === undefined ? count(m.instances) : `${amount(m.busyInstances)} of ${count(m.instances)}`;
+    return html`<tr role="row" .key=${keyOf(m)}>
         <th role="rowheader" scope="row" class="two"><a href=${modelAddress(m.name, m.version ?? '')}>${cut(m.name, 200)}</a>
             <span class="muted">${m.version}</span></th>
-        <td role="cell" class=${m.reason && m.version ? 'whole' : 'one'}>${stateChip(m.version ? m.state : 'NOT_LOADED')}${condition(m)}</td>
+        <td role="cell" class=${m.reason && m.version ? 'whole' : 'one'}>${modelChip(m)}${condition(m)}</td>
         <td role="cell" class="minor" data-label="Engine">${m.engine ?? UNKNOWN}</td>
         <td role="cell" class="number minor" data-label="Instances">${instances}</td>
         <td role="cell" class="number" data-label="Requests/s">${rate(m.requestsPerSecond)}</td>
@@ -176,13 +186,14 @@ function row(m) {
         <td role="cell" class="number" data-label="p99">${nanos(m.p99Nanos)}</td>
         <td role="cell" class="number" data-label="Waiting">${count(m.pending)}</td>
         <td role="cell" class="number minor" data-label="Batch">${rate(m.meanBatch)}</td>
-        <td role="cell" class="number memory" data-label="Memory">${bytes(m.memoryBytes)}</td>
+        <td role="cell" class="number memory" data-label="Memory">${memoryText(m)}</td>
     </tr>`;
 }
 
 function condition(m) {
-    if (m.state === 'LOADING' && m.loadingMillis !== undefined) {
-        return html`<span class="muted"> for ${span(m.loadingMillis)}</span>`;
+    const loading = loadingText(m);
+    if (loading) {
+        return html`<span class="muted"> ${loading}</span>`;
     }
     return m.reason && m.version ? html`<div class="reason">${cut(m.reason, 200)}</div>` : nothing;
 }

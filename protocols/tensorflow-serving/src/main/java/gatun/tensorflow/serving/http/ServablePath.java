@@ -3,8 +3,6 @@ package gatun.tensorflow.serving.http;
 
 import gatun.http.routes.PathValues;
 import gatun.tensorflow.serving.Servable;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -18,7 +16,7 @@ import java.util.OptionalLong;
 record ServablePath(String model, String version, String label) {
     /** Reads the variable parts of a path. */
     static ServablePath of(PathValues path) {
-        return new ServablePath(decoded(path.value("model")), path.value("version"), decoded(path.value("label")));
+        return new ServablePath(path.value("model"), path.value("version"), path.value("label"));
     }
 
     /**
@@ -31,18 +29,6 @@ record ServablePath(String model, String version, String label) {
     /** The servable of a request to this path; {@code signature} is the request's, empty for the default one. */
     Servable servable(String signature) {
         return new Servable(model, versionNumber(), label.isEmpty() ? Optional.empty() : Optional.of(label), signature);
-    }
-
-    /** Decodes a part of a path; one with invalid escapes stays as it was sent. */
-    private static String decoded(String part) {
-        if (part.indexOf('%') < 0) {
-            return part;
-        }
-        try {
-            return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
-        } catch (IllegalArgumentException e) {
-            return part;
-        }
     }
 
     /** Whether the version is greater than any can be. */

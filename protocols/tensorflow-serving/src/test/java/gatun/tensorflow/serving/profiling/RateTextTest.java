@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatistics.Failures;
+import gatun.runtime.ModelStatistics.Occupancy;
 import gatun.runtime.ModelStatistics.StageNanos;
 import gatun.runtime.ModelStatistics.Totals;
 import java.time.LocalTime;
@@ -16,7 +17,8 @@ class RateTextTest {
     private static ModelStatistics model(String name, long answered, long failed) {
         StageNanos nanos =
                 new StageNanos(9_000_000 * answered, 2_000_000 * answered, 500_000 * answered, 3_000_000 * answered, 0);
-        Totals totals = new Totals(answered, 4 * answered, new Failures(failed, 0, 0, 0, 0), nanos, 0, 0, 0);
+        Totals totals =
+                new Totals(answered, 4 * answered, new Failures(failed, 0, 0, 0, 0), nanos, 0, Occupancy.NONE, 0);
         return new ModelStatistics(name, "1", totals, List.of(), List.of(), List.of(), Optional.empty());
     }
 
