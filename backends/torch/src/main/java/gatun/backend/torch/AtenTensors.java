@@ -61,7 +61,15 @@ final class AtenTensors {
         }
         check(
                 torch_h.aoti_torch_create_tensor_from_blob(
-                        MemorySegment.ofAddress(bytes.address()), rank, sizes, strides, 0, ElementTypes.number(datatype), CPU, 0, handle),
+                        MemorySegment.ofAddress(bytes.address()),
+                        rank,
+                        sizes,
+                        strides,
+                        0,
+                        ElementTypes.number(datatype),
+                        CPU,
+                        0,
+                        handle),
                 "make a tensor");
         live.made(1);
         return handle.get(ValueLayout.ADDRESS, 0);

@@ -82,7 +82,8 @@ final class TorchInstance implements BackendInstance {
                 inputs.setAtIndex(
                         ValueLayout.ADDRESS,
                         i,
-                        tensors.around(bytes, tensor.spec().datatype(), tensor.spec().shape()));
+                        tensors.around(
+                                bytes, tensor.spec().datatype(), tensor.spec().shape()));
             }
             execution.inferStarted();
             run.start(model.loaded().container());
