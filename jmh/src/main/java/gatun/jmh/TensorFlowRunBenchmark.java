@@ -7,13 +7,6 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
-import gatun.spi.Backend;
-import gatun.spi.BackendInstance;
-import gatun.spi.BackendModel;
-import gatun.spi.Device;
-import gatun.spi.Execution;
-import gatun.spi.InstanceSpec;
-import gatun.wire.inference.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -24,7 +17,6 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -63,10 +55,10 @@ public class TensorFlowRunBenchmark {
     public int elements;
 
     private final Arena arena = Arena.ofShared();
-    private Backend backend;
-    private BackendModel model;
-    private BackendInstance instance;
-    private Request request;
+    private OpenInstance instance;
+    private PreparedRequest request;
+    private MemorySegment input;
+    private MemorySegment output;
     private MemorySegment status;
     private MemorySegment graph;
     private MemorySegment session;
@@ -78,78 +70,23 @@ public class TensorFlowRunBenchmark {
     private MethodHandle loop;
     private MethodHandle requests;
 
-    /** A request whose memory is there already. */
-    private static final class Request implements Execution {
-        private final Tensor input;
-        private final MemorySegment output;
-
-        Request(Tensor input, MemorySegment output) {
-            this.input = input;
-            this.output = output;
-        }
-
-        @Override
-        public int inputCount() {
-            return 1;
-        }
-
-        @Override
-        public Tensor input(int index) {
-            return input;
-        }
-
-        @Override
-        public int outputCount() {
-            return 1;
-        }
-
-        @Override
-        public String outputName(int index) {
-            return "y";
-        }
-
-        @Override
-        public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
-            return output;
-        }
-
-        @Override
-        public void outputFromInput(int output, int input, Shape shape) {
-            throw new IllegalStateException("no output of this model is an input");
-        }
-
-        @Override
-        public void inferStarted() {}
-
-        @Override
-        public void inferEnded() {}
-    }
-
     /** Opens the model twice, by the backend and by the C API alone, and checks that all ways agree. */
     @Setup(Level.Trial)
     public void open() throws Throwable {
         Path version = BenchmarkFiles.root().resolve("examples/tensorflow/models/half_plus_two/1");
-        backend = ServiceLoader.load(Backend.class).stream()
-                .map(ServiceLoader.Provider::get)
-                .filter(candidate -> candidate.name().equals("tensorflow"))
-                .findFirst()
-                .orElseThrow();
-        backend.start(Map.of());
-        ModelConfig config = backend.complete(
-                ModelConfig.newBuilder().setName("half_plus_two").build(), version);
-        model = backend.load(config, version);
-        instance = model.newInstance(new InstanceSpec("benchmark", 1, Device.CPU));
+        instance = new OpenInstance("tensorflow", version, Map.of());
         TensorSpec spec = new TensorSpec("x", Datatype.FP32, Shape.of(elements, 1));
-        Tensor input = new Tensor(spec, arena.allocate(spec.shape().byteSize(Datatype.FP32), ALIGNMENT));
+        input = arena.allocate(spec.shape().byteSize(Datatype.FP32), ALIGNMENT);
         for (int i = 0; i < elements; i++) {
-            input.bytes().setAtIndex(ValueLayout.JAVA_FLOAT, i, i);
+            input.setAtIndex(ValueLayout.JAVA_FLOAT, i, i);
         }
-        request = new Request(input, arena.allocate(input.bytes().byteSize(), ALIGNMENT));
-        target = arena.allocate(input.bytes().byteSize(), ALIGNMENT);
+        output = arena.allocate(input.byteSize(), ALIGNMENT);
+        request = new PreparedRequest(List.of(new Tensor(spec, input)), List.of("y"), output);
+        target = arena.allocate(input.byteSize(), ALIGNMENT);
         openAlone(version);
 
         backend();
-        checkAnswer(request.output);
+        checkAnswer(output);
         cLoop();
         cRequests();
         checkAnswer(target);
@@ -238,8 +175,7 @@ public class TensorFlowRunBenchmark {
     @OperationsPerInvocation(LOOP)
     public void cLoop() throws Throwable {
         check((int) loop.invokeExact(
-                functions, session, in, out, dims, 2, request.input.bytes(), target, target.byteSize(), status, (long)
-                        LOOP));
+                functions, session, in, out, dims, 2, input, target, target.byteSize(), status, (long) LOOP));
     }
 
     /** A C loop that does what a server must: a tensor for each request, and responses copied to where they belong. */
@@ -247,8 +183,7 @@ public class TensorFlowRunBenchmark {
     @OperationsPerInvocation(LOOP)
     public void cRequests() throws Throwable {
         check((int) requests.invokeExact(
-                functions, session, in, out, dims, 2, request.input.bytes(), target, target.byteSize(), status, (long)
-                        LOOP));
+                functions, session, in, out, dims, 2, input, target, target.byteSize(), status, (long) LOOP));
     }
 
     /** The backend, as it serves one request. */
@@ -265,8 +200,6 @@ public class TensorFlowRunBenchmark {
         tensorflow_h.TF_DeleteGraph(graph);
         tensorflow_h.TF_DeleteStatus(status);
         instance.close();
-        model.close();
-        backend.close();
         arena.close();
     }
 }

@@ -6,14 +6,6 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
-import gatun.spi.Backend;
-import gatun.spi.BackendInstance;
-import gatun.spi.BackendModel;
-import gatun.spi.Device;
-import gatun.spi.Execution;
-import gatun.spi.InstanceSpec;
-import gatun.wire.inference.ModelConfig;
-import gatun.wire.inference.ModelParameter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
@@ -30,14 +22,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.ServiceLoader;
+import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 
 /**
- * Runs of compiled models of PyTorch by the backend beside a loop in C that has the same library run the same model on the
- * same tensors, in turn in one process, so that a machine that is busy with other things is so for both: the medians, and
- * the median of the ratios of neighbours. Needs {@code ./gatun install pytorch}.
+ * Runs of compiled models of PyTorch by the backend {@linkplain LoopComparison beside a loop in C} that has the same
+ * library run the same model on the same tensors. Needs {@code ./gatun install pytorch}.
  *
  * <p>Arguments: the folder of the example models, and turns (default 200).
  */
@@ -45,9 +36,7 @@ public final class TorchComparison {
     private static final long ALIGNMENT = 64;
     private static final long SLOTS = 10;
 
-    /** Turns until Java is compiled, of {@link #RUNS} runs each. */
     private static final int WARM_UP = 300;
-
     private static final int RUNS = 200;
 
     /** Measured are models whose inputs are all of one shape, and whose outputs are. */
@@ -73,8 +62,7 @@ public final class TorchComparison {
     public static void main(String[] arguments) throws Throwable {
         Path models = Path.of(arguments[0]);
         int turns = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 200;
-        System.out.printf(
-                Locale.ROOT, "%-12s %6s %14s %14s %10s%n", "model", "rows", "C loop, us", "backend, us", "ratio");
+        System.out.printf(Locale.ROOT, "%-12s %6s %s%n", "model", "rows", LoopComparison.HEADING);
         for (Case one : CASES) {
             System.out.println(new TorchComparison(models).compare(one, turns));
         }
@@ -84,59 +72,40 @@ public final class TorchComparison {
         Path folder = models.resolve(one.model).resolve("1");
         Shape shape =
                 Shape.of(one.dims.stream().mapToLong(Long::longValue).toArray()).prepend(one.rows);
-        Request request = new Request(one, shape, arena);
-        try (Backend backend = backend();
-                BackendModel model = model(backend, folder);
-                BackendInstance instance = model.newInstance(new InstanceSpec("benchmark", 1, Device.CPU))) {
+        MemorySegment input = input(shape);
+        MemorySegment output = arena.allocate(one.rows * one.outputFloats * Float.BYTES, ALIGNMENT);
+        try (OpenInstance instance = new OpenInstance("torch_aoti", folder, Map.of("INTRA_OP_THREAD_COUNT", "1"))) {
             MethodHandle loop = loop();
             MemorySegment functions = arena.allocate(ValueLayout.ADDRESS, 5);
-            MemorySegment arguments = arguments(one, shape, request, functions, folder);
-            double[] c = new double[turns];
-            double[] java = new double[turns];
-            double[] ratios = new double[turns];
-            for (int i = -WARM_UP; i < turns; i++) {
-                long begin = System.nanoTime();
-                check((int) loop.invokeExact(functions, arguments, (long) RUNS));
-                long middle = System.nanoTime();
-                for (int run = 0; run < RUNS; run++) {
-                    instance.execute(request);
-                }
-                long end = System.nanoTime();
-                if (i >= 0) {
-                    c[i] = (middle - begin) / 1e3 / RUNS;
-                    java[i] = (end - middle) / 1e3 / RUNS;
-                    ratios[i] = java[i] / c[i];
-                }
-            }
-            return String.format(
-                    Locale.ROOT,
-                    "%-12s %6d %14.2f %14.2f %10.3f",
-                    one.model,
-                    one.rows,
-                    Median.of(c),
-                    Median.of(java),
-                    Median.of(ratios));
+            MemorySegment arguments = arguments(one, shape, input, output, functions, folder);
+            LoopComparison times = LoopComparison.measure(
+                    count -> check((int) loop.invokeExact(functions, arguments, count)),
+                    instance,
+                    request(one, shape, input, output),
+                    new LoopComparison.Turns(WARM_UP, turns, RUNS));
+            return String.format(Locale.ROOT, "%-12s %6d %s", one.model, one.rows, times);
         }
     }
 
-    private static Backend backend() {
-        Backend backend = ServiceLoader.load(Backend.class).stream()
-                .map(ServiceLoader.Provider::get)
-                .filter(candidate -> candidate.name().equals("torch_aoti"))
-                .findFirst()
-                .orElseThrow();
-        backend.start(Map.of());
-        return backend;
+    private MemorySegment input(Shape shape) {
+        MemorySegment bytes = arena.allocate(shape.byteSize(Datatype.FP32), ALIGNMENT);
+        for (long i = 0; i < bytes.byteSize() / Float.BYTES; i++) {
+            bytes.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) (i % 7 - 3));
+        }
+        return bytes;
     }
 
-    private static BackendModel model(Backend backend, Path folder) {
-        ModelConfig config = ModelConfig.newBuilder()
-                .setName("compiled")
-                .putParameters(
-                        "INTRA_OP_THREAD_COUNT",
-                        ModelParameter.newBuilder().setStringValue("1").build())
-                .build();
-        return backend.load(backend.complete(config, folder), folder);
+    /** All inputs are the same. */
+    private static PreparedRequest request(Case one, Shape shape, MemorySegment input, MemorySegment output) {
+        List<Tensor> inputs = IntStream.range(0, one.inputs)
+                .mapToObj(i -> new Tensor(new TensorSpec("ARGS[" + i + "]", Datatype.FP32, shape), input))
+                .toList();
+        List<String> outputs = one.outputs == 1
+                ? List.of("RESULT")
+                : IntStream.range(0, one.outputs)
+                        .mapToObj(i -> "RESULT[" + i + "]")
+                        .toList();
+        return new PreparedRequest(inputs, outputs, output);
     }
 
     @SuppressWarnings("restricted")
@@ -152,7 +121,8 @@ public final class TorchComparison {
 
     /** What the loop works with: its functions, and the request. */
     @SuppressWarnings("restricted")
-    private MemorySegment arguments(Case one, Shape shape, Request request, MemorySegment functions, Path folder)
+    private MemorySegment arguments(
+            Case one, Shape shape, MemorySegment input, MemorySegment output, MemorySegment functions, Path folder)
             throws Throwable {
         SymbolLookup library = SymbolLookup.libraryLookup(library(folder), arena);
         functions.setAtIndex(ValueLayout.ADDRESS, 0, torch_h.aoti_torch_create_tensor_from_blob$address());
@@ -190,10 +160,10 @@ public final class TorchComparison {
             rank,
             torch_h.aoti_torch_dtype_float32(),
             one.inputs,
-            request.input.bytes().address(),
+            input.address(),
             one.outputs,
             one.outputFloats,
-            request.output.address()
+            output.address()
         };
         MemorySegment arguments = arena.allocate(ValueLayout.JAVA_LONG, SLOTS);
         MemorySegment.copy(slots, 0, arguments, ValueLayout.JAVA_LONG, 0, slots.length);
@@ -220,68 +190,5 @@ public final class TorchComparison {
         if (returned != 0) {
             throw new IllegalStateException("the library failed");
         }
-    }
-
-    /** A request whose memory is there already; all inputs are the same, and all outputs go to the same place. */
-    private static final class Request implements Execution {
-        private final Case one;
-        private final Tensor input;
-        private final Tensor[] inputs;
-        private final String[] outputNames;
-        private final MemorySegment output;
-
-        Request(Case one, Shape shape, Arena arena) {
-            this.one = one;
-            MemorySegment bytes = arena.allocate(shape.byteSize(Datatype.FP32), ALIGNMENT);
-            for (long i = 0; i < bytes.byteSize() / Float.BYTES; i++) {
-                bytes.setAtIndex(ValueLayout.JAVA_FLOAT, i, (float) (i % 7 - 3));
-            }
-            inputs = new Tensor[one.inputs];
-            for (int i = 0; i < inputs.length; i++) {
-                inputs[i] = new Tensor(new TensorSpec("ARGS[" + i + "]", Datatype.FP32, shape), bytes);
-            }
-            input = inputs[0];
-            outputNames = new String[one.outputs];
-            for (int i = 0; i < outputNames.length; i++) {
-                outputNames[i] = outputNames.length == 1 ? "RESULT" : "RESULT[" + i + "]";
-            }
-            output = arena.allocate(one.rows * one.outputFloats * Float.BYTES, ALIGNMENT);
-        }
-
-        @Override
-        public int inputCount() {
-            return inputs.length;
-        }
-
-        @Override
-        public Tensor input(int index) {
-            return inputs[index];
-        }
-
-        @Override
-        public int outputCount() {
-            return one.outputs;
-        }
-
-        @Override
-        public String outputName(int index) {
-            return outputNames[index];
-        }
-
-        @Override
-        public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
-            return output;
-        }
-
-        @Override
-        public void outputFromInput(int output, int input, Shape shape) {
-            throw new IllegalStateException("no output of these models is an input");
-        }
-
-        @Override
-        public void inferStarted() {}
-
-        @Override
-        public void inferEnded() {}
     }
 }

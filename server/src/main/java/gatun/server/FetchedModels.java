@@ -23,7 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,15 +42,14 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     private final List<Mirror> mirrors;
     private final Optional<StoreCache> cache;
     private final FetchWatch watch;
-
-    /** What could not be looked at when it was last tried, so that each reason is logged once. Used by the poll only. */
-    private final Map<Mirror, String> reasons = new HashMap<>();
+    private final MirrorPoll poll;
 
     private FetchedModels(ModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
         this.models = models;
         this.watch = watch;
         this.mirrors = mirrors;
         this.cache = cache;
+        poll = new MirrorPoll(mirrors);
     }
 
     /**
@@ -143,17 +141,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
 
     @Override
     public void refresh() {
-        for (Mirror mirror : mirrors) {
-            try {
-                mirror.refresh();
-                reasons.remove(mirror);
-            } catch (IOException e) {
-                String reason = String.valueOf(e.getMessage());
-                if (!reason.equals(reasons.put(mirror, reason))) {
-                    LOG.warn("Models are left as they are: {}", reason);
-                }
-            }
-        }
+        poll.refresh();
     }
 
     @Override
@@ -189,6 +177,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
 
     @Override
     public void close() {
+        poll.close();
         mirrors.forEach(Mirror::close);
         cache.ifPresent(open -> {
             try {

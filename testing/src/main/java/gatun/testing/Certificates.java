@@ -22,7 +22,9 @@ import javax.net.ssl.TrustManagerFactory;
 
 /** Certificates for tests, made by the JDK's keytool in a folder of the test; PEM files as operators have them. */
 public final class Certificates {
-    private static final String PASSWORD = "password";
+    /** Of the files with keys. */
+    public static final String PASSWORD = "password";
+
     private static final int LIMIT_SECONDS = 60;
 
     private final Path folder;
@@ -78,7 +80,7 @@ public final class Certificates {
     }
 
     /**
-     * The TLS context of a client that trusts one certificate only.
+     * The TLS context of a client that trusts one certificate only; with an identity of its own, that of a server too.
      *
      * @param trusted the certificate's file
      * @param shown the client's own certificate; empty for none

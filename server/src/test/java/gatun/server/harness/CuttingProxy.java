@@ -9,15 +9,18 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Passes connections on to a server, and cuts each that has brought so many bytes. */
+/** Passes connections on to a server, and cuts each that has brought so many bytes; or has them hang. */
 public final class CuttingProxy implements AutoCloseable {
     private final ServerSocket listener;
     private final int target;
     private final long cutAfter;
     private final List<Socket> connections = new CopyOnWriteArrayList<>();
     private final AtomicLong cuts = new AtomicLong();
+    private final CountDownLatch swallowed = new CountDownLatch(1);
+    private volatile boolean isHanging;
 
     private CuttingProxy(ServerSocket listener, int target, long cutAfter) {
         this.listener = listener;
@@ -43,6 +46,16 @@ public final class CuttingProxy implements AutoCloseable {
         return cuts.get();
     }
 
+    /** From now on takes what comes, and passes nothing on. */
+    public void hang() {
+        isHanging = true;
+    }
+
+    /** Opened when something came after that. */
+    public CountDownLatch swallowed() {
+        return swallowed;
+    }
+
     private void accept() {
         while (true) {
             try {
@@ -66,6 +79,10 @@ public final class CuttingProxy implements AutoCloseable {
             OutputStream out = to.getOutputStream();
             long passed = 0;
             for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+                if (isHanging) {
+                    swallowed.countDown();
+                    continue;
+                }
                 out.write(buffer, 0, (int) Math.min(n, limit - passed));
                 passed += n;
                 if (passed >= limit) {

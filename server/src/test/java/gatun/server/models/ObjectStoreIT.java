@@ -3,13 +3,20 @@ package gatun.server.models;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import gatun.server.harness.CuttingProxy;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.S3Server;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SimpleModel;
 import gatun.testing.Await;
+import gatun.testing.Certificates;
+import gatun.testing.Certificates.Identity;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +25,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.AfterAll;
@@ -93,6 +102,38 @@ class ObjectStoreIT {
     }
 
     @Test
+    void shouldFollowAStoreWhileAnotherHangs() throws IOException, InterruptedException {
+        Path simple = ServerProcess.exampleModels().resolve("simple");
+        s3.putAll("hangs/softmax", ServerProcess.exampleModels().resolve("softmax"));
+        s3.putAll("changes/simple", simple);
+        try (CuttingProxy proxy = CuttingProxy.start(s3.port(), Long.MAX_VALUE)) {
+            // Waited for longer than this test waits.
+            List<String> flags = flags(
+                    through(proxy, s3.url("hangs")),
+                    "--model-repository=" + s3.url("changes"),
+                    "--model-control-mode=poll",
+                    "--repository-poll-secs=1",
+                    "--store-timeout-secs=300");
+            try (ServerProcess server = ServerProcess.launchList(S3Server.CREDENTIALS, flags.toArray(String[]::new));
+                    HttpApi api = new HttpApi(server)) {
+                proxy.hang();
+                Await.opened(proxy.swallowed());
+
+                s3.put("changes/simple/2/model.onnx", simple.resolve("1/model.onnx"));
+
+                Await.until(
+                        "version 2",
+                        () -> api.get("/v2/models/simple/versions/2/ready").statusCode() == 200);
+                assertThat(api.get("/v2/models/softmax/ready").statusCode()).isEqualTo(200);
+            }
+        }
+    }
+
+    private static String through(CuttingProxy proxy, String url) {
+        return url.replace(":" + s3.port() + "/", ":" + proxy.port() + "/");
+    }
+
+    @Test
     void shouldFetchSingleModelsWhenClientsLoadThem() throws IOException, InterruptedException {
         s3.putAll("named/simple", ServerProcess.exampleModels().resolve("simple"));
         s3.putAll("named/simple_ensemble", ServerProcess.exampleModels().resolve("simple_ensemble"));
@@ -137,7 +178,7 @@ class ObjectStoreIT {
         s3.put("large/model/1/weights", file);
         s3.putAll("large/model", ServerProcess.exampleModels().resolve("simple"));
         try (CuttingProxy proxy = CuttingProxy.start(s3.port(), 1_200_000)) {
-            String url = s3.url("large").replace(":" + s3.port() + "/", ":" + proxy.port() + "/");
+            String url = through(proxy, s3.url("large"));
             Path target = folder.resolve("pulled");
 
             ServerProcess pull = ServerProcess.start(
@@ -167,15 +208,78 @@ class ObjectStoreIT {
                 .doesNotContain("an-other-secret-key");
     }
 
-    @Test
-    void shouldServeTheVersionsOfAModelInAnArchive() throws IOException, InterruptedException {
+    /** An archive of the model {@code simple}, with these versions. */
+    private Path archive(int... versions) throws IOException {
+        Path simple = ServerProcess.exampleModels().resolve("simple");
         Path archive = folder.resolve("simple.zip");
         try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(archive))) {
-            for (String name : List.of("config.pbtxt", "1/model.onnx")) {
-                out.putNextEntry(new ZipEntry(name));
-                Files.copy(ServerProcess.exampleModels().resolve("simple").resolve(name), out);
+            out.putNextEntry(new ZipEntry("config.pbtxt"));
+            Files.copy(simple.resolve("config.pbtxt"), out);
+            for (int version : versions) {
+                out.putNextEntry(new ZipEntry(version + "/model.onnx"));
+                Files.copy(simple.resolve("1/model.onnx"), out);
             }
         }
+        return archive;
+    }
+
+    @Test
+    void shouldFollowAnArchiveOverTlsFromWhomItTrusts() throws IOException, InterruptedException {
+        Certificates certificates = new Certificates(folder);
+        Identity trusted = certificates.identity("trusted");
+        Identity other = certificates.identity("other");
+        AtomicReference<Path> served = new AtomicReference<>(archive(1));
+        HttpsServer site = site(0, trusted, served);
+        int port = site.getAddress().getPort();
+        List<String> flags = flags(
+                "https://localhost:" + port + "/simple.zip", "--model-control-mode=poll", "--repository-poll-secs=1");
+        Map<String, String> environment = Map.of(
+                "GATUN_JAVA_OPTS",
+                "-Djavax.net.ssl.trustStore=" + trusted.store() + " -Djavax.net.ssl.trustStorePassword="
+                        + Certificates.PASSWORD);
+        try (ServerProcess server = ServerProcess.launchList(environment, flags.toArray(String[]::new));
+                HttpApi api = new HttpApi(server)) {
+            requireAnswer(api);
+
+            site.stop(0);
+            served.set(archive(1, 2));
+            site = site(port, other, served);
+            Await.until("a certificate that is not trusted", () -> server.log()
+                    .contains("localhost has a certificate that is not trusted"));
+            requireAnswer(api);
+            assertThat(api.get("/v2/models/simple/versions/2/ready").statusCode())
+                    .isNotEqualTo(200);
+
+            site.stop(0);
+            site = site(port, trusted, served);
+            Await.until(
+                    "version 2",
+                    () -> api.get("/v2/models/simple/versions/2/ready").statusCode() == 200);
+        } finally {
+            site.stop(0);
+        }
+    }
+
+    /** A server of one file over TLS, with its length as the ETag. */
+    private static HttpsServer site(int port, Identity identity, AtomicReference<Path> served) throws IOException {
+        HttpsServer site = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        site.setHttpsConfigurator(
+                new HttpsConfigurator(Certificates.client(identity.certificate(), Optional.of(identity))));
+        site.createContext("/simple.zip", exchange -> {
+            byte[] bytes = Files.readAllBytes(served.get());
+            exchange.getResponseHeaders().set("ETag", "\"" + bytes.length + "\"");
+            exchange.sendResponseHeaders(200, bytes.length);
+            try (OutputStream out = exchange.getResponseBody()) {
+                out.write(bytes);
+            }
+        });
+        site.start();
+        return site;
+    }
+
+    @Test
+    void shouldServeTheVersionsOfAModelInAnArchive() throws IOException, InterruptedException {
+        Path archive = archive(1);
         try (ServerProcess server = ServerProcess.launchList(
                         "--model_name=simple",
                         "--model_base_path=" + archive.toUri(),

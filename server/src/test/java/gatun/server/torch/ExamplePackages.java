@@ -2,7 +2,7 @@
 package gatun.server.torch;
 
 import com.google.protobuf.ByteString;
-import gatun.server.harness.ServerProcess;
+import gatun.server.harness.ExampleModels;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -18,40 +18,20 @@ import java.util.Objects;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** The models of {@code examples/pytorch}, and what PyTorch's own Python answers. */
 final class ExamplePackages {
-    private static final Path FOLDER = ServerProcess.root().resolve("examples/pytorch");
+    /** The models, and the files with the answers. */
+    static final ExampleModels ALL = ExampleModels.of("pytorch");
 
     private ExamplePackages() {}
 
     /** A tensor that was sent, or answered. */
     record Sample(String datatype, List<Long> shape, ByteString bytes) {}
 
-    /** The repository. */
-    static Path models() {
-        return FOLDER.resolve("models");
-    }
-
-    /** The names of all models. */
-    static List<String> names() throws IOException {
-        try (var models = Files.list(models())) {
-            return models.map(model -> model.getFileName().toString()).sorted().toList();
-        }
-    }
-
-    /** The package of a model. */
-    static Path file(String model) {
-        return models().resolve(model).resolve("1/model.pt2");
-    }
-
     /** The {@code inputs} or {@code outputs} of the sample of a model. */
     static List<Sample> samples(String model, String kind) throws IOException {
-        String text = Files.readString(FOLDER.resolve("expected").resolve(model + ".json"));
-        Map<?, ?> root = (Map<?, ?>)
-                Objects.requireNonNull(new Load(LoadSettings.builder().build()).loadFromString(text));
+        Map<?, ?> root = (Map<?, ?>) ALL.expected(model);
         List<Sample> samples = new ArrayList<>();
         for (Object entry : (List<?>) Objects.requireNonNull(root.get(kind))) {
             Map<?, ?> tensor = (Map<?, ?>) entry;
@@ -89,7 +69,7 @@ final class ExamplePackages {
     /** Writes a model's package with other files in it. A change that gives no bytes leaves a file out. */
     static void rewrite(String model, Path to, Change change) throws IOException {
         Map<String, byte[]> files = new LinkedHashMap<>();
-        try (ZipFile archive = new ZipFile(file(model).toFile())) {
+        try (ZipFile archive = new ZipFile(ALL.file(model).toFile())) {
             for (ZipEntry entry : Collections.list(archive.entries())) {
                 try (InputStream in = archive.getInputStream(entry)) {
                     byte[] changed = change.apply(entry.getName(), in.readAllBytes());

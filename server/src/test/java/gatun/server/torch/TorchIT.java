@@ -9,8 +9,10 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.google.protobuf.ByteString;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.Torch;
+import gatun.server.harness.ExampleModels;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
+import gatun.server.harness.ServedExamples;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SharedObject;
 import gatun.server.torch.ExamplePackages.Sample;
@@ -61,7 +63,7 @@ class TorchIT {
     static Path folder;
 
     @SuppressWarnings("NullAway.Init") // by open
-    private static ServerProcess server;
+    private static ServedExamples served;
 
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
@@ -95,15 +97,9 @@ class TorchIT {
                 ENGINE + "parameters { key: \"isolation\" value: { string_value: \"process\" } }\n");
         changed("unchecked", "tokens", "max_batch_size: 8\n" + TOKENS + UNCHECKED, TorchIT::withoutSource);
         broken();
-        server = ServerProcess.launch(
-                ExamplePackages.models(),
-                "--model-repository=" + folder,
-                "--model-control-mode=explicit",
-                "--load-model=*",
-                "--exit-on-error=false",
-                "--allow-client-shm=true");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
+        served = ServedExamples.start(ExamplePackages.ALL, folder, "--model-control-mode=explicit", "--load-model=*");
+        http = served.http();
+        grpc = served.grpc();
     }
 
     /** Models that must not be served. */
@@ -128,12 +124,12 @@ class TorchIT {
                 "",
                 (name, content) -> name.endsWith(".blob") ? Arrays.copyOf(content, 100) : content);
         Path cut = version("cut").resolve("model.pt2");
-        byte[] whole = Files.readAllBytes(ExamplePackages.file("add_sub"));
+        byte[] whole = Files.readAllBytes(ExamplePackages.ALL.file("add_sub"));
         Files.write(cut, Arrays.copyOf(whole, whole.length / 2));
         model("no_weights", "weights_beside", "");
         model("other_weights", "weights_beside", "");
         String weights = Files.readString(
-                ExamplePackages.file("weights_beside").resolveSibling("model.safetensors"),
+                ExamplePackages.ALL.file("weights_beside").resolveSibling("model.safetensors"),
                 StandardCharsets.ISO_8859_1);
         Files.writeString(
                 version("other_weights").resolve("model.safetensors"),
@@ -159,24 +155,17 @@ class TorchIT {
     }
 
     private static Path version(String model) throws IOException {
-        return Files.createDirectories(folder.resolve(model).resolve("1"));
+        return ExampleModels.version(folder, model);
     }
 
     private static void model(String name, String example, String config) throws IOException {
-        Files.copy(ExamplePackages.file(example), version(name).resolve("model.pt2"));
-        configure(name, config);
-    }
-
-    private static void configure(String name, String config) throws IOException {
-        if (!config.isEmpty()) {
-            Files.writeString(folder.resolve(name).resolve("config.pbtxt"), config);
-        }
+        ExamplePackages.ALL.copy(example, folder, name, config);
     }
 
     private static void changed(String name, String example, String config, ExamplePackages.Change change)
             throws IOException {
         ExamplePackages.rewrite(example, version(name).resolve("model.pt2"), change);
-        configure(name, config);
+        ExampleModels.configure(folder, name, config);
     }
 
     private static byte[] withoutSource(String name, byte[] content) {
@@ -193,15 +182,13 @@ class TorchIT {
 
     @AfterAll
     static void close() {
-        if (server != null) {
-            grpc.close();
-            http.close();
-            server.close();
+        if (served != null) {
+            served.close();
         }
     }
 
     static List<String> names() throws IOException {
-        return ExamplePackages.names();
+        return ExamplePackages.ALL.names();
     }
 
     private static ModelInferRequest request(String model, List<String> names, List<Sample> inputs) {
@@ -494,7 +481,7 @@ class TorchIT {
     @Test
     void shouldPassTheCheck() {
         ServerProcess check =
-                ServerProcess.run("check", ExamplePackages.models().toString());
+                ServerProcess.run("check", ExamplePackages.ALL.models().toString());
         assertThat(check.awaitExit(Duration.ZERO)).as(check.log()).isZero();
         assertThat(check.output())
                 .contains("add_sub: good, version 1")
@@ -504,7 +491,9 @@ class TorchIT {
     @Test
     void shouldSayHowToInstallTheLibrary(@TempDir Path cache) throws InterruptedException {
         try (ServerProcess bare = ServerProcess.launch(
-                        ExamplePackages.models(), Map.of("GATUN_CACHE", cache.toString()), "--exit-on-error=false");
+                        ExamplePackages.ALL.models(),
+                        Map.of("GATUN_CACHE", cache.toString()),
+                        "--exit-on-error=false");
                 HttpApi api = new HttpApi(bare)) {
             assertThat(api.post("/v2/repository/index", "").body())
                     .contains("PyTorch is not installed; install it with './gatun install pytorch'");

@@ -1,59 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.trees;
 
-import gatun.server.harness.ServerProcess;
+import gatun.server.harness.ExampleModels;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.snakeyaml.engine.v2.api.Load;
-import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /** The models of {@code examples/trees}, rows to ask them about, and what their libraries' own packages answer. */
 final class ExampleForests {
     static final int FEATURES = 6;
 
-    private static final Path FOLDER = ServerProcess.root().resolve("examples/trees");
+    /** The models, and the files with the answers. */
+    static final ExampleModels ALL = ExampleModels.of("trees");
 
     private ExampleForests() {}
 
-    /** The repository. */
-    static Path models() {
-        return FOLDER.resolve("models");
-    }
-
-    /** The names of all models. */
-    static List<String> names() throws IOException {
-        try (var models = Files.list(models())) {
-            return models.map(model -> model.getFileName().toString()).sorted().toList();
-        }
-    }
-
-    /** The only file of a model. */
-    static Path file(String model) throws IOException {
-        try (var files = Files.list(models().resolve(model).resolve("1"))) {
-            return files.findFirst().orElseThrow();
-        }
-    }
-
     /** The rows, missing values as NaN. */
     static double[][] rows() throws IOException {
-        return numbers(read("rows"));
+        return numbers(ALL.expected("rows"));
     }
 
     /** What {@code model} answers: {@code value}, {@code contributions} or {@code leaves}, for each row. */
     static double[][] expected(String model, String quantity) throws IOException {
-        return numbers(Objects.requireNonNull(((Map<?, ?>) read(model)).get(quantity)));
-    }
-
-    private static Object read(String name) throws IOException {
-        String text = Files.readString(FOLDER.resolve("expected").resolve(name + ".json"));
-        return Objects.requireNonNull(new Load(LoadSettings.builder().build()).loadFromString(text));
+        return numbers(Objects.requireNonNull(((Map<?, ?>) ALL.expected(model)).get(quantity)));
     }
 
     private static double[][] numbers(Object rows) {

@@ -10,8 +10,10 @@ import com.google.protobuf.ByteString;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.LightGbm;
 import gatun.bindings.XGBoost;
+import gatun.server.harness.ExampleModels;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
+import gatun.server.harness.ServedExamples;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SharedObject;
 import gatun.wire.inference.ModelInferRequest;
@@ -47,7 +49,7 @@ class TreesIT {
     static Path folder;
 
     @SuppressWarnings("NullAway.Init") // by open
-    private static ServerProcess server;
+    private static ServedExamples served;
 
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
@@ -100,14 +102,10 @@ class TreesIT {
         cut("cut_json", "xgb_categorical");
         cut("cut_text", "lgb_forest");
         cut("cut_binary", "xgb_dart_binary_format");
-        Files.createFile(Files.createDirectories(folder.resolve("treelite/1")).resolve("checkpoint.tl"));
-        server = ServerProcess.launch(
-                ExampleForests.models(),
-                "--model-repository=" + folder,
-                "--exit-on-error=false",
-                "--allow-client-shm=true");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
+        Files.createFile(ExampleModels.version(folder, "treelite").resolve("checkpoint.tl"));
+        served = ServedExamples.start(ExampleForests.ALL, folder);
+        http = served.http();
+        grpc = served.grpc();
     }
 
     private static void requireLibraries() {
@@ -133,30 +131,26 @@ class TreesIT {
     }
 
     private static void model(String name, String example, String config) throws IOException {
-        Path file = ExampleForests.file(example);
-        Path version = Files.createDirectories(folder.resolve(name).resolve("1"));
-        Files.copy(file, version.resolve(file.getFileName()));
-        Files.writeString(folder.resolve(name).resolve("config.pbtxt"), "backend: \"fil\"\n" + INPUT + config);
+        ExampleForests.ALL.copy(example, folder, name, "backend: \"fil\"\n" + INPUT + config);
     }
 
     private static void cut(String name, String example) throws IOException {
-        Path file = ExampleForests.file(example);
+        Path file = ExampleForests.ALL.file(example);
         byte[] whole = Files.readAllBytes(file);
-        Path version = Files.createDirectories(folder.resolve(name).resolve("1"));
-        Files.write(version.resolve(file.getFileName()), Arrays.copyOf(whole, whole.length / 2));
+        Files.write(
+                ExampleModels.version(folder, name).resolve(file.getFileName()),
+                Arrays.copyOf(whole, whole.length / 2));
     }
 
     @AfterAll
     static void close() {
-        if (server != null) {
-            grpc.close();
-            http.close();
-            server.close();
+        if (served != null) {
+            served.close();
         }
     }
 
     static List<String> names() throws IOException {
-        return ExampleForests.names();
+        return ExampleForests.ALL.names();
     }
 
     private static ModelInferRequest request(String model, double[]... rows) {
@@ -368,7 +362,8 @@ class TreesIT {
 
     @Test
     void shouldPassTheCheck() {
-        ServerProcess check = ServerProcess.run("check", ExampleForests.models().toString());
+        ServerProcess check =
+                ServerProcess.run("check", ExampleForests.ALL.models().toString());
         assertThat(check.awaitExit(Duration.ZERO)).as(check.log()).isZero();
         assertThat(check.output())
                 .containsPattern(
@@ -379,7 +374,7 @@ class TreesIT {
     @Test
     void shouldSayHowToInstallTheLibraries(@TempDir Path cache) throws InterruptedException {
         try (ServerProcess bare = ServerProcess.launch(
-                        ExampleForests.models(), Map.of("GATUN_CACHE", cache.toString()), "--exit-on-error=false");
+                        ExampleForests.ALL.models(), Map.of("GATUN_CACHE", cache.toString()), "--exit-on-error=false");
                 HttpApi api = new HttpApi(bare)) {
             assertThat(api.post("/v2/repository/index", "").body())
                     .contains("XGBoost is not installed; install it with './gatun install xgboost'")

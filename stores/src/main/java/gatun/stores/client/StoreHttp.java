@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.CertificateException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -90,11 +91,27 @@ public final class StoreHttp implements AutoCloseable {
                     host + " did not answer within " + limits.timeout().toSeconds() + " s (--store-timeout-secs)",
                     e);
         } catch (IOException e) {
-            throw new StoreException(StoreException.Kind.UNAVAILABLE, host + " cannot be reached: " + reason(e), e);
+            throw new StoreException(
+                    StoreException.Kind.UNAVAILABLE,
+                    isOfCertificate(e)
+                            ? host + " has a certificate that is not trusted here: " + reason(e)
+                                    + "; name a file with those that are by"
+                                    + " GATUN_JAVA_OPTS=-Djavax.net.ssl.trustStore=FILE"
+                            : host + " cannot be reached: " + reason(e),
+                    e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StoreException(StoreException.Kind.UNAVAILABLE, "interrupted while " + host + " was asked", e);
         }
+    }
+
+    private static boolean isOfCertificate(IOException failure) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t instanceof CertificateException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String reason(IOException failure) {

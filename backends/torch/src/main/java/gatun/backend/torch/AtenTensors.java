@@ -2,6 +2,7 @@
 package gatun.backend.torch;
 
 import gatun.bindings.NativeMemory;
+import gatun.bindings.TorchReads;
 import gatun.bindings.torch.torch_h;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
@@ -22,13 +23,27 @@ final class AtenTensors {
     private final MemorySegment strides;
     private final MemorySegment handle;
     private final MemorySegment number;
+    private final LiveTensors live = new LiveTensors();
 
     /** @param arena where arguments go; usable from any thread, and open as long as this is used */
     AtenTensors(Arena arena) {
-        sizes = arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
-        strides = arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
-        handle = arena.allocate(ValueLayout.ADDRESS);
-        number = arena.allocate(ValueLayout.JAVA_LONG);
+        sizes = arguments(arena, ValueLayout.JAVA_LONG, MAX_RANK);
+        strides = arguments(arena, ValueLayout.JAVA_LONG, MAX_RANK);
+        handle = arguments(arena, ValueLayout.ADDRESS, 1);
+        number = arguments(arena, ValueLayout.JAVA_LONG, 1);
+    }
+
+    /**
+     * Memory for arguments of native calls, zeroed. Each call would otherwise keep the arena from being closed and let it
+     * go again, by atomic operations, though its owner closes it after the last call.
+     */
+    static MemorySegment arguments(Arena arena, ValueLayout element, long count) {
+        MemorySegment memory = arena.allocate(element, count);
+        return NativeMemory.segment(memory.address(), memory.byteSize());
+    }
+
+    LiveTensors live() {
+        return live;
     }
 
     /** A tensor that shows {@code bytes}, which must stay valid until it is deleted; the caller deletes it. */
@@ -46,15 +61,23 @@ final class AtenTensors {
         }
         check(
                 torch_h.aoti_torch_create_tensor_from_blob(
-                        bytes, rank, sizes, strides, 0, ElementTypes.number(datatype), CPU, 0, handle),
+                        MemorySegment.ofAddress(bytes.address()),
+                        rank,
+                        sizes,
+                        strides,
+                        0,
+                        ElementTypes.number(datatype),
+                        CPU,
+                        0,
+                        handle),
                 "make a tensor");
-        LiveTensors.made(1);
+        live.made(1);
         return handle.get(ValueLayout.ADDRESS, 0);
     }
 
-    static void delete(MemorySegment tensor) {
+    void delete(MemorySegment tensor) {
         torch_h.aoti_torch_delete_tensor_object(tensor);
-        LiveTensors.freed(1);
+        live.freed(1);
     }
 
     Datatype datatype(MemorySegment tensor) {
@@ -63,29 +86,33 @@ final class AtenTensors {
     }
 
     Shape shape(MemorySegment tensor) {
-        return shape(tensor, rank(tensor));
-    }
-
-    /** The shape of a tensor of {@code rank} dimensions. */
-    Shape shape(MemorySegment tensor, int rank) {
-        check(torch_h.aoti_torch_get_sizes(tensor, handle), "read a tensor");
-        MemorySegment own =
-                NativeMemory.segment(handle.get(ValueLayout.ADDRESS, 0).address(), (long) rank * Long.BYTES);
-        return Shape.of(own.toArray(ValueLayout.JAVA_LONG));
-    }
-
-    int rank(MemorySegment tensor) {
         check(torch_h.aoti_torch_get_dim(tensor, number), "read a tensor");
-        return (int) number.get(ValueLayout.JAVA_LONG, 0);
+        return Shape.of(dimensions(tensor, number.get(ValueLayout.JAVA_LONG, 0)).toArray(ValueLayout.JAVA_LONG));
+    }
+
+    /** Whether a tensor, which has as many dimensions as {@code shape}, has just those. */
+    boolean hasDimensions(MemorySegment tensor, Shape shape) {
+        MemorySegment own = dimensions(tensor, shape.rank());
+        for (int i = 0; i < shape.rank(); i++) {
+            if (own.getAtIndex(ValueLayout.JAVA_LONG, i) != shape.dim(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private MemorySegment dimensions(MemorySegment tensor, long rank) {
+        check(TorchReads.sizes(tensor, handle), "read a tensor");
+        return NativeMemory.segment(handle.get(ValueLayout.ADDRESS, 0).address(), rank * Long.BYTES);
     }
 
     /** Copies the elements of a tensor of this datatype and shape to {@code target}, one after the other. */
     void copy(MemorySegment tensor, Datatype datatype, Shape shape, MemorySegment target) {
-        if (shape.elementCount() == 0) {
+        if (target.byteSize() == 0) {
             return;
         }
         if (isContiguous(tensor, shape)) {
-            check(torch_h.aoti_torch_get_data_ptr(tensor, handle), "read a tensor");
+            check(TorchReads.data(tensor, handle), "read a tensor");
             MemorySegment.copy(
                     NativeMemory.segment(handle.get(ValueLayout.ADDRESS, 0).address(), target.byteSize()),
                     0,
@@ -103,7 +130,7 @@ final class AtenTensors {
     }
 
     private boolean isContiguous(MemorySegment tensor, Shape shape) {
-        check(torch_h.aoti_torch_get_strides(tensor, handle), "read a tensor");
+        check(TorchReads.strides(tensor, handle), "read a tensor");
         MemorySegment own =
                 NativeMemory.segment(handle.get(ValueLayout.ADDRESS, 0).address(), (long) shape.rank() * Long.BYTES);
         long stride = 1;

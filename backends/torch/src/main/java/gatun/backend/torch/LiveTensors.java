@@ -3,21 +3,33 @@ package gatun.backend.torch;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** How many native tensors are alive, so that operators and tests can tell a leak. Safe for any thread. */
+/**
+ * Counts native tensors that are alive, so that operators and tests can tell a leak. Each owner of tensors has one, for
+ * one thread at a time; what they have told is summed up for the process, which is read by any thread.
+ */
 final class LiveTensors {
     private static final AtomicLong COUNT = new AtomicLong();
 
-    private LiveTensors() {}
+    private long own;
+    private long told;
 
-    static void made(int count) {
-        COUNT.addAndGet(count);
+    void made(int count) {
+        own += count;
     }
 
-    static void freed(int count) {
-        COUNT.addAndGet(-count);
+    void freed(int count) {
+        own -= count;
     }
 
-    /** Tensors that were made or returned by a run, and not freed. */
+    /** Has the process know; for moments between runs, since most leave as many as there were. */
+    void tell() {
+        if (own != told) {
+            COUNT.addAndGet(own - told);
+            told = own;
+        }
+    }
+
+    /** Tensors of all owners that were made or returned by a run, and not freed; without those of runs under way. */
     static long count() {
         return COUNT.get();
     }

@@ -31,8 +31,15 @@ final class ModelTensors {
     private final LoadedPackage model;
     private final boolean batches;
     private final Map<String, Integer> inputs = new HashMap<>();
-    private final Map<String, Integer> outputs = new HashMap<>();
-    private final Map<String, Datatype> outputDatatypes = new HashMap<>();
+    private final Map<String, Output> outputs = new HashMap<>();
+
+    /**
+     * An output.
+     *
+     * @param position in the model's result
+     * @param datatype what the configuration says that it is
+     */
+    record Output(int position, Datatype datatype) {}
 
     private ModelTensors(ModelConfig config, LoadedPackage model) {
         this.config = config;
@@ -74,14 +81,9 @@ final class ModelTensors {
         return inputs;
     }
 
-    /** The position of each output in the model's result, by its name. */
-    Map<String, Integer> outputs() {
+    /** The outputs, by their names. */
+    Map<String, Output> outputs() {
         return outputs;
-    }
-
-    /** What the configuration says each output is. */
-    Map<String, Datatype> outputDatatypes() {
-        return outputDatatypes;
     }
 
     /** What clients call the inputs, by their positions. */
@@ -208,9 +210,8 @@ final class ModelTensors {
     }
 
     private void addOutput(String name, Datatype datatype, ConfigurationPath path) {
-        outputs.put(name, position(name, OUTPUT, model.outputNames(), path));
+        outputs.put(name, new Output(position(name, OUTPUT, model.outputNames(), path), datatype));
         checkDatatype(name, datatype, path);
-        outputDatatypes.put(name, datatype);
     }
 
     /** What must hold of shapes; empty where nothing of them is known, and the operator wants no checks. */

@@ -120,7 +120,7 @@ final class Probe {
     private List<Output> run(AtenTensors tensors, MemorySegment inputs, MemorySegment outputs) {
         int outputCount = model.outputNames().size();
         List<Output> found = new ArrayList<>();
-        try (Run run = new Run(inputs, forms.size(), outputs, outputCount)) {
+        try (Run run = new Run(tensors, inputs, forms.size(), outputs, outputCount)) {
             run.start(model.container());
             for (int i = 0; i < outputCount; i++) {
                 MemorySegment output = outputs.getAtIndex(ValueLayout.ADDRESS, i);

@@ -6,13 +6,20 @@ import java.lang.foreign.ValueLayout;
 
 /** Owns the tensors of a run: the inputs until it starts, its outputs afterwards. For one thread at a time. */
 final class Run implements AutoCloseable {
+    private final AtenTensors tensors;
     private final MemorySegment inputs;
     private final int inputCount;
     private final MemorySegment outputs;
     private final int outputCount;
 
-    /** @param inputs has the inputs that are made by now, and room for the others; {@code outputs} likewise */
-    Run(MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {
+    /**
+     * No tensors yet.
+     *
+     * @param tensors makes the inputs
+     * @param inputs has the inputs that are made by now, and room for the others; {@code outputs} likewise
+     */
+    Run(AtenTensors tensors, MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {
+        this.tensors = tensors;
         this.inputs = inputs;
         this.inputCount = inputCount;
         this.outputs = outputs;
@@ -21,7 +28,7 @@ final class Run implements AutoCloseable {
 
     /** Runs the model on the inputs, which are all there. Then {@code outputs} has what it gave. */
     void start(Container container) {
-        LiveTensors.freed(inputCount);
+        tensors.live().freed(inputCount);
         try {
             container.run(inputs, inputCount, outputs, outputCount);
         } finally {
@@ -29,7 +36,7 @@ final class Run implements AutoCloseable {
             inputs.fill((byte) 0);
             for (int i = 0; i < outputCount; i++) {
                 if (outputs.getAtIndex(ValueLayout.ADDRESS, i).address() != 0) {
-                    LiveTensors.made(1);
+                    tensors.live().made(1);
                 }
             }
         }
@@ -40,14 +47,15 @@ final class Run implements AutoCloseable {
     public void close() {
         delete(inputs, inputCount);
         delete(outputs, outputCount);
+        tensors.live().tell();
     }
 
-    private static void delete(MemorySegment tensors, int count) {
+    private void delete(MemorySegment handles, int count) {
         for (int i = 0; i < count; i++) {
-            MemorySegment tensor = tensors.getAtIndex(ValueLayout.ADDRESS, i);
+            MemorySegment tensor = handles.getAtIndex(ValueLayout.ADDRESS, i);
             if (tensor.address() != 0) {
-                AtenTensors.delete(tensor);
-                tensors.setAtIndex(ValueLayout.ADDRESS, i, MemorySegment.NULL);
+                tensors.delete(tensor);
+                handles.setAtIndex(ValueLayout.ADDRESS, i, MemorySegment.NULL);
             }
         }
     }

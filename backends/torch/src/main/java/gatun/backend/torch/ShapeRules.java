@@ -5,20 +5,37 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * The shapes that a model takes together. Its library believes what it is given: inputs of other shapes have it read
  * beyond their memory. Immutable.
  */
 final class ShapeRules {
+    private static final int NO_SYMBOL = -1;
+
     private final List<InputForm> forms;
     private final List<String> names;
 
     /** For each symbol, the input and the dimension that it is taken from. */
     private final List<String> symbols = new ArrayList<>();
 
-    /** For each input and dimension, what its length must be. */
-    private final Sum[][] sums;
+    /** For each input, its dimensions. */
+    private final Dimension[][] dimensions;
+
+    /**
+     * What the length of a dimension must be.
+     *
+     * @param symbol the number of the symbol that it is; {@link #NO_SYMBOL} where it is none alone
+     */
+    private record Dimension(long least, long most, int symbol, Sum sum) {
+        long length(long[] values) {
+            if (symbol != NO_SYMBOL) {
+                return values[symbol];
+            }
+            return least == most ? least : sum.value(values);
+        }
+    }
 
     /** A length as sums of products of symbols' values. */
     private static final class Sum {
@@ -60,10 +77,14 @@ final class ShapeRules {
                 }
             }
         }
-        sums = new Sum[forms.size()][];
-        for (int i = 0; i < sums.length; i++) {
-            sums[i] = forms.get(i).extents().stream().map(this::sum).toArray(Sum[]::new);
-        }
+        dimensions = forms.stream()
+                .map(form -> form.extents().stream().map(this::dimension).toArray(Dimension[]::new))
+                .toArray(Dimension[][]::new);
+    }
+
+    private Dimension dimension(Extent extent) {
+        int symbol = extent.isSymbol() ? symbols.indexOf(extent.symbol()) : NO_SYMBOL;
+        return new Dimension(extent.least(), extent.most(), symbol, sum(extent));
     }
 
     private Sum sum(Extent extent) {
@@ -136,9 +157,9 @@ final class ShapeRules {
 
     /** The shape of input {@code position} where the symbols have these values. */
     Shape shape(int position, long[] values) {
-        long[] dims = new long[sums[position].length];
+        long[] dims = new long[dimensions[position].length];
         for (int i = 0; i < dims.length; i++) {
-            dims[i] = sums[position][i].value(values);
+            dims[i] = dimensions[position][i].length(values);
         }
         return Shape.of(dims);
     }
@@ -146,51 +167,53 @@ final class ShapeRules {
     /**
      * Checks the shapes of all inputs.
      *
+     * @param shapes the shape of the input at a position; asked for twice
      * @param values room for a value of each symbol
      * @throws GatunException INVALID_ARGUMENT for the first that does not fit
      */
-    void check(Shape[] shapes, long[] values) {
+    void check(IntFunction<Shape> shapes, long[] values) {
         for (int i = 0; i < values.length; i++) {
             values[i] = 0;
         }
-        for (int i = 0; i < sums.length; i++) {
-            Shape shape = shapes[i];
-            List<Extent> extents = forms.get(i).extents();
-            if (shape.rank() != extents.size()) {
+        for (int i = 0; i < dimensions.length; i++) {
+            Shape shape = shapes.apply(i);
+            Dimension[] own = dimensions[i];
+            if (shape.rank() != own.length) {
                 throw refusal(i, shape, "expected " + forms.get(i).shape());
             }
-            for (int d = 0; d < extents.size(); d++) {
-                Extent extent = extents.get(d);
+            for (int d = 0; d < own.length; d++) {
+                Dimension dimension = own[d];
                 long length = shape.dim(d);
-                if (length < extent.least() || length > extent.most()) {
-                    throw refusal(i, shape, "expected " + range(extent) + " in dimension " + d);
+                if (length < dimension.least || length > dimension.most) {
+                    throw refusal(i, shape, "expected " + range(dimension) + " in dimension " + d);
                 }
-                if (extent.isSymbol()) {
-                    int symbol = sums[i][d].symbols[0][0];
-                    if (values[symbol] == 0) {
-                        values[symbol] = length;
-                    }
+                if (dimension.symbol != NO_SYMBOL && values[dimension.symbol] == 0) {
+                    values[dimension.symbol] = length;
                 }
             }
         }
-        for (int i = 0; i < sums.length; i++) {
-            for (int d = 0; d < sums[i].length; d++) {
-                long expected = sums[i][d].value(values);
-                if (shapes[i].dim(d) != expected) {
+        for (int i = 0; i < dimensions.length; i++) {
+            Shape shape = shapes.apply(i);
+            Dimension[] own = dimensions[i];
+            for (int d = 0; d < own.length; d++) {
+                long expected = own[d].length(values);
+                if (shape.dim(d) != expected) {
                     throw refusal(
                             i,
-                            shapes[i],
+                            shape,
                             "expected " + expected + " in dimension " + d + ", which follows from the other inputs");
                 }
             }
         }
     }
 
-    private static String range(Extent extent) {
-        if (extent.least() == extent.most()) {
-            return Long.toString(extent.least());
+    private static String range(Dimension dimension) {
+        if (dimension.least == dimension.most) {
+            return Long.toString(dimension.least);
         }
-        return extent.most() == Long.MAX_VALUE ? "at least " + extent.least() : extent.least() + " to " + extent.most();
+        return dimension.most == Long.MAX_VALUE
+                ? "at least " + dimension.least
+                : dimension.least + " to " + dimension.most;
     }
 
     private GatunException refusal(int position, Shape shape, String expected) {

@@ -4,14 +4,14 @@ package gatun.backend.torch;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.spi.BackendInstance;
 import gatun.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Runs a model with arguments of its own. Inputs are read where they lie, unless the model writes to them; outputs are
@@ -19,7 +19,6 @@ import java.util.Arrays;
  */
 final class TorchInstance implements BackendInstance {
     private static final long ALIGNMENT = 64;
-    private static final int UNKNOWN = -1;
 
     private final TorchModel model;
     private final boolean isBound;
@@ -33,26 +32,30 @@ final class TorchInstance implements BackendInstance {
     private final MemorySegment outputs;
     private final Run run;
 
-    // Of the run under way: by the model's positions, and room for what the checks work with.
-    private final Tensor[] given;
-    private final Shape[] shapes;
+    /**
+     * Of the run under way: which of the request's inputs is the model's at a position. Numbers, since references to what is
+     * new, in objects that are old, cost the collector's attention.
+     */
+    private final int[] indexes;
+
+    /** Room for what the checks work with. */
     private final long[] sizes;
 
-    /** How many dimensions each output has, which compiled code decides; {@link #UNKNOWN} until it has been seen. */
-    private final int[] ranks;
+    /** By the names that clients use. */
+    private final Map<String, OutputForm> outputForms = new HashMap<>();
 
     TorchInstance(TorchModel model, boolean isBound) {
         this.model = model;
         this.isBound = isBound;
         inputCount = model.loaded().inputNames().size();
         int outputCount = model.loaded().outputNames().size();
-        inputs = arena.allocate(ValueLayout.ADDRESS, Math.max(1, inputCount));
-        outputs = arena.allocate(ValueLayout.ADDRESS, Math.max(1, outputCount));
-        run = new Run(inputs, inputCount, outputs, outputCount);
-        ranks = new int[outputCount];
-        Arrays.fill(ranks, UNKNOWN);
-        given = new Tensor[inputCount];
-        shapes = new Shape[inputCount];
+        inputs = AtenTensors.arguments(arena, ValueLayout.ADDRESS, Math.max(1, inputCount));
+        outputs = AtenTensors.arguments(arena, ValueLayout.ADDRESS, Math.max(1, outputCount));
+        run = new Run(tensors, inputs, inputCount, outputs, outputCount);
+        model.outputs()
+                .forEach((name, output) ->
+                        outputForms.put(name, new OutputForm(name, output.position(), output.datatype())));
+        indexes = new int[inputCount];
         sizes = new long[model.rules().map(ShapeRules::symbolCount).orElse(0)];
     }
 
@@ -68,7 +71,7 @@ final class TorchInstance implements BackendInstance {
         Arena copies = null;
         try (run) {
             for (int i = 0; i < inputCount; i++) {
-                Tensor tensor = given[i];
+                Tensor tensor = execution.input(indexes[i]);
                 MemorySegment bytes = tensor.bytes();
                 if (model.isChanged(i)
                         || bytes.address() % alignment(tensor.spec().datatype()) != 0) {
@@ -79,7 +82,8 @@ final class TorchInstance implements BackendInstance {
                 inputs.setAtIndex(
                         ValueLayout.ADDRESS,
                         i,
-                        tensors.around(bytes, tensor.spec().datatype(), shapes[i]));
+                        tensors.around(
+                                bytes, tensor.spec().datatype(), tensor.spec().shape()));
             }
             execution.inferStarted();
             run.start(model.loaded().container());
@@ -102,13 +106,12 @@ final class TorchInstance implements BackendInstance {
                     + " inputs; PyTorch's models have no optional ones");
         }
         for (int i = 0; i < count; i++) {
-            Tensor tensor = execution.input(i);
-            int position = model.inputPosition(tensor.spec().name());
-            given[position] = tensor;
-            shapes[position] = tensor.spec().shape();
+            indexes[model.inputPosition(execution.inputSpec(i).name())] = i;
         }
         if (model.rules().isPresent()) {
-            model.rules().get().check(shapes, sizes);
+            model.rules()
+                    .get()
+                    .check(position -> execution.inputSpec(indexes[position]).shape(), sizes);
         }
     }
 
@@ -118,26 +121,18 @@ final class TorchInstance implements BackendInstance {
 
     /** Copies an output to where it belongs. */
     private void place(int index, Execution execution) {
-        String name = execution.outputName(index);
-        int position = model.outputPosition(name);
-        MemorySegment tensor = outputs.getAtIndex(ValueLayout.ADDRESS, position);
-        Datatype datatype = model.outputDatatype(name);
-        if (ranks[position] == UNKNOWN) {
-            check(name, tensors.datatype(tensor), datatype);
-            ranks[position] = tensors.rank(tensor);
-        }
-        Shape shape = tensors.shape(tensor, ranks[position]);
-        tensors.copy(tensor, datatype, shape, execution.output(index, datatype, shape, shape.byteSize(datatype)));
-    }
-
-    private static void check(String name, Datatype datatype, Datatype configured) {
-        if (datatype != configured) {
+        OutputForm form = outputForms.get(execution.outputName(index));
+        if (form == null) {
             throw new GatunException(
-                    ErrorCode.INTERNAL,
-                    "output '" + name + "' of the model is "
-                            + (datatype == Datatype.INVALID ? "of a type that no protocol can carry" : datatype)
-                            + ", its configuration says " + configured + "; correct data_type there");
+                    ErrorCode.INTERNAL, "the model has no output '" + execution.outputName(index) + "'");
         }
+        MemorySegment tensor = outputs.getAtIndex(ValueLayout.ADDRESS, form.position());
+        form.look(tensors, tensor);
+        tensors.copy(
+                tensor,
+                form.datatype(),
+                form.shape(),
+                execution.output(index, form.datatype(), form.shape(), form.byteSize()));
     }
 
     @Override

@@ -2,13 +2,13 @@
 package gatun.backend.torch;
 
 import gatun.bindings.HeapTrimmer;
-import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,8 +22,7 @@ final class TorchModel implements BackendModel {
 
     private final LoadedPackage loaded;
     private final Map<String, Integer> inputs;
-    private final Map<String, Integer> outputs;
-    private final Map<String, Datatype> outputDatatypes;
+    private final Map<String, ModelTensors.Output> outputs;
     private final Optional<ShapeRules> rules;
     private final boolean[] changed;
     private final int threads;
@@ -36,9 +35,9 @@ final class TorchModel implements BackendModel {
     TorchModel(LoadedPackage loaded, ModelTensors tensors, int threads) {
         this.loaded = loaded;
         this.threads = threads;
-        inputs = Map.copyOf(tensors.inputs());
+        // Found faster than by Map.copyOf, for each input of each run.
+        inputs = new HashMap<>(tensors.inputs());
         outputs = Map.copyOf(tensors.outputs());
-        outputDatatypes = Map.copyOf(tensors.outputDatatypes());
         rules = tensors.rules();
         changed = new boolean[loaded.inputNames().size()];
         for (int i = 0; i < changed.length; i++) {
@@ -63,24 +62,16 @@ final class TorchModel implements BackendModel {
     }
 
     int inputPosition(String name) {
-        return position(inputs, name);
-    }
-
-    int outputPosition(String name) {
-        return position(outputs, name);
-    }
-
-    private static int position(Map<String, Integer> positions, String name) {
-        Integer position = positions.get(name);
+        Integer position = inputs.get(name);
         if (position == null) {
             throw new GatunException(ErrorCode.INTERNAL, "the model has no tensor '" + name + "'");
         }
         return position;
     }
 
-    /** What the configuration says that an output is. */
-    Datatype outputDatatype(String name) {
-        return outputDatatypes.getOrDefault(name, Datatype.INVALID);
+    /** The outputs that may be asked for, by their names. */
+    Map<String, ModelTensors.Output> outputs() {
+        return outputs;
     }
 
     @Override

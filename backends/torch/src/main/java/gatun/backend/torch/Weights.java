@@ -22,6 +22,7 @@ final class Weights implements AutoCloseable {
     private static final long ALIGNMENT = 64;
 
     private final Arena arena = Arena.ofShared();
+    private final AtenTensors aten = new AtenTensors(arena);
     private final List<MemorySegment> tensors = new ArrayList<>();
     private final Container container;
     private final String what;
@@ -76,7 +77,6 @@ final class Weights implements AutoCloseable {
 
     private void give(SafeTensors file, Optional<List<ConstantForm>> forms) {
         List<Container.Constant> constants = container.constants();
-        AtenTensors aten = new AtenTensors(arena);
         MemorySegment pairs = AOTInductorConstantMapEntry.allocateArray(Math.max(1, constants.size()), arena);
         for (int i = 0; i < constants.size(); i++) {
             Container.Constant constant = constants.get(i);
@@ -91,6 +91,7 @@ final class Weights implements AutoCloseable {
             AOTInductorConstantMapEntry.name(pair, arena.allocateFrom(constant.name()));
             AOTInductorConstantMapEntry.handle(pair, tensor);
         }
+        aten.live().tell();
         container.useConstants(pairs, constants.size());
     }
 
@@ -106,7 +107,8 @@ final class Weights implements AutoCloseable {
 
     @Override
     public void close() {
-        tensors.forEach(AtenTensors::delete);
+        tensors.forEach(aten::delete);
+        aten.live().tell();
         arena.close();
     }
 }

@@ -43,9 +43,8 @@ class SourceTextTest {
     @Test
     void shouldCheckWhatFollowsFromOtherInputs() {
         ShapeRules rules = new ShapeRules(read(TWO_INPUTS), List.of("a", "b"));
-        long[] room = new long[rules.symbolCount()];
-        rules.check(new Shape[] {Shape.of(1, 16), Shape.of(1, 33, 3)}, room);
-        rules.check(new Shape[] {Shape.of(64, 20), Shape.of(64, 41, 3)}, room);
+        check(rules, Shape.of(1, 16), Shape.of(1, 33, 3));
+        check(rules, Shape.of(64, 20), Shape.of(64, 41, 3));
         assertRefused(rules, Shape.of(1, 16), Shape.of(1, 34, 3), "'b' has shape [1,34,3], expected 33 in dimension 1");
         assertRefused(rules, Shape.of(2, 16), Shape.of(1, 33, 3), "'b' has shape [1,33,3], expected 2 in dimension 0");
         assertRefused(rules, Shape.of(65, 16), Shape.of(65, 33, 3), "expected 1 to 64 in dimension 0");
@@ -54,8 +53,12 @@ class SourceTextTest {
         assertRefused(rules, Shape.of(16), Shape.of(1, 33, 3), "'a' has shape [16], expected [-1,-1]");
     }
 
+    private static void check(ShapeRules rules, Shape first, Shape second) {
+        rules.check(position -> position == 0 ? first : second, new long[rules.symbolCount()]);
+    }
+
     private static void assertRefused(ShapeRules rules, Shape first, Shape second, String reason) {
-        assertThatThrownBy(() -> rules.check(new Shape[] {first, second}, new long[rules.symbolCount()]))
+        assertThatThrownBy(() -> check(rules, first, second))
                 .isInstanceOf(GatunException.class)
                 .hasMessageContaining(reason);
     }
