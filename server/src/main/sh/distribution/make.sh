@@ -80,12 +80,14 @@ if [ "$machine" = "$here" ] || [ -n "$target" ]; then
     modules=$("$jdk/bin/jdeps" --ignore-missing-deps --multi-release "$feature" --module-path "$made/lib" --add-modules ALL-MODULE-PATH \
         -summary "$made"/lib/*.jar | sed -n 's/.* -> \(java\.[a-z.]*\|jdk\.[a-z.]*\)$/\1/p' | sort -u | grep -v -x -e java.compiler -e java.desktop |
         tr '\n' ',')
-    # Programs that strip other machines' libraries are rarely there.
-    strip=--strip-debug
-    [ -z "$target" ] || strip=--strip-java-debug-attributes
-    set -- "$strip" --add-modules "${modules}jdk.crypto.ec,jdk.management" --no-man-pages --no-header-files --compress=zip-6 --output "$made/runtime"
-    if [ -n "$target" ]; then
-        set -- --module-path "$target/jmods" "$@"
+    set -- --add-modules "${modules}jdk.crypto.ec,jdk.management" --no-man-pages --no-header-files --compress=zip-6 --output "$made/runtime"
+    if [ -z "$target" ]; then
+        set -- --strip-debug "$@"
+    else
+        set -- --strip-java-debug-attributes --module-path "$target/jmods" "$@"
+        # Some JDKs' libraries are several times as large as what runs of them.
+        objcopy=$(command -v "$machine-linux-gnu-objcopy") || objcopy=
+        [ -z "$objcopy" ] || set -- --strip-native-debug-symbols="exclude-debuginfo-files:objcopy=$objcopy" "$@"
     fi
     if ! "$jdk/bin/jlink" "$@" 2>"$scratch/jlink"; then
         echo "no Java runtime comes along, since this JDK cannot make one; the launcher will look for one: $(cat "$scratch/jlink")" >&2
