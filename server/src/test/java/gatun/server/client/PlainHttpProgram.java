@@ -19,11 +19,13 @@ public final class PlainHttpProgram {
     public static void main(String[] arguments) {
         ClientOptions options = ClientOptions.of(arguments[0]);
         float[] numbers = new float[Integer.parseInt(arguments[1])];
-        Arrays.setAll(numbers, i -> i);
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = i;
+        }
         for (ClientOptions form : new ClientOptions[] {options, options.withBinaryTensors(false)}) {
             try (GatunClient client = GatunClient.connect(form)) {
-                client.ready();
-                client.models();
+                client.server().ready();
+                client.models().index(true);
                 for (int length = 1; length <= numbers.length; length *= 10) {
                     float[] sent = Arrays.copyOf(numbers, length);
                     try (InferResponse answer =
@@ -36,7 +38,7 @@ public final class PlainHttpProgram {
                                 ArrayTensors.of("INPUT0", texts(), 1, 16),
                                 ArrayTensors.of("INPUT1", texts(), 1, 16))
                         .join()) {
-                    System.out.println(answer.strings("OUTPUT0")[1]);
+                    System.out.println(answer.strings("OUTPUT0").get(1));
                 }
             }
         }
