@@ -26,13 +26,16 @@ old=$(sed -n 's:^  <version>\(.*\)</version>:\1:p' pom.xml | head -n 1)
 git ls-files '*pom.xml' | while read -r pom; do
     sed -i "s:<version>$old</version>:<version>$version</version>:; s:<gatun.version>$old<:<gatun.version>$version<:" "$pom"
 done
+# javadoc reads classes that are newer than the Java of many a Maven.
+java=$(./gatun --print-java)
+JAVA_HOME=$(dirname "$(dirname "$java")")
+export JAVA_HOME
 mvn --batch-mode -Prelease,dist -Dproject.home="$home" -DskipTests "$@" deploy \
     -DaltDeploymentRepository="release::file://$made/repository"
 # A repository makes these itself.
 find "$made/repository" -name 'maven-metadata.xml*' -delete
-jar=$(dirname "$(./gatun --print-java)")/jar
 find "$made/repository" -type f -printf '%P\n' | LC_ALL=C sort >"$made/files"
-(cd "$made/repository" && "$jar" --create --no-manifest --date=2026-01-01T00:00:00Z --file="$made/gatun-$version-maven.zip" @"$made/files")
+(cd "$made/repository" && "$JAVA_HOME/bin/jar" --create --no-manifest --date=2026-01-01T00:00:00Z --file="$made/gatun-$version-maven.zip" @"$made/files")
 rm "$made/files"
 mv server/target/gatun-*.tar.gz server/target/gatun_*.deb server/target/gatun-*-image-*.tar "$made" 2>/dev/null || true
 cd "$made"

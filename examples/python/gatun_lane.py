@@ -139,19 +139,18 @@ class Lane:
         return ctypes.c_uint32.from_address(self._address + offset)
 
     def submit(self, slot, command):
-        """Gives a slot to the server. A store and a load of a word may change places in a processor; a lock keeps
-        them apart, as every operation of one does with a full fence."""
+        """Gives a slot to the server."""
         if command == _INFER:
             self._turn += 1
+        _fence()
         self.word(self.slot_offset(slot)).value = _FILLED
+        _fence()
         entry = self._position % (4 * _SLOTS)
         self._position += 1
         self.word(_PAGE + 4 * entry).value = (self._turn & 0xFFFFF) << 12 | command << 10 | slot
-        with _FENCE:
-            asleep = self.word(_SERVER_ASLEEP)
-        with _FENCE:
-            sleeps = asleep.value != 0
-        if sleeps:
+        _fence()
+        asleep = self.word(_SERVER_ASLEEP)
+        if asleep.value != 0:
             asleep.value = 0
             self.word(_SERVER_BELL).value += 1
             self._futex(_SERVER_BELL, _FUTEX_WAKE, 0x7FFFFFFF, None)
@@ -192,8 +191,7 @@ class Lane:
         end = None if timeout is None else time.monotonic() + timeout
         while state.value == _FILLED:
             asleep.value = 1
-            with _FENCE:
-                pass
+            _fence()
             if state.value == _FILLED:
                 self._futex(at, _FUTEX_WAIT, _FILLED, 0.05)
             if state.value == _FILLED:
@@ -201,8 +199,10 @@ class Lane:
                     raise ConnectionError("the server has ended the lane")
                 if end is not None and time.monotonic() > end:
                     raise TimeoutError("no answer within %s s" % timeout)
+        answered = state.value
+        _fence()
         self._learn(time.monotonic_ns() - begun)
-        return state.value
+        return answered
 
     def _futex(self, offset, operation, value, seconds):
         timeout = None if seconds is None else struct.pack("qq", int(seconds), int(seconds % 1 * 1e9))
@@ -283,4 +283,13 @@ class Prepared:
         return content if _TYPES[datatype] == "BYTES" else content.view(_NUMPY[_TYPES[datatype]]).reshape(shape)
 
 
-_FENCE = threading.Lock()
+def _fence():
+    """Keeps apart, for other processors too, what was read and written before and what comes after: nothing moves down
+    past the end of the first turn of the lock, nor up past the beginning of the second."""
+    with _TURN:
+        pass
+    with _TURN:
+        pass
+
+
+_TURN = threading.Lock()

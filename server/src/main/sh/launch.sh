@@ -68,22 +68,24 @@ no_jdk() {
 
 # Downloads the library $1 by Maven into the folder where the server looks for it. version_of NAME prints the version to take.
 install_library() {
+    machine=$(uname -m)
     case $1 in
         tensorflow)
             title=TensorFlow
             option=tensorflow,library
             artifact=org.tensorflow:tensorflow-core-native:$(version_of tensorflow):jar:linux-x86_64
-            platforms=x86_64
-            inside='**/libtensorflow*'
+            [ "$machine" != aarch64 ] || artifact=${artifact%x86_64}arm64
+            platforms='x86_64 aarch64'
+            inside='**/libtensorflow*,**/libomp*'
             file=libtensorflow_cc.so.2
             size='some 160 MB, which become several times that'
             ;;
         pytorch)
             title=PyTorch
             option=torch_aoti,library
-            artifact=ai.djl.pytorch:pytorch-native-cpu:$(version_of pytorch):jar:linux-x86_64
-            platforms=x86_64
-            inside='pytorch/cpu/linux-x86_64/*'
+            artifact=ai.djl.pytorch:pytorch-native-cpu:$(version_of pytorch):jar:linux-$machine
+            platforms='x86_64 aarch64'
+            inside="pytorch/cpu/linux-$machine/*"
             file=libtorch_cpu.so
             size='112 MB, which become 450'
             ;;
@@ -92,7 +94,7 @@ install_library() {
             option=fil,xgboost-library
             artifact=ml.dmlc:xgboost4j_2.12:$(version_of xgboost):jar
             platforms='x86_64 aarch64'
-            inside="lib/linux/$(uname -m)/libxgboost4j.so"
+            inside="lib/linux/$machine/libxgboost4j.so"
             file=libxgboost4j.so
             size='18 MB'
             ;;
@@ -108,7 +110,7 @@ install_library() {
         *) fail "what to install? Known are: gatun install tensorflow, pytorch, xgboost or lightgbm" ;;
     esac
     case " $platforms " in
-        *" $(uname -m) "*) here=$(uname -s) ;;
+        *" $machine "*) here=$(uname -s) ;;
         *) here= ;;
     esac
     [ "$here" = Linux ] \

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Makes the Debian package of a distribution: deb.sh PROJECT DISTRIBUTION VERSION FOLDER, as FOLDER/gatun_VERSION_ARCHITECTURE.deb.
-# Needs dpkg-deb; the same distribution makes the same package.
+# Makes the Debian package of a distribution: deb.sh PROJECT DISTRIBUTION VERSION FOLDER MACHINE, as
+# FOLDER/gatun_VERSION_ARCHITECTURE.deb. Needs dpkg-deb; the same distribution makes the same package.
 set -eu
 project=$1
 distribution=$2
 version=$3
 folder=$4
-case $(uname -m) in
+case $5 in
     x86_64) architecture=amd64 ;;
     aarch64) architecture=arm64 ;;
     *)
-        echo "no engine has a library for $(uname -m)" >&2
+        echo "no engine has a library for $5" >&2
         exit 1
         ;;
 esac

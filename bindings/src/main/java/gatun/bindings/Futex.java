@@ -23,6 +23,8 @@ public final class Futex {
 
     private static final long WAKE = 1;
 
+    private static final long FUTEX = Machine.current().futexNumber();
+
     /** The number of {@code futex_waitv}, which is the same on every architecture. */
     private static final long SYS_FUTEX_WAITV = 449;
 
@@ -35,7 +37,7 @@ public final class Futex {
 
     /** Sleeps while the word at {@code address} is {@code expected}, until somebody wakes it. */
     public static void await(long address, int expected) {
-        call(posix_h.SYS_futex(), address, WAIT, expected, NO_TIMEOUT, 0, 0);
+        call(FUTEX, address, WAIT, expected, NO_TIMEOUT, 0, 0);
     }
 
     /**
@@ -46,12 +48,12 @@ public final class Futex {
     public static void await(long address, int expected, long nanos, MemorySegment timespec) {
         timespec.set(posix_h.C_LONG, 0, nanos / NANOS_PER_SECOND);
         timespec.set(posix_h.C_LONG, Long.BYTES, nanos % NANOS_PER_SECOND);
-        call(posix_h.SYS_futex(), address, WAIT, expected, timespec.address(), 0, 0);
+        call(FUTEX, address, WAIT, expected, timespec.address(), 0, 0);
     }
 
     /** Wakes one who sleeps on the word at {@code address}. */
     public static void wake(long address) {
-        call(posix_h.SYS_futex(), address, WAKE, 1, NO_TIMEOUT, 0, 0);
+        call(FUTEX, address, WAKE, 1, NO_TIMEOUT, 0, 0);
     }
 
     /** Whether this system can wait for several words at a time, as a {@link FutexSet} does: Linux 5.16 can. */

@@ -13,17 +13,11 @@ final class OwnLibrary {
 
     /** Where the library lies for the machine that this is, below this package. */
     static String file(String name) {
-        return "native/linux-" + machine() + "/libgatun-" + name + ".so";
+        return "native/linux-" + Machine.current().linuxName() + "/libgatun-" + name + ".so";
     }
 
     /** The library; null when this build has none for this machine. */
     static @Nullable URL resource(String name) {
         return OwnLibrary.class.getResource(file(name));
-    }
-
-    /** As {@code uname -m} says it. */
-    private static String machine() {
-        String architecture = System.getProperty("os.arch");
-        return architecture.equals("amd64") ? "x86_64" : architecture;
     }
 }

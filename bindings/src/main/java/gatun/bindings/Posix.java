@@ -16,6 +16,8 @@ import java.lang.invoke.MethodHandle;
  * {@link #munmap} and {@link #posixFallocate} can do so for long and do not belong on virtual threads.
  */
 public final class Posix {
+    private static final Machine MACHINE = Machine.current();
+
     /** Open for reading. */
     public static final int O_RDONLY = posix_h.O_RDONLY();
     /** Open for reading and writing. */
@@ -27,7 +29,7 @@ public final class Posix {
     /** Empty the object on opening. */
     public static final int O_TRUNC = posix_h.O_TRUNC();
     /** Fail when the last part of the path is a symbolic link. */
-    public static final int O_NOFOLLOW = posix_h.O_NOFOLLOW();
+    public static final int O_NOFOLLOW = MACHINE.noFollow();
     /** Close it when the process executes another program. {@code shm_open} does so by itself. */
     public static final int O_CLOEXEC = posix_h.O_CLOEXEC();
 
@@ -158,8 +160,8 @@ public final class Posix {
                     stat.st_blocks(status) * STAT_BLOCK_BYTES,
                     stat.st_dev(status),
                     stat.st_ino(status),
-                    stat.st_uid(status),
-                    stat.st_mode(status));
+                    status.get(posix_h.C_INT, MACHINE.uidOffset()),
+                    status.get(posix_h.C_INT, MACHINE.modeOffset()));
         }
     }
 

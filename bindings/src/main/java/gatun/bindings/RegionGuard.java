@@ -49,6 +49,8 @@ public final class RegionGuard implements AutoCloseable {
     }
 
     private boolean flagged() {
+        // What was read of the region may not be read after the flag, as some processors would.
+        VarHandle.acquireFence();
         return (int) FLAG.getAcquire(flag, 0L) != 0;
     }
 }

@@ -4,7 +4,7 @@ package gatun.client.grpc;
 import gatun.client.InferResponse;
 import gatun.client.MalformedResponseException;
 import gatun.client.calls.ClientMemory;
-import gatun.memory.buffers.Buffer;
+import gatun.client.calls.ResponseBuffer;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
@@ -46,7 +46,7 @@ final class InferResponseMessage implements AutoCloseable {
     private byte[] head = new byte[FIRST_HEAD_BYTES];
     private int headSize;
     private final List<MemorySegment> raws = new ArrayList<>(4);
-    private final List<Buffer> memory = new ArrayList<>(4);
+    private final List<ResponseBuffer> memory = new ArrayList<>(4);
     private String error = "";
 
     private InferResponseMessage() {}
@@ -134,7 +134,7 @@ final class InferResponseMessage implements AutoCloseable {
     /** Gives the memory back. */
     @Override
     public void close() {
-        memory.forEach(Buffer::close);
+        memory.forEach(ResponseBuffer::close);
         memory.clear();
     }
 
@@ -246,7 +246,7 @@ final class InferResponseMessage implements AutoCloseable {
     }
 
     private MemorySegment take(long byteSize) {
-        Buffer buffer = ClientMemory.take(byteSize);
+        ResponseBuffer buffer = ClientMemory.take(byteSize);
         memory.add(buffer);
         return buffer.segment();
     }
@@ -255,9 +255,9 @@ final class InferResponseMessage implements AutoCloseable {
         if (memory.size() < 2) {
             return memory.isEmpty() ? NOTHING : memory.getFirst();
         }
-        Buffer[] buffers = memory.toArray(Buffer[]::new);
+        ResponseBuffer[] buffers = memory.toArray(ResponseBuffer[]::new);
         return () -> {
-            for (Buffer buffer : buffers) {
+            for (ResponseBuffer buffer : buffers) {
                 buffer.close();
             }
         };

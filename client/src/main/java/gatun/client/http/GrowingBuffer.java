@@ -2,7 +2,7 @@
 package gatun.client.http;
 
 import gatun.client.calls.ClientMemory;
-import gatun.memory.buffers.Buffer;
+import gatun.client.calls.ResponseBuffer;
 import gatun.memory.tensor.Hold;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -14,7 +14,7 @@ import java.util.Objects;
 final class GrowingBuffer extends OutputStream implements Hold {
     private static final int MOST_AT_ONCE = 1 << 30;
 
-    private Buffer buffer;
+    private ResponseBuffer buffer;
     private long byteSize;
 
     GrowingBuffer(long firstByteSize) {
@@ -22,7 +22,7 @@ final class GrowingBuffer extends OutputStream implements Hold {
     }
 
     /** The memory, of which the first {@link #byteSize} bytes were written. */
-    Buffer buffer() {
+    ResponseBuffer buffer() {
         return buffer;
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.http;
 
-import gatun.memory.buffers.Buffer;
+import gatun.client.calls.ResponseBuffer;
 import gatun.memory.tensor.TensorSpec;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +40,7 @@ record InferLayout(
      * An output whose elements stood in the JSON, of which the first {@code byteSize} bytes of {@code elements} were
      * made.
      */
-    record Parsed(TensorSpec spec, Buffer elements, long byteSize) implements Output {}
+    record Parsed(TensorSpec spec, ResponseBuffer elements, long byteSize) implements Output {}
 
     /** Whether it says the same of any response with that JSON. */
     boolean isLasting() {

@@ -6,7 +6,7 @@ import gatun.client.InferRequest;
 import gatun.client.InferResponse;
 import gatun.client.MalformedResponseException;
 import gatun.client.calls.ClientMemory;
-import gatun.memory.buffers.Buffer;
+import gatun.client.calls.ResponseBuffer;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
@@ -78,7 +78,7 @@ record InferResponseReader(InferRequest request) implements ResponseReader<Infer
     private static InferLayout layout(HttpConnection connection, long byteSize) throws IOException {
         if (byteSize > connection.bufferByteSize()) {
             // A length is believed as far as bytes come: only touched memory is taken from the system.
-            try (Buffer json = ClientMemory.take(byteSize)) {
+            try (ResponseBuffer json = ClientMemory.take(byteSize)) {
                 connection.body().readFully(json.segment());
                 return InferResponseJson.read(json.segment());
             }
@@ -105,7 +105,7 @@ record InferResponseReader(InferRequest request) implements ResponseReader<Infer
                 throw new MalformedResponseException("its outputs have " + layout.binaryByteSize()
                         + " bytes by its JSON, behind which " + binaryByteSize + " bytes are sent");
             }
-            @Nullable Buffer buffer = null;
+            @Nullable ResponseBuffer buffer = null;
             if (layout.binaryByteSize() > 0) {
                 buffer = ClientMemory.take(layout.memoryByteSize());
                 memory = buffer;
@@ -118,7 +118,8 @@ record InferResponseReader(InferRequest request) implements ResponseReader<Infer
         }
     }
 
-    private InferResponse response(InferLayout layout, @Nullable Buffer buffer, Source source) throws IOException {
+    private InferResponse response(InferLayout layout, @Nullable ResponseBuffer buffer, Source source)
+            throws IOException {
         List<Tensor> sent = List.of();
         List<TensorSpec> inRegions = List.of();
         boolean parsed = false;

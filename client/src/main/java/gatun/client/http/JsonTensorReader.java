@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import gatun.client.MalformedResponseException;
 import gatun.client.calls.ClientMemory;
-import gatun.memory.buffers.Buffer;
+import gatun.client.calls.ResponseBuffer;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.TensorSpec;
 import java.io.IOException;
@@ -46,7 +46,7 @@ final class JsonTensorReader {
                     + " came as JSON, which the protocol has no form for: ask for binary tensors");
         }
         long size = spec.datatype().byteSize();
-        Buffer buffer = ClientMemory.take(count * size);
+        ResponseBuffer buffer = ClientMemory.take(count * size);
         try {
             MemorySegment elements = buffer.segment();
             long found = 0;

@@ -2,7 +2,7 @@
 package gatun.client.http;
 
 import gatun.client.MalformedResponseException;
-import gatun.memory.buffers.Buffer;
+import gatun.client.calls.ResponseBuffer;
 import gatun.memory.tensor.Hold;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -11,10 +11,10 @@ import java.lang.foreign.MemorySegment;
 final class WholeBody implements Hold {
     private static final int FIRST_BYTES = 16 << 10;
 
-    private final Buffer buffer;
+    private final ResponseBuffer buffer;
     private final long byteSize;
 
-    private WholeBody(Buffer buffer, long byteSize) {
+    private WholeBody(ResponseBuffer buffer, long byteSize) {
         this.buffer = buffer;
         this.byteSize = byteSize;
     }

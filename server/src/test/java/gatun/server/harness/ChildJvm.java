@@ -47,13 +47,24 @@ public final class ChildJvm implements AutoCloseable {
     /** Runs a main class of any class path with more environment. */
     public static ChildJvm launch(
             String classPath, Map<String, String> environment, String main, List<String> arguments) {
-        List<String> command = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx128m",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                classPath,
-                main));
+        return launch(List.of("--enable-native-access=ALL-UNNAMED"), classPath, environment, main, arguments);
+    }
+
+    /** Runs a main class of the tests with these flags of the JVM and no others: it is warned of native access. */
+    public static ChildJvm launchPlainly(List<String> flags, Class<?> main, String... arguments) {
+        return launch(flags, System.getProperty("java.class.path"), Map.of(), main.getName(), List.of(arguments));
+    }
+
+    private static ChildJvm launch(
+            List<String> flags,
+            String classPath,
+            Map<String, String> environment,
+            String main,
+            List<String> arguments) {
+        List<String> command =
+                new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow(), "-Xmx128m"));
+        command.addAll(flags);
+        command.addAll(List.of("-cp", classPath, main));
         command.addAll(arguments);
         try {
             ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

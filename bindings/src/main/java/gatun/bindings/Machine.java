@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.bindings;
+
+import gatun.bindings.posix.posix_h;
+import gatun.bindings.posix.stat;
+
+/**
+ * The kinds of processors that Gatun runs on, with what Linux numbers and arranges differently on them. The generated
+ * classes of {@code gatun.bindings.posix} are those of x86-64; everything else in them holds for both.
+ */
+enum Machine {
+    /** Intel's and AMD's processors of 64 bits. */
+    X86_64("x86_64", posix_h.SYS_futex(), posix_h.O_NOFOLLOW(), stat.st_mode$offset(), stat.st_uid$offset()),
+    /** Arm's processors of 64 bits. */
+    AARCH64("aarch64", 98, 0x8000, 16, 24);
+
+    private final String linuxName;
+    private final long futexNumber;
+    private final int noFollow;
+    private final long modeOffset;
+    private final long uidOffset;
+
+    Machine(String linuxName, long futexNumber, int noFollow, long modeOffset, long uidOffset) {
+        this.linuxName = linuxName;
+        this.futexNumber = futexNumber;
+        this.noFollow = noFollow;
+        this.modeOffset = modeOffset;
+        this.uidOffset = uidOffset;
+    }
+
+    /**
+     * The one that this is.
+     *
+     * @throws UnsupportedOperationException when it is another: system calls by wrong numbers could do anything
+     */
+    static Machine current() {
+        String name = System.getProperty("os.arch", "");
+        return switch (name) {
+            case "amd64", "x86_64" -> X86_64;
+            case "aarch64" -> AARCH64;
+            default ->
+                throw new UnsupportedOperationException("Gatun's system calls are those of Linux on x86_64 and aarch64;"
+                        + " this JVM runs on '" + name + "': use a machine of one of these");
+        };
+    }
+
+    /** Its name, as {@code uname -m} says it. */
+    String linuxName() {
+        return linuxName;
+    }
+
+    /** {@code SYS_futex}. */
+    long futexNumber() {
+        return futexNumber;
+    }
+
+    /** {@code O_NOFOLLOW}. */
+    int noFollow() {
+        return noFollow;
+    }
+
+    /** Where {@code st_mode} is in {@code struct stat}, which is nowhere larger than on x86-64. */
+    long modeOffset() {
+        return modeOffset;
+    }
+
+    /** Where {@code st_uid} is in {@code struct stat}. */
+    long uidOffset() {
+        return uidOffset;
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.client.calls;
+
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Blocks of native memory that are used again and again, since the first use of memory is what costs most. They are
+ * allocated by the JDK's own arenas, which want no permission: a program that only asks over HTTP shall not be warned of
+ * native access. Large ones that were idle for a while are freed. Safe for any thread.
+ */
+final class ResponseBlocks {
+    /** Blocks from this size on are freed when they are idle. */
+    private static final long LARGE = 64 << 10;
+
+    private static final long ALIGNMENT = 64;
+    private static final int SMALLEST_SHIFT = 8;
+    private static final int LARGEST_SHIFT = 48;
+    /** Sizes between two powers of two, so that a block is at most a quarter larger than what was asked for. */
+    private static final int STEP_SHIFT = 2;
+
+    private static final int STEPS = 1 << STEP_SHIFT;
+
+    /** A block that was idle through one whole period is freed at the end of the next. */
+    private final Executor afterPeriod;
+
+    private final List<Deque<Block>> idle = new ArrayList<>();
+    private final AtomicBoolean trimming = new AtomicBoolean();
+    /** Counts the periods; changed by {@link #trim} alone. */
+    private volatile int period;
+    /** Whether the JVM's limit of native memory was reached. */
+    private volatile boolean beyondLimit;
+
+    ResponseBlocks() {
+        this(CompletableFuture.delayedExecutor(30, TimeUnit.SECONDS));
+    }
+
+    /** @param afterPeriod runs what it is given one period later, on a thread that may be busy for milliseconds */
+    ResponseBlocks(Executor afterPeriod) {
+        this.afterPeriod = afterPeriod;
+        for (int number = 0; number <= (LARGEST_SHIFT - SMALLEST_SHIFT) * STEPS; number++) {
+            idle.add(new ConcurrentLinkedDeque<>());
+        }
+    }
+
+    /**
+     * A block, which is lent until it is given back.
+     *
+     * @param size the number of its size
+     * @param free frees it, or throws IllegalStateException while it is in use; null when the garbage collector does
+     */
+    record Block(int size, MemorySegment memory, @Nullable Runnable free, int idleSince) {}
+
+    /**
+     * A block of at least {@code byteSize} bytes, whose content is undefined.
+     *
+     * @throws GatunException when neither the JVM nor the system gives any
+     */
+    Block take(long byteSize) {
+        int size = size(byteSize);
+        Block block = idle.get(size).poll();
+        return block == null ? make(size) : block;
+    }
+
+    /** Takes a block back. */
+    void give(Block block) {
+        idle.get(block.size()).push(new Block(block.size(), block.memory(), block.free(), period));
+        if (block.free() != null && trimming.compareAndSet(false, true)) {
+            afterPeriod.execute(this::trim);
+        }
+    }
+
+    /** The number of the smallest size that has room for so many bytes. */
+    static int size(long byteSize) {
+        if (byteSize <= 1L << SMALLEST_SHIFT) {
+            return 0;
+        }
+        int shift = Long.SIZE - 1 - Long.numberOfLeadingZeros(byteSize - 1);
+        int step = (int) ((byteSize - 1) >>> (shift - STEP_SHIFT)) & (STEPS - 1);
+        return 1 + (shift - SMALLEST_SHIFT) * STEPS + step;
+    }
+
+    /** How many bytes a size has. */
+    static long byteSize(int size) {
+        if (size == 0) {
+            return 1L << SMALLEST_SHIFT;
+        }
+        int shift = SMALLEST_SHIFT + (size - 1) / STEPS;
+        return (STEPS + 1L + (size - 1) % STEPS) << (shift - STEP_SHIFT);
+    }
+
+    private Block make(int size) {
+        long byteSize = byteSize(size);
+        if (!beyondLimit) {
+            try {
+                return byteSize < LARGE
+                        ? new Block(size, Arena.ofAuto().allocate(byteSize, ALIGNMENT), null, 0)
+                        : makeLarge(size, byteSize);
+            } catch (OutOfMemoryError e) {
+                beyondLimit = true;
+            }
+        }
+        Buffer buffer = Beyond.POOL.take(byteSize);
+        return new Block(size, buffer.segment(), buffer::close, 0);
+    }
+
+    private static Block makeLarge(int size, long byteSize) {
+        Arena arena = Arena.ofShared();
+        try {
+            return new Block(size, arena.allocate(byteSize, ALIGNMENT), arena::close, 0);
+        } catch (OutOfMemoryError e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    /**
+     * The JVM gives its programs as much native memory as heap, unless they say otherwise. What is more comes from the
+     * system, at the cost of the JVM's warning of native access.
+     */
+    private static final class Beyond {
+        static final BufferPool POOL = open();
+
+        /** Where address space is short there is less of it. */
+        private static BufferPool open() {
+            for (long limit = ClientMemory.limit(); ; limit /= 2) {
+                try {
+                    return new BufferPool(limit);
+                } catch (GatunException e) {
+                    if (limit <= LARGE || e.code() != ErrorCode.INTERNAL) {
+                        throw e;
+                    }
+                }
+            }
+        }
+    }
+
+    /** Frees large blocks that were idle since before the last period, and comes again while there are others. */
+    private void trim() {
+        int now = period;
+        for (int size = size(LARGE); size < idle.size(); size++) {
+            Deque<Block> blocks = idle.get(size);
+            List<Block> warm = new ArrayList<>();
+            for (Block block = blocks.poll(); block != null; block = blocks.poll()) {
+                if (block.idleSince() == now || !free(block)) {
+                    warm.add(block);
+                }
+            }
+            // The latest one is on top again.
+            warm.reversed().forEach(blocks::push);
+        }
+        period = now + 1;
+        trimming.set(false);
+        if (hasLarge() && trimming.compareAndSet(false, true)) {
+            afterPeriod.execute(this::trim);
+        }
+    }
+
+    private boolean hasLarge() {
+        return idle.subList(size(LARGE), idle.size()).stream().anyMatch(blocks -> !blocks.isEmpty());
+    }
+
+    /** Whether it could be: not while somebody reads or writes a channel with a tensor of a response that was closed. */
+    private static boolean free(Block block) {
+        Runnable free = block.free();
+        try {
+            if (free != null) {
+                free.run();
+            }
+            return true;
+        } catch (IllegalStateException e) {
+            return false;
+        }
+    }
+}
