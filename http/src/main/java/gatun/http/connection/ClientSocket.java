@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 
 /**
  * A client's socket, with TLS or without: the transport for bodies and for responses with tensors, and the reader and
- * writer with which Helidon transfers the rest over it. For the connection's thread, except {@link #close}, which any thread
- * may call.
+ * writer with which Helidon transfers the rest over it. For the connection's thread, except {@link #close}, which any
+ * thread may call.
  */
 final class ClientSocket {
     private static final byte[] NOTHING_EARLY = {};

@@ -4,9 +4,9 @@ package gatun.http.routes;
 import gatun.memory.tensor.GatunException;
 
 /**
- * The parts of a path that its route leaves open. They are decoded ({@code %20} is a blank) after the route was found by
- * the path as it was sent, so that no encoded slash or dot leads to another route. For the thread of the request, and as
- * long as that lasts.
+ * The parts of a path that its route leaves open. They are decoded ({@code %20} is a blank) after the route was found
+ * by the path as it was sent, so that no encoded slash or dot leads to another route. For the thread of the request,
+ * and as long as that lasts.
  */
 public final class PathValues {
     private final String path;

@@ -63,7 +63,7 @@ public final class UrlText {
 
     private static GatunException malformed(String text) {
         return GatunException.invalidArgument(
-                "'" + text
-                        + "' is not encoded as a part of a URL: expected two hexadecimal digits behind each %, and bytes of UTF-8");
+                "'" + text + "' is not encoded as a part of a URL: expected two hexadecimal digits behind each %,"
+                        + " and bytes of UTF-8");
     }
 }

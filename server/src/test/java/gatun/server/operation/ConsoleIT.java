@@ -183,6 +183,8 @@ class ConsoleIT {
             assertThat(connection.get("requests").getAsLong()).isEqualTo(3);
             assertThat(connection.get("inFlight").getAsInt()).isZero();
             assertThat(connection.get("tls").getAsBoolean()).isFalse();
+            assertThat(connection.get("bytesIn").getAsLong()).isGreaterThan(50);
+            assertThat(connection.get("bytesOut").getAsLong()).isGreaterThan(50);
         }
     }
 

@@ -28,7 +28,7 @@ export function rate(value) {
 
 /** A number that is whole most of the time, such as the mean of a count. */
 export function amount(value) {
-    return Number.isInteger(value) ? count(value) : rate(value);
+    return !known(value) || Number.isInteger(value) || value >= 10 ? count(value) : value.toFixed(value < 1 ? 2 : 1);
 }
 
 /** A duration in nanoseconds, to three digits. */

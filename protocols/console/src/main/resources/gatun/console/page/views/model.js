@@ -85,6 +85,13 @@ export class ModelView {
 
     async #load() {
         const path = consolePath(this.#name, this.#version);
+        if (this.#row()?.version === '') {
+            // Nothing is known of a model before it is loaded.
+            this.#details = undefined;
+            this.#problem = { status: 404 };
+            changed();
+            return;
+        }
         try {
             const details = await json(path);
             if (!this.#closed) {
@@ -152,7 +159,7 @@ export class ModelView {
                 <p class="crumbs"><a href=${overviewAddress}>Overview</a></p>
                 <h1 tabindex="-1">${this.#name} <span class="muted">${this.#version}</span></h1>
             </div>
-            ${state ? modelChip({ ...row, state, version: this.#version }) : nothing}
+            ${state ? modelChip({ ...row, state, version: row.version || details.version }) : nothing}
             <span class="muted">${loadingText(row)}</span>
             ${versions.length ? html`<nav class="row" aria-label="Other versions">${versions.map((version) =>
                 html`<a href=${modelAddress(this.#name, version)}>version ${version}</a>`)}</nav>` : nothing}
