@@ -25,6 +25,11 @@ public final class WorkerMemory implements AutoCloseable {
     /** Of response memory, so much may have come back without the worker being told. */
     private static final long UNTOLD_SHARE = 64;
 
+    /** Of so few blocks, with so few bytes, the worker need not be told yet. */
+    private static final int FEW_BLOCKS = 32;
+
+    private static final long FEW_BYTES = 1 << 16;
+
     private final String owner;
     private final BufferPool requests;
     private final SharedFile responses;
@@ -32,6 +37,7 @@ public final class WorkerMemory implements AutoCloseable {
     private final ConcurrentHashMap<Long, Buffer> placed = new ConcurrentHashMap<>();
     private final ConcurrentLinkedQueue<Long> returned = new ConcurrentLinkedQueue<>();
     private final AtomicLong returnedBytes = new AtomicLong();
+    private final AtomicInteger returnedBlocks = new AtomicInteger();
     private volatile Runnable onReturned = () -> {};
 
     /** Those who read response memory, and the worker itself. */
@@ -196,6 +202,7 @@ public final class WorkerMemory implements AutoCloseable {
     /** Gives a block of response memory back; the worker is told by the next {@link #drainReturned}. */
     public void giveBack(long offset, long byteSize) {
         returned.add(offset);
+        returnedBlocks.incrementAndGet();
         long untold = returnedBytes.addAndGet(byteSize);
         long most = responseLimit / UNTOLD_SHARE;
         if (untold >= most && untold - byteSize < most) {
@@ -210,10 +217,18 @@ public final class WorkerMemory implements AutoCloseable {
         }
         List<Long> drained = new ArrayList<>();
         returnedBytes.set(0);
+        returnedBlocks.set(0);
         for (Long offset = returned.poll(); offset != null; offset = returned.poll()) {
             drained.add(offset);
         }
         return drained;
+    }
+
+    /** As {@link #drainReturned}, but none while they are few: to tell of each costs a small run more than it is worth. */
+    public List<Long> drainReturnedMany() {
+        long bytes = returnedBytes.get();
+        boolean few = returnedBlocks.get() < FEW_BLOCKS && bytes < FEW_BYTES && bytes < responseLimit / UNTOLD_SHARE;
+        return few ? List.of() : drainReturned();
     }
 
     private void release() {

@@ -148,6 +148,22 @@ class WorkerMemoryTest {
     }
 
     @Test
+    void shouldKeepAFewSmallBlocksThatHaveComeBackToItself() {
+        for (int i = 0; i < 31; i++) {
+            memory.giveBack(64L * i, 64);
+            assertThat(memory.drainReturnedMany()).isEmpty();
+        }
+        memory.giveBack(64L * 31, 64);
+        assertThat(memory.drainReturnedMany()).as("many").hasSize(32);
+        assertThat(memory.drainReturnedMany()).isEmpty();
+
+        memory.giveBack(0, MIB / 64 - 1);
+        assertThat(memory.drainReturnedMany()).isEmpty();
+        memory.giveBack(64, 1);
+        assertThat(memory.drainReturnedMany()).as("much").containsExactly(0L, 64L);
+    }
+
+    @Test
     void shouldEndWithTheProcessButForResponsesThatAreHeld() throws IOException {
         write(memory.responseFile().path(), 0, "still here");
         MemorySegment response = memory.response(0, 10);

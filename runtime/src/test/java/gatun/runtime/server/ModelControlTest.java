@@ -12,7 +12,6 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Subscription;
 import gatun.testing.Await;
@@ -29,58 +28,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Loading and unloading by name. */
 @Timeout(60)
-class ModelControlTest {
-    private static final String MODEL = """
-            backend: "scripted"
-            input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
-            output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
-            """;
-
+class ModelControlTest extends ExplicitControl {
     private static final String TEN_INSTANCES = "instance_group [ { count: 10 } ]";
-
-    @TempDir
-    Path repository;
-
-    private TestServer test;
-
-    @BeforeEach
-    void prepare() {
-        test = new TestServer(repository);
-    }
-
-    @AfterEach
-    void close() {
-        test.close();
-        assertThat(test.backend.open).as("models and instances left open").hasValue(0);
-    }
-
-    private void open(String... names) {
-        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
-                .onlyModels(List.of(names)));
-    }
-
-    private List<String> index() {
-        return test.index();
-    }
-
-    private void load(String name) {
-        test.server().load(name, ModelOverride.NONE);
-    }
-
-    private void infer(String model) {
-        test.server().infer(test.input(test.request(model), "IN", 1)).close();
-    }
 
     /** Makes a file of a model's version longer, so that the model counts as changed. */
     private void touch(String model) throws IOException {

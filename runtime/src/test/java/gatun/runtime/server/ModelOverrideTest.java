@@ -13,60 +13,17 @@ import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.limits.RequestLimits;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Loading with a configuration, or with files, that the request brings. */
 @Timeout(60)
-class ModelOverrideTest {
+class ModelOverrideTest extends ExplicitControl {
     private static final Map<String, MemorySegment> ONE_FILE = Map.of("1/model", MemorySegment.ofArray(new byte[1]));
-
-    private static final String MODEL = """
-            backend: "scripted"
-            input [ { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] } ]
-            output [ { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] } ]
-            """;
-
-    @TempDir
-    Path repository;
-
-    private TestServer test;
-
-    @BeforeEach
-    void prepare() {
-        test = new TestServer(repository);
-    }
-
-    @AfterEach
-    void close() {
-        test.close();
-        assertThat(test.backend.open).as("models and instances left open").hasValue(0);
-    }
-
-    private void open(String... names) {
-        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
-                .onlyModels(List.of(names)));
-    }
-
-    private List<String> index() {
-        return test.index();
-    }
-
-    private void load(String name) {
-        test.server().load(name, ModelOverride.NONE);
-    }
-
-    private void infer(String model) {
-        test.server().infer(test.input(test.request(model), "IN", 1)).close();
-    }
 
     @Test
     void shouldTakeAConfigurationInsteadOfTheRepositorysUntilItsFilesChange() {

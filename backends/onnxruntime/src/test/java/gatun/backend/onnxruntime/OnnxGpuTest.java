@@ -25,6 +25,7 @@ import gatun.testing.CudaLeakCheck;
 import gatun.testing.CudaStandIn;
 import gatun.testing.CudaStandIn.Count;
 import gatun.testing.OnnxFile;
+import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelParameter;
 import java.lang.foreign.Arena;
@@ -153,7 +154,7 @@ class OnnxGpuTest {
 
     private float[] onProcessor() {
         try (BackendInstance instance = mlpOn(Device.CPU)) {
-            RecordingExecution execution = new RecordingExecution(arena, "y").input(rows());
+            RecordedExecution execution = new RecordedExecution("y").input(rows());
             instance.execute(execution);
             return execution.output("y").bytes().toArray(ValueLayout.JAVA_FLOAT);
         }
@@ -179,7 +180,7 @@ class OnnxGpuTest {
             try (BackendInstance instance = mlpOn(new Device(Device.Kind.GPU, gpu))) {
                 instance.warmUp();
                 for (int i = 0; i < 3; i++) {
-                    RecordingExecution execution = new RecordingExecution(arena, "y").input(rows());
+                    RecordedExecution execution = new RecordedExecution("y").input(rows());
                     instance.execute(execution);
                     assertThat(execution.output("y").bytes().toArray(ValueLayout.JAVA_FLOAT))
                             .isEqualTo(expected);
@@ -229,8 +230,7 @@ class OnnxGpuTest {
                 CudaAllocation y = CudaAllocation.of(gpu(1), 6 * 4L);
                 BackendInstance instance = mlpOn(new Device(Device.Kind.GPU, 1))) {
             x.write(0, rows().bytes());
-            RecordingExecution inner =
-                    new RecordingExecution(arena, "y").input(Tensor.inRegion(X, new OnDevice(x.memory())));
+            RecordedExecution inner = new RecordedExecution("y").input(Tensor.inRegion(X, new OnDevice(x.memory())));
             long before = standIn.count(Count.COPIES);
             instance.execute(new IntoDevice(inner, y.memory()));
             assertThat(standIn.count(Count.COPIES) - before)
@@ -243,7 +243,7 @@ class OnnxGpuTest {
     }
 
     /** A run whose one output goes to memory on the GPU. */
-    private record IntoDevice(RecordingExecution inner, DeviceMemory target) implements Execution {
+    private record IntoDevice(RecordedExecution inner, DeviceMemory target) implements Execution {
         @Override
         public int inputCount() {
             return inner.inputCount();
@@ -307,9 +307,8 @@ class OnnxGpuTest {
                 new Device(Device.Kind.GPU, 0),
                 ModelConfig.newBuilder().setName("twice"))) {
             for (int i = 0; i < 2; i++) {
-                RecordingExecution execution = new RecordingExecution(arena, "y")
-                        .input("a", Shape.of(2), 1, 2)
-                        .input("b", Shape.of(2), 3, 4);
+                RecordedExecution execution =
+                        new RecordedExecution("y").ints("a", Shape.of(2), 1, 2).ints("b", Shape.of(2), 3, 4);
                 instance.execute(execution);
                 assertThat(execution.ints("y")).containsExactly(1, 2, 3, 4);
             }
@@ -324,12 +323,12 @@ class OnnxGpuTest {
                 version,
                 new Device(Device.Kind.GPU, 0),
                 ModelConfig.newBuilder().setName("simple_string").setMaxBatchSize(8))) {
-            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0", "OUTPUT1")
-                    .strings("INPUT0", Shape.of(1, 16), numbers)
-                    .strings("INPUT1", Shape.of(1, 16), numbers);
+            RecordedExecution execution = new RecordedExecution("OUTPUT0", "OUTPUT1")
+                    .texts("INPUT0", Shape.of(1, 16), numbers)
+                    .texts("INPUT1", Shape.of(1, 16), numbers);
             instance.execute(execution);
-            assertThat(execution.strings("OUTPUT0")).startsWith("2", "4", "6").endsWith("32");
-            assertThat(execution.strings("OUTPUT1")).containsOnly("0");
+            assertThat(execution.texts("OUTPUT0")).startsWith("2", "4", "6").endsWith("32");
+            assertThat(execution.texts("OUTPUT1")).containsOnly("0");
         }
     }
 
@@ -349,12 +348,12 @@ class OnnxGpuTest {
         try (BackendInstance instance = mlpOn(new Device(Device.Kind.GPU, 0))) {
             standIn.fail("cuMemAlloc", 2, 0);
             standIn.fail("cuMemAllocAsync", 2, 0);
-            RecordingExecution refused = new RecordingExecution(arena, "y").input(rows());
+            RecordedExecution refused = new RecordedExecution("y").input(rows());
             assertThatThrownBy(() -> instance.execute(refused))
                     .isInstanceOf(GatunException.class)
                     .hasMessageContaining("out of memory");
             standIn.reset();
-            RecordingExecution execution = new RecordingExecution(arena, "y").input(rows());
+            RecordedExecution execution = new RecordedExecution("y").input(rows());
             instance.execute(execution);
             assertThat(execution.output("y").bytes().toArray(ValueLayout.JAVA_FLOAT))
                     .isEqualTo(expected);

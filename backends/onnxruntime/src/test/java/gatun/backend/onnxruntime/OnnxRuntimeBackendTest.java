@@ -12,13 +12,13 @@ import gatun.spi.BackendInstance;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.testing.OnnxFile;
+import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelParameter;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,7 +38,6 @@ class OnnxRuntimeBackendTest {
     private static final int[] ONES = IntStream.generate(() -> 1).limit(16).toArray();
 
     private final OnnxRuntimeBackend backend = new OnnxRuntimeBackend();
-    private final Arena arena = Arena.ofConfined();
 
     @BeforeEach
     void start() {
@@ -47,7 +46,6 @@ class OnnxRuntimeBackendTest {
 
     @AfterEach
     void nothingShouldBeLeft() {
-        arena.close();
         assertThat(LiveHandles.values()).as("live values").isZero();
         assertThat(LiveHandles.sessions()).as("live sessions").isZero();
     }
@@ -55,7 +53,7 @@ class OnnxRuntimeBackendTest {
     @Test
     void shouldAddAndSubtractInPlace() {
         try (BackendInstance instance = instance(simple(), "simple")) {
-            RecordingExecution execution = addSub(Shape.of(1, 16), 0);
+            RecordedExecution execution = addSub(Shape.of(1, 16), 0);
             instance.execute(execution);
 
             assertThat(execution.ints("OUTPUT0"))
@@ -69,12 +67,11 @@ class OnnxRuntimeBackendTest {
     @Test
     void shouldKeepValuesForAddressesThatComeAgain() {
         try (BackendInstance instance = instance(simple(), "simple")) {
-            RecordingExecution execution = addSub(Shape.of(1, 16), 0);
+            RecordedExecution execution = addSub(Shape.of(1, 16), 0);
             instance.execute(execution);
             long after = LiveHandles.values();
-            RecordingExecution again = new RecordingExecution(arena, "OUTPUT0")
-                    .input(execution.input(0))
-                    .input(execution.input(1));
+            RecordedExecution again =
+                    new RecordedExecution("OUTPUT0").input(execution.input(0)).input(execution.input(1));
             instance.execute(again);
 
             assertThat(again.ints("OUTPUT0")).startsWith(1, 2, 3);
@@ -85,7 +82,7 @@ class OnnxRuntimeBackendTest {
     @Test
     void shouldReadInputsAndWriteOutputsThatAreNotAligned() {
         try (BackendInstance instance = instance(simple(), "simple")) {
-            RecordingExecution execution = addSub(Shape.of(1, 16), 3).misalignOutputs(1);
+            RecordedExecution execution = addSub(Shape.of(1, 16), 3).misalignOutputs(1);
             instance.execute(execution);
 
             assertThat(execution.ints("OUTPUT0"))
@@ -96,9 +93,9 @@ class OnnxRuntimeBackendTest {
     @Test
     void shouldAnswerOnlyTheWantedOutputInAnyOrderOfInputs() {
         try (BackendInstance instance = instance(simple(), "simple")) {
-            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT1")
-                    .input("INPUT1", Shape.of(1, 16), ONES)
-                    .input("INPUT0", Shape.of(1, 16), ZERO_TO_15);
+            RecordedExecution execution = new RecordedExecution("OUTPUT1")
+                    .ints("INPUT1", Shape.of(1, 16), ONES)
+                    .ints("INPUT0", Shape.of(1, 16), ZERO_TO_15);
             instance.execute(execution);
 
             assertThat(execution.ints("OUTPUT1"))
@@ -117,13 +114,13 @@ class OnnxRuntimeBackendTest {
         String[] numbers = IntStream.range(0, 16).mapToObj(Integer::toString).toArray(String[]::new);
         try (BackendInstance instance = instance(config, "simple_string")) {
             instance.warmUp();
-            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0", "OUTPUT1")
-                    .strings("INPUT0", Shape.of(1, 16), numbers)
-                    .strings("INPUT1", Shape.of(1, 16), numbers);
+            RecordedExecution execution = new RecordedExecution("OUTPUT0", "OUTPUT1")
+                    .texts("INPUT0", Shape.of(1, 16), numbers)
+                    .texts("INPUT1", Shape.of(1, 16), numbers);
             instance.execute(execution);
 
-            assertThat(execution.strings("OUTPUT0")).startsWith("0", "2", "4").endsWith("30");
-            assertThat(execution.strings("OUTPUT1")).containsOnly("0");
+            assertThat(execution.texts("OUTPUT0")).startsWith("0", "2", "4").endsWith("30");
+            assertThat(execution.texts("OUTPUT1")).containsOnly("0");
         }
     }
 
@@ -133,9 +130,9 @@ class OnnxRuntimeBackendTest {
                 ModelConfig.newBuilder().setName("simple_string").build(), version("simple_string"));
         String[] words = IntStream.range(0, 16).mapToObj(i -> "word").toArray(String[]::new);
         try (BackendInstance instance = instance(config, "simple_string")) {
-            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0")
-                    .strings("INPUT0", Shape.of(1, 16), words)
-                    .strings("INPUT1", Shape.of(1, 16), words);
+            RecordedExecution execution = new RecordedExecution("OUTPUT0")
+                    .texts("INPUT0", Shape.of(1, 16), words)
+                    .texts("INPUT1", Shape.of(1, 16), words);
 
             assertThatExceptionOfType(GatunException.class)
                     .isThrownBy(() -> instance.execute(execution))
@@ -149,15 +146,15 @@ class OnnxRuntimeBackendTest {
     @Test
     void shouldRefuseAShapeThatTheModelDoesNotTake() {
         try (BackendInstance instance = instance(simple(), "simple")) {
-            RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0", "OUTPUT1")
-                    .input("INPUT0", Shape.of(1, 8), new int[8])
-                    .input("INPUT1", Shape.of(1, 8), new int[8]);
+            RecordedExecution execution = new RecordedExecution("OUTPUT0", "OUTPUT1")
+                    .ints("INPUT0", Shape.of(1, 8), new int[8])
+                    .ints("INPUT1", Shape.of(1, 8), new int[8]);
 
             assertThatExceptionOfType(GatunException.class)
                     .isThrownBy(() -> instance.execute(execution))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
 
-            RecordingExecution next = addSub(Shape.of(1, 16), 0);
+            RecordedExecution next = addSub(Shape.of(1, 16), 0);
             instance.execute(next);
             assertThat(next.ints("OUTPUT0")).startsWith(1, 2, 3);
         }
@@ -306,7 +303,7 @@ class OnnxRuntimeBackendTest {
                         ModelParameter.newBuilder().setStringValue("2").build())
                 .build();
         try (BackendInstance instance = instance(config, "simple")) {
-            RecordingExecution execution = addSub(Shape.of(1, 16), 0);
+            RecordedExecution execution = addSub(Shape.of(1, 16), 0);
             instance.execute(execution);
             assertThat(execution.ints("OUTPUT0")).startsWith(1, 2, 3);
         }
@@ -321,10 +318,10 @@ class OnnxRuntimeBackendTest {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE));
     }
 
-    private RecordingExecution addSub(Shape shape, int misalignment) {
-        return new RecordingExecution(arena, "OUTPUT0", "OUTPUT1")
-                .input("INPUT0", shape, misalignment, ZERO_TO_15)
-                .input("INPUT1", shape, misalignment, ONES);
+    private RecordedExecution addSub(Shape shape, int misalignment) {
+        return new RecordedExecution("OUTPUT0", "OUTPUT1")
+                .misalignedInts(misalignment, "INPUT0", shape, ZERO_TO_15)
+                .misalignedInts(misalignment, "INPUT1", shape, ONES);
     }
 
     private ModelConfig simple() {

@@ -13,6 +13,7 @@ import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.testing.OnnxFile;
 import gatun.testing.OnnxFile.Value;
+import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelTensorReshape;
@@ -62,7 +63,7 @@ class OnnxTensorsTest {
                 List.of(OnnxValues.of("OUT", datatype, "n", "3")))) {
             instance.warmUp();
             Tensor input = random(datatype, Shape.of(5, 3));
-            RecordingExecution execution = new RecordingExecution(arena, "OUT").input(input);
+            RecordedExecution execution = new RecordedExecution("OUT").input(input);
             instance.execute(execution);
             assertThat(execution.output("OUT").spec()).isEqualTo(new TensorSpec("OUT", datatype, Shape.of(5, 3)));
             assertThat(execution.output("OUT").bytes().toArray(ValueLayout.JAVA_BYTE))
@@ -77,7 +78,7 @@ class OnnxTensorsTest {
                 List.of(OnnxValues.of("IN", Datatype.FP32, "n")),
                 List.of(OnnxValues.of("OUT", Datatype.INT64, "1", "")))) {
             for (float[] values : new float[][] {{0, 1, 0, 2}, {1}, {0, 0}}) {
-                RecordingExecution execution = new RecordingExecution(arena, "OUT").input(floats("IN", values));
+                RecordedExecution execution = new RecordedExecution("OUT").input(floats("IN", values));
                 instance.execute(execution);
                 long count = 0;
                 for (float value : values) {
@@ -98,9 +99,8 @@ class OnnxTensorsTest {
                 "axis",
                 0)) {
             for (int i = 0; i < 3; i++) {
-                RecordingExecution execution = new RecordingExecution(arena, "OUT")
-                        .input(floats("A", 1, 2, 3))
-                        .input(floats("B", 4, 5));
+                RecordedExecution execution =
+                        new RecordedExecution("OUT").input(floats("A", 1, 2, 3)).input(floats("B", 4, 5));
                 instance.execute(execution);
                 assertThat(execution.output("OUT").spec().shape()).isEqualTo(Shape.of(5));
                 assertThat(execution.output("OUT").bytes().toArray(ValueLayout.JAVA_FLOAT))
@@ -117,11 +117,11 @@ class OnnxTensorsTest {
                 List.of(OnnxValues.of("OUT", Datatype.FP32)),
                 "keepdims",
                 0)) {
-            RecordingExecution sum = new RecordingExecution(arena, "OUT").input(floats("IN", 1, 2, 4));
+            RecordedExecution sum = new RecordedExecution("OUT").input(floats("IN", 1, 2, 4));
             instance.execute(sum);
             assertThat(sum.output("OUT").spec().shape()).isEqualTo(Shape.of());
             assertThat(sum.output("OUT").bytes().get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(7);
-            RecordingExecution nothing = new RecordingExecution(arena, "OUT").input(floats("IN"));
+            RecordedExecution nothing = new RecordedExecution("OUT").input(floats("IN"));
             instance.execute(nothing);
             assertThat(nothing.output("OUT").bytes().get(ValueLayout.JAVA_FLOAT, 0))
                     .isZero();
@@ -135,7 +135,7 @@ class OnnxTensorsTest {
                 List.of(OnnxValues.of("IN", Datatype.FP32, "n")),
                 List.of(OnnxValues.of("OUT", Datatype.FP32, "n")))) {
             for (int i = 0; i < 500; i++) {
-                RecordingExecution execution = new RecordingExecution(arena, "OUT").input(floats("IN", i, i + 1));
+                RecordedExecution execution = new RecordedExecution("OUT").input(floats("IN", i, i + 1));
                 instance.execute(execution);
                 assertThat(execution.output("OUT").bytes().toArray(ValueLayout.JAVA_FLOAT))
                         .containsExactly(i, i + 1);

@@ -11,11 +11,11 @@ import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator;
 import gatun.wire.inference.ModelParameter;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,14 +34,11 @@ class SessionSharingTest {
     private static final int CORES = Runtime.getRuntime().availableProcessors();
     private static final int SESSIONS = CORES == 1 ? 1 : 2;
 
-    private final Arena arena = Arena.ofConfined();
-
     @TempDir
     Path folder;
 
     @AfterEach
     void nothingShouldBeLeft() {
-        arena.close();
         assertThat(LiveHandles.values()).as("live values").isZero();
         assertThat(LiveHandles.sessions()).as("live sessions").isZero();
     }
@@ -66,9 +63,9 @@ class SessionSharingTest {
     }
 
     private void assertAdds(BackendInstance instance) {
-        RecordingExecution execution = new RecordingExecution(arena, "OUTPUT0")
-                .input("INPUT0", Shape.of(1, 16), IntStream.range(0, 16).toArray())
-                .input("INPUT1", Shape.of(1, 16), IntStream.range(0, 16).toArray());
+        RecordedExecution execution = new RecordedExecution("OUTPUT0")
+                .ints("INPUT0", Shape.of(1, 16), IntStream.range(0, 16).toArray())
+                .ints("INPUT1", Shape.of(1, 16), IntStream.range(0, 16).toArray());
         instance.execute(execution);
         assertThat(execution.ints("OUTPUT0"))
                 .containsExactly(IntStream.range(0, 16).map(i -> 2 * i).toArray());

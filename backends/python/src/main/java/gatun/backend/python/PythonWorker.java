@@ -173,7 +173,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
                     offsets.add(memory.place(tensor.bytes()));
                 }
             }
-            List<Long> returned = memory.drainReturned();
+            List<Long> returned = memory.drainReturnedMany();
             if (!returned.isEmpty()) {
                 process.sendWithNext(Kind.RELEASE, frame -> write(frame, returned));
             }

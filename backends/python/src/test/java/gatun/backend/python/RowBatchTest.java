@@ -12,6 +12,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.ParameterValue;
+import gatun.testing.executions.RecordedExecution;
 import gatun.workers.WorkerMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -35,7 +36,7 @@ class RowBatchTest {
         memory.close();
     }
 
-    private RowBatch batch(SharedTensors run, boolean decoupled) {
+    private RowBatch batch(RecordedExecution run, boolean decoupled) {
         return RowRequest.of(run, memory, decoupled, Map.of()).orElseThrow();
     }
 
@@ -77,8 +78,8 @@ class RowBatchTest {
         return texts;
     }
 
-    private static Tensor output(SharedTensors run, String name) {
-        return Objects.requireNonNull(run.outputs.get(name), name);
+    private static Tensor output(RecordedExecution run, String name) {
+        return Objects.requireNonNull(run.outputs().get(name), name);
     }
 
     private void blocksShouldBeBack() {
@@ -87,7 +88,8 @@ class RowBatchTest {
 
     @Test
     void shouldGiveEachRequestItsRows() {
-        SharedTensors run = new SharedTensors(List.of("A", "B"), 1, 2)
+        RecordedExecution run = new RecordedExecution("A", "B")
+                .forRows(1, 2)
                 .bytes("X", Shape.of(3, 2), 1, 2, 3, 4, 5, 6)
                 .texts("S", Shape.of(3), "one", "", "three");
         RowBatch batch = batch(run, false);
@@ -105,13 +107,14 @@ class RowBatchTest {
         assertThat(bytes(second.get(0))).containsExactly(3, 4, 5, 6);
         assertThat(bytes(second.get(1))).containsExactly(0, 0, 0, 0, 5, 0, 0, 0, 't', 'h', 'r', 'e', 'e');
         assertThat(batch.requests().get(1).wantedOutputs()).containsExactly("A", "B");
-        assertThat(batch.requests().get(1).request()).containsSame(run.row(1));
+        assertThat(batch.requests().get(1).request()).containsSame(run.request(1));
     }
 
     @Test
     void shouldNotShareOutTensorsWithoutARowForEach() {
         for (Shape shape : List.of(Shape.of(), Shape.of(2), Shape.of(4, 1))) {
-            SharedTensors run = new SharedTensors(List.of("A"), 1, 2)
+            RecordedExecution run = new RecordedExecution("A")
+                    .forRows(1, 2)
                     .bytes("X", Shape.of(3, 1), 1, 2, 3)
                     .bytes("Y", shape, new int[(int) shape.elementCount()]);
             assertThat(RowRequest.of(run, memory, false, Map.of()))
@@ -122,7 +125,7 @@ class RowBatchTest {
 
     @Test
     void shouldCopyResponsesToTheirRowsWhenAllAreThere() {
-        SharedTensors run = new SharedTensors(List.of("A", "S"), 1, 2).bytes("X", Shape.of(3), 1, 2, 3);
+        RecordedExecution run = new RecordedExecution("A", "S").forRows(1, 2).bytes("X", Shape.of(3), 1, 2, 3);
         RowBatch batch = batch(run, false);
         batch.requests()
                 .get(1)
@@ -132,7 +135,7 @@ class RowBatchTest {
                                 bytes("A", Shape.of(2, 2), 3, 4, 5, 6),
                                 bytes("UNWANTED", Shape.of(1), 9)),
                         false);
-        assertThat(run.outputs).as("before the first has answered").isEmpty();
+        assertThat(run.outputs()).as("before the first has answered").isEmpty();
         batch.requests().get(0).take(response(bytes("A", Shape.of(1, 2), 1, 2), texts("S", Shape.of(1, 1), "")), false);
         batch.finish();
 
@@ -140,13 +143,13 @@ class RowBatchTest {
         assertThat(bytes(output(run, "A"))).containsExactly(1, 2, 3, 4, 5, 6);
         assertThat(output(run, "S").spec()).isEqualTo(new TensorSpec("S", Datatype.BYTES, Shape.of(3, 1)));
         assertThat(texts(output(run, "S"))).containsExactly("", "second", "third");
-        assertThat(run.sent).as("the end of the run sends them").isEmpty();
+        assertThat(run.sent()).as("the end of the run sends them").isEmpty();
         blocksShouldBeBack();
     }
 
     @Test
     void shouldLeaveRowsEmptyOfRequestsThatHaveNoResponse() {
-        SharedTensors run = new SharedTensors(List.of("A", "S"), 1, 1, 1).bytes("X", Shape.of(3), 1, 2, 3);
+        RecordedExecution run = new RecordedExecution("A", "S").forRows(1, 1, 1).bytes("X", Shape.of(3), 1, 2, 3);
         RowBatch batch = batch(run, false);
         GatunException reason = GatunException.invalidArgument("no");
         batch.requests().get(0).fail(reason);
@@ -156,54 +159,54 @@ class RowBatchTest {
 
         assertThat(bytes(output(run, "A"))).containsExactly(0, 0, 8, 9, 0, 0);
         assertThat(texts(output(run, "S"))).containsExactly("", "x", "");
-        assertThat(run.row(0).failures).containsExactly(reason);
-        assertThat(run.row(1).failures).isEmpty();
-        assertThat(run.row(2).timesAgain).isEqualTo(1);
+        assertThat(run.request(0).failures()).containsExactly(reason);
+        assertThat(run.request(1).failures()).isEmpty();
+        assertThat(run.request(2).timesAgain()).isEqualTo(1);
         blocksShouldBeBack();
     }
 
     @Test
     void shouldMakeNoOutputThatNobodyGives() {
-        SharedTensors run = new SharedTensors(List.of("A", "B"), 1, 1).bytes("X", Shape.of(2), 1, 2);
+        RecordedExecution run = new RecordedExecution("A", "B").forRows(1, 1).bytes("X", Shape.of(2), 1, 2);
         RowBatch batch = batch(run, false);
         batch.finish();
-        assertThat(run.outputs).isEmpty();
+        assertThat(run.outputs()).isEmpty();
         batch.requests().get(0).take(response(bytes("B", Shape.of(1), 1)), false);
         batch.finish();
-        assertThat(run.outputs).containsOnlyKeys("B");
+        assertThat(run.outputs()).containsOnlyKeys("B");
     }
 
     @Test
     void shouldSetTheParametersOfEachResponse() {
-        SharedTensors run = new SharedTensors(List.of("A"), 1, 1).bytes("X", Shape.of(2), 1, 2);
+        RecordedExecution run = new RecordedExecution("A").forRows(1, 1).bytes("X", Shape.of(2), 1, 2);
         RowBatch batch = batch(run, false);
         Map<String, ParameterValue> parameters = Map.of("p", new ParameterValue.Int64(5));
         batch.requests().get(1).take(new WorkerResponse(Optional.empty(), parameters, List.of()), false);
         batch.finish();
-        assertThat(run.row(0).responseParameters).isEmpty();
-        assertThat(run.row(1).responseParameters).isEqualTo(parameters);
+        assertThat(run.request(0).responseParameters()).isEmpty();
+        assertThat(run.request(1).responseParameters()).isEqualTo(parameters);
     }
 
     @Test
     void shouldSendTheResponsesOfADecoupledModelOneByOne() {
-        SharedTensors run = new SharedTensors(List.of("A"), 1, 1).bytes("X", Shape.of(2), 1, 2);
+        RecordedExecution run = new RecordedExecution("A").forRows(1, 1).bytes("X", Shape.of(2), 1, 2);
         RowBatch batch = batch(run, true);
         batch.requests().get(1).take(response(bytes("A", Shape.of(1), 7)), true);
-        assertThat(run.row(0).timesSkipped).isEqualTo(1);
-        assertThat(run.row(1).timesSkipped).isZero();
+        assertThat(run.request(0).timesSkipped()).isEqualTo(1);
+        assertThat(run.request(1).timesSkipped()).isZero();
         batch.requests().get(0).take(response(bytes("A", Shape.of(1), 8)), false);
         batch.finish();
 
-        assertThat(run.sent).hasSize(2);
-        assertThat(bytes(Objects.requireNonNull(run.sent.get(0).get("A")))[1]).isEqualTo((byte) 7);
-        assertThat(bytes(Objects.requireNonNull(run.sent.get(1).get("A")))[0]).isEqualTo((byte) 8);
-        assertThat(run.row(0).timesSkipped).isEqualTo(1);
-        assertThat(run.row(1).timesSkipped).isEqualTo(1);
+        assertThat(run.sent()).hasSize(2);
+        assertThat(bytes(Objects.requireNonNull(run.sent().get(0).get("A")))[1]).isEqualTo((byte) 7);
+        assertThat(bytes(Objects.requireNonNull(run.sent().get(1).get("A")))[0]).isEqualTo((byte) 8);
+        assertThat(run.request(0).timesSkipped()).isEqualTo(1);
+        assertThat(run.request(1).timesSkipped()).isEqualTo(1);
         blocksShouldBeBack();
     }
 
     private void assertRefused(WorkerTensor one, WorkerTensor two, String message) {
-        SharedTensors run = new SharedTensors(List.of("A"), 1, 2).bytes("X", Shape.of(3), 1, 2, 3);
+        RecordedExecution run = new RecordedExecution("A").forRows(1, 2).bytes("X", Shape.of(3), 1, 2, 3);
         RowBatch batch = batch(run, false);
         batch.requests().get(0).take(response(one), false);
         batch.requests().get(1).take(response(two), false);
@@ -245,7 +248,7 @@ class RowBatchTest {
 
     @Test
     void shouldRefuseAnOutputBehindTheEndOfTheMemory() {
-        SharedTensors run = new SharedTensors(List.of("A"), 1, 1).bytes("X", Shape.of(2), 1, 2);
+        RecordedExecution run = new RecordedExecution("A").forRows(1, 1).bytes("X", Shape.of(2), 1, 2);
         RowBatch batch = batch(run, false);
         TensorSpec spec = new TensorSpec("A", Datatype.UINT8, Shape.of(1, 8));
         batch.requests()
@@ -258,7 +261,7 @@ class RowBatchTest {
 
     @Test
     void shouldAddTheBatchDimensionThatARowIsWithout() {
-        SharedTensors run = new SharedTensors(List.of("A"), 1, 1).bytes("X", Shape.of(2, 1), 1, 2);
+        RecordedExecution run = new RecordedExecution("A").forRows(1, 1).bytes("X", Shape.of(2, 1), 1, 2);
         RowBatch batch = RowRequest.of(run, memory, false, Map.of("A", 2)).orElseThrow();
         batch.requests().get(0).take(response(bytes("A", Shape.of(2), 5, 6)), false);
         batch.requests().get(1).take(response(bytes("A", Shape.of(1, 2), 7, 8)), false);
@@ -270,19 +273,19 @@ class RowBatchTest {
 
     @Test
     void shouldLeaveOutAnOutputThatARequestDoesNotGet() {
-        SharedTensors run = new SharedTensors(List.of("A", "B"), 1, 1).bytes("X", Shape.of(2, 1), 1, 2);
+        RecordedExecution run = new RecordedExecution("A", "B").forRows(1, 1).bytes("X", Shape.of(2, 1), 1, 2);
         RowBatch batch = batch(run, false);
         batch.requests().get(0).take(response(bytes("A", Shape.of(1, 1), 5)), false);
         batch.requests().get(1).take(response(), false);
         batch.finish();
-        assertThat(run.row(0).leftOut).containsExactly("B");
-        assertThat(run.row(1).leftOut).containsExactly("A", "B");
+        assertThat(run.request(0).leftOut()).containsExactly("B");
+        assertThat(run.request(1).leftOut()).containsExactly("A", "B");
         assertThat(bytes(output(run, "A"))).containsExactly(5, 0);
     }
 
     @Test
     void shouldFailRequestsWhoseOutputHasANegativeDimension() {
-        SharedTensors run = new SharedTensors(List.of("A"), 1, 1).bytes("X", Shape.of(2, 1), 1, 2);
+        RecordedExecution run = new RecordedExecution("A").forRows(1, 1).bytes("X", Shape.of(2, 1), 1, 2);
         RowBatch batch = batch(run, false);
         batch.requests().get(0).take(response(tensor("A", Datatype.BYTES, Shape.of(1, -1), new byte[4])), false);
         assertThatThrownBy(batch::finish)

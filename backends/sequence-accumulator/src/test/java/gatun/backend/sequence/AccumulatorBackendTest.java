@@ -6,13 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.spi.Backend;
 import gatun.spi.BackendInstance;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class AccumulatorBackendTest {
@@ -36,9 +37,9 @@ class AccumulatorBackendTest {
         }
     }
 
-    private static List<Integer> run(BackendInstance instance, Rows rows) {
+    private static int[] run(BackendInstance instance, RecordedExecution rows) {
         instance.execute(rows);
-        return rows.sums();
+        return rows.ints("OUTPUT");
     }
 
     @Test
@@ -46,15 +47,24 @@ class AccumulatorBackendTest {
         BackendInstance instance = instance("sequence_batching { " + START + READY + " }");
         assertThat(run(
                         instance,
-                        new Rows().ints("INPUT", 5, 100).ints("START", 1, 1).ints("READY", 1, 1)))
+                        new RecordedExecution("OUTPUT")
+                                .ints("INPUT", Shape.of(2, 1), 5, 100)
+                                .ints("START", Shape.of(2, 1), 1, 1)
+                                .ints("READY", Shape.of(2, 1), 1, 1)))
                 .containsExactly(5, 100);
         assertThat(run(
                         instance,
-                        new Rows().ints("INPUT", 99, 1).ints("START", 0, 0).ints("READY", 0, 1)))
+                        new RecordedExecution("OUTPUT")
+                                .ints("INPUT", Shape.of(2, 1), 99, 1)
+                                .ints("START", Shape.of(2, 1), 0, 0)
+                                .ints("READY", Shape.of(2, 1), 0, 1)))
                 .containsExactly(0, 101);
         assertThat(run(
                         instance,
-                        new Rows().ints("INPUT", 2, 7).ints("START", 0, 1).ints("READY", 1, 1)))
+                        new RecordedExecution("OUTPUT")
+                                .ints("INPUT", Shape.of(2, 1), 2, 7)
+                                .ints("START", Shape.of(2, 1), 0, 1)
+                                .ints("READY", Shape.of(2, 1), 1, 1)))
                 .containsExactly(7, 7);
     }
 
@@ -63,27 +73,27 @@ class AccumulatorBackendTest {
         BackendInstance instance = instance("sequence_batching { oldest { } " + START + END + CORRID + " }");
         assertThat(run(
                         instance,
-                        new Rows()
-                                .ints("INPUT", 1, 10)
-                                .ints("START", 1, 1)
-                                .ints("END", 0, 0)
-                                .longs("CORRID", 7, -1)))
+                        new RecordedExecution("OUTPUT")
+                                .ints("INPUT", Shape.of(2, 1), 1, 10)
+                                .ints("START", Shape.of(2, 1), 1, 1)
+                                .ints("END", Shape.of(2, 1), 0, 0)
+                                .longs("CORRID", Shape.of(2, 1), 7, -1)))
                 .containsExactly(1, 10);
         assertThat(run(
                         instance,
-                        new Rows()
-                                .ints("INPUT", 20, 2)
-                                .ints("START", 0, 0)
-                                .ints("END", 0, 1)
-                                .longs("CORRID", -1, 7)))
+                        new RecordedExecution("OUTPUT")
+                                .ints("INPUT", Shape.of(2, 1), 20, 2)
+                                .ints("START", Shape.of(2, 1), 0, 0)
+                                .ints("END", Shape.of(2, 1), 0, 1)
+                                .longs("CORRID", Shape.of(2, 1), -1, 7)))
                 .containsExactly(30, 3);
         assertThat(run(
                         instance,
-                        new Rows()
-                                .ints("INPUT", 4)
-                                .ints("START", 0)
-                                .ints("END", 0)
-                                .longs("CORRID", 7)))
+                        new RecordedExecution("OUTPUT")
+                                .ints("INPUT", Shape.of(1, 1), 4)
+                                .ints("START", Shape.of(1, 1), 0)
+                                .ints("END", Shape.of(1, 1), 0)
+                                .longs("CORRID", Shape.of(1, 1), 7)))
                 .as("after the end of sequence 7")
                 .containsExactly(4);
     }
@@ -92,17 +102,17 @@ class AccumulatorBackendTest {
     void shouldTakeTextForACorrelationId() throws Exception {
         BackendInstance instance = instance(
                 "sequence_batching { oldest { } " + START + END + CORRID.replace("TYPE_UINT64", "TYPE_STRING") + " }");
-        Rows first = new Rows()
-                .ints("INPUT", 1, 2)
-                .ints("START", 1, 1)
-                .ints("END", 0, 0)
-                .texts("CORRID", "a", "bb");
+        RecordedExecution first = new RecordedExecution("OUTPUT")
+                .ints("INPUT", Shape.of(2, 1), 1, 2)
+                .ints("START", Shape.of(2, 1), 1, 1)
+                .ints("END", Shape.of(2, 1), 0, 0)
+                .texts("CORRID", Shape.of(2, 1), "a", "bb");
         assertThat(run(instance, first)).containsExactly(1, 2);
-        Rows second = new Rows()
-                .ints("INPUT", 1, 2)
-                .ints("START", 0, 0)
-                .ints("END", 0, 0)
-                .texts("CORRID", "bb", "a");
+        RecordedExecution second = new RecordedExecution("OUTPUT")
+                .ints("INPUT", Shape.of(2, 1), 1, 2)
+                .ints("START", Shape.of(2, 1), 0, 0)
+                .ints("END", Shape.of(2, 1), 0, 0)
+                .texts("CORRID", Shape.of(2, 1), "bb", "a");
         assertThat(run(instance, second)).containsExactly(3, 3);
     }
 
