@@ -6,7 +6,7 @@
 #                                 parts (SBOM), and with -Psign their signatures
 #   gatun-VERSION-linux-*.tar.gz  the distribution, with its Debian package and container image
 #
-# The tree is not touched: the version is set in a copy. The same commit and JDK make the same artifacts.
+# The tree is not touched: the version is set in a copy. The same commit, JDK and compilers make the same artifacts.
 set -eu
 [ $# -ge 2 ] || {
     sed -n '2,9s/^# \{0,1\}//p' "$0" >&2

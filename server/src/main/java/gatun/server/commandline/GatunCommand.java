@@ -9,11 +9,14 @@ import gatun.server.text.Version;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -40,6 +43,10 @@ import picocli.CommandLine.Spec;
 public final class GatunCommand implements Callable<Integer> {
     private static final String SERVE = "serve";
 
+    /** The commands that know nothing of others. */
+    private static final Set<String> ALONE =
+            Set.of(SERVE, "check", "init", "pull", "models", "top", "bench", "install");
+
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
     CommandSpec spec;
@@ -65,26 +72,43 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     static CommandLine create(String version, ServeAction serve, EmbeddedModels embedded, SettingSources sources) {
-        CommandLine serveCommand = ServeCommand.create(serve, ServerSettings.standard());
-        return create(version, serveCommand, embedded, sources);
+        return create(version, commands(serve, embedded), sources);
     }
 
-    private static CommandLine create(
-            String version, CommandLine serve, EmbeddedModels embedded, SettingSources sources) {
+    /** What makes each command, by its name: to find the flags of all takes longer than the rest of a short command. */
+    private static Map<String, Supplier<Object>> commands(ServeAction serve, EmbeddedModels embedded) {
+        Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+        commands.put(SERVE, () -> ServeCommand.create(serve, ServerSettings.standard()));
+        commands.put("check", CheckCommand::new);
+        commands.put("init", InitCommand::new);
+        commands.put("pull", PullCommand::new);
+        commands.put("models", ModelsCommand::new);
+        commands.put("top", TopCommand::new);
+        commands.put("bench", () -> new BenchCommand(embedded));
+        commands.put(TritonServerArguments.COMMAND, TritonServerCommand::new);
+        commands.put(ModelServerArguments.COMMAND, ModelServerCommand::new);
+        commands.put("install", InstallCommand::new);
+        commands.put("completion", CompletionCommand::new);
+        commands.put("man", ManualCommand::new);
+        commands.put("help", HelpCommand::new);
+        return commands;
+    }
+
+    /** The names of those commands that the arguments can be about, as far as their first word tells. */
+    private static Set<String> needed(Set<String> all, String... arguments) {
+        String first = arguments.length == 0 ? "" : arguments[0];
+        if (ALONE.contains(first)) {
+            return Set.of(first);
+        }
+        if (first.equals(TritonServerArguments.COMMAND) || first.equals(ModelServerArguments.COMMAND)) {
+            return Set.of(first, SERVE);
+        }
+        return first.equals("--version") && arguments.length == 1 ? Set.of() : all;
+    }
+
+    private static CommandLine create(String version, Map<String, Supplier<Object>> commands, SettingSources sources) {
         CommandLine command = new CommandLine(new GatunCommand());
-        command.addSubcommand(serve);
-        command.addSubcommand(new CheckCommand());
-        command.addSubcommand(new InitCommand());
-        command.addSubcommand(new PullCommand());
-        command.addSubcommand(new ModelsCommand());
-        command.addSubcommand(new TopCommand());
-        command.addSubcommand(new BenchCommand(embedded));
-        command.addSubcommand(new TritonServerCommand());
-        command.addSubcommand(new ModelServerCommand());
-        command.addSubcommand(new InstallCommand());
-        command.addSubcommand(new CompletionCommand());
-        command.addSubcommand(new ManualCommand());
-        command.addSubcommand(new HelpCommand());
+        commands.values().forEach(make -> command.addSubcommand(make.get()));
         command.getCommandSpec().version("gatun " + version);
         command.setParameterExceptionHandler(new FlagErrors(sources));
         // As with Triton, the last of several values counts.
@@ -109,7 +133,9 @@ public final class GatunCommand implements Callable<Integer> {
             Map<String, String> environment,
             String... arguments) {
         SettingSources sources = new SettingSources();
-        CommandLine command = create(version, serve, embedded, sources);
+        Map<String, Supplier<Object>> commands = commands(serve, embedded);
+        commands.keySet().retainAll(needed(Set.copyOf(commands.keySet()), arguments));
+        CommandLine command = create(version, commands, sources);
         return run(command, sources, environment, arguments);
     }
 
@@ -182,13 +208,7 @@ public final class GatunCommand implements Callable<Integer> {
             return ExitCode.OK;
         };
         SettingSources sources = new SettingSources();
-        CommandLine command = create(
-                Version.text(),
-                ServeCommand.create(take, standard),
-                modelRepository -> {
-                    throw new IllegalStateException("only 'gatun serve' is read here");
-                },
-                sources);
+        CommandLine command = create(Version.text(), Map.of(SERVE, () -> ServeCommand.create(take, standard)), sources);
         StringWriter problem = new StringWriter();
         command.setErr(new PrintWriter(problem));
         List<String> arguments = new ArrayList<>(flags);
