@@ -84,10 +84,8 @@ if [ "$machine" = "$here" ] || [ -n "$target" ]; then
     if [ -z "$target" ]; then
         set -- --strip-debug "$@"
     else
-        set -- --strip-java-debug-attributes --module-path "$target/jmods" "$@"
-        # Some JDKs' libraries are several times as large as what runs of them.
-        objcopy=$(command -v "$machine-linux-gnu-objcopy") || objcopy=
-        [ -z "$objcopy" ] || set -- --strip-native-debug-symbols="exclude-debuginfo-files:objcopy=$objcopy" "$@"
+        # Some JDKs' symbols for debuggers are ten times as large as what runs.
+        set -- --strip-java-debug-attributes --exclude-files='**.debuginfo' --module-path "$target/jmods" "$@"
     fi
     if ! "$jdk/bin/jlink" "$@" 2>"$scratch/jlink"; then
         echo "no Java runtime comes along, since this JDK cannot make one; the launcher will look for one: $(cat "$scratch/jlink")" >&2

@@ -23,6 +23,12 @@ import org.jspecify.annotations.Nullable;
  * native access. Large ones that were idle for a while are freed. Safe for any thread.
  */
 final class ResponseBlocks {
+    /**
+     * The largest blocks of the JDK, which fills them with zeros: a server may announce more than it ever sends. Larger
+     * ones come from the system, page by page as they are written.
+     */
+    private static final long MOST_AT_ONCE = 16 << 20;
+
     /** Blocks from this size on are freed when they are idle. */
     private static final long LARGE = 64 << 10;
 
@@ -104,7 +110,7 @@ final class ResponseBlocks {
 
     private Block make(int size) {
         long byteSize = byteSize(size);
-        if (!beyondLimit) {
+        if (byteSize <= MOST_AT_ONCE && !beyondLimit) {
             try {
                 return byteSize < LARGE
                         ? new Block(size, Arena.ofAuto().allocate(byteSize, ALIGNMENT), null, 0)
@@ -128,8 +134,8 @@ final class ResponseBlocks {
     }
 
     /**
-     * The JVM gives its programs as much native memory as heap, unless they say otherwise. What is more comes from the
-     * system, at the cost of the JVM's warning of native access.
+     * What comes from the system, at the cost of the JVM's warning of native access: large blocks, and all that exceed
+     * the JVM's limit, which is as much native memory as heap, unless the program says otherwise.
      */
     private static final class Beyond {
         static final BufferPool POOL = open();
