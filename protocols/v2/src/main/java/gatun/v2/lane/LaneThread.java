@@ -33,6 +33,9 @@ final class LaneThread {
     private final Executor others;
     private final RunWatch watch;
     private final ServerSleep sleep = new ServerSleep();
+    /** Made once, so that a sleep makes none. */
+    private final Runnable sleepAtLanes = sleep::sleep;
+
     private final List<Lane> added = new ArrayList<>(); // guarded by this
     private volatile boolean changed;
     private volatile boolean closed;
@@ -115,7 +118,7 @@ final class LaneThread {
             sleep.add(lane.memory());
         }
         if (!changed && !hasEntry()) {
-            place.sleep(sleep::sleep);
+            place.sleep(sleepAtLanes);
         }
     }
 
