@@ -472,6 +472,8 @@ public final class ModelRepository {
                     .forEach(entry -> reload.unload(entry, () -> {}));
             ended &= unloader.close(remaining(deadline));
         }
+        // Versions that a change replaced meanwhile, of which no model knows any more.
+        ended &= unloader.close(remaining(deadline));
         return ended;
     }
 

@@ -31,6 +31,9 @@ public final class ScriptedBackend implements Backend {
     /** Run before a version is loaded. */
     public volatile Runnable beforeLoad = () -> {};
 
+    /** Run before an instance is closed. */
+    public volatile Runnable beforeClose = () -> {};
+
     /** The entry points of its models. */
     public volatile List<EntryPoint> entryPoints = List.of();
 
@@ -132,6 +135,7 @@ public final class ScriptedBackend implements Backend {
             if (!Thread.currentThread().equals(owner)) {
                 throw new AssertionError("closed by " + Thread.currentThread() + ", made by " + owner);
             }
+            beforeClose.run();
             open.decrementAndGet();
         }
     }
