@@ -4,7 +4,7 @@
 import struct
 
 # From the server.
-START, EXECUTE, RELEASE, RESULT, FINISH = 1, 2, 3, 4, 5
+START, EXECUTE, RELEASE, RESULT, FINISH, EXECUTE_BOUND = 1, 2, 3, 4, 5, 6
 # To the server.
 STARTED, RAN, SEND, CALL, LOG, FREE, FINISHED = 1, 2, 3, 4, 5, 6, 7
 

@@ -20,6 +20,9 @@ from .tensors import TensorReader
 _SERVE, _COMPLETE = 0, 1
 _FAILED, _SERVING, _COMPLETED = 0, 1, 2
 
+# Linux takes numbers of cores up to this.
+_MOST_CORES = 8192
+
 
 class Start:
     """What the server says of the model in its first frame."""
@@ -59,6 +62,7 @@ class Worker:
         calls.use(self.calls)
         self._start = start
         self._model = None
+        self._cores = set()
 
     def _release(self, frame):
         self.response_memory.release(frames.read_offsets(frame, 1))
@@ -79,6 +83,7 @@ class Worker:
                     "model_name": start.model_name,
                 }
             )
+        self._cores = os.sched_getaffinity(0)
 
     def serve(self):
         """Runs requests until the server wants the model to finish."""
@@ -91,7 +96,11 @@ class Worker:
         early = False
         while True:
             frame = next_event()
-            if frame[0] != frames.EXECUTE:
+            kind = frame[0]
+            if kind == frames.EXECUTE_BOUND:
+                # Threads that the model starts would inherit the core.
+                self._unbind()
+            elif kind != frames.EXECUTE:
                 break
             number, requests = read(frame)
             answer = execution.run(number, requests)
@@ -103,6 +112,14 @@ class Worker:
                 connection.flush_early()
         self.calls.executing = False
         execution.stop()
+
+    def _unbind(self):
+        """Lets the main thread run where it could at the start, after the server had it wake up on its own core."""
+        try:
+            os.sched_setaffinity(0, self._cores)
+        except OSError:
+            # Those cores were taken from the process meanwhile; the kernel leaves out what it may not have.
+            os.sched_setaffinity(0, range(_MOST_CORES))
 
     def finish(self):
         """Calls the model's finalize and tells the server that it is done."""

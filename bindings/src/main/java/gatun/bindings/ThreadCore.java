@@ -57,9 +57,7 @@ public final class ThreadCore {
     public static BitSet allowed() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment set = arena.allocate(SET_BYTES, Long.BYTES);
-            return read(set) ? BitSet.valueOf(set.toArray(JAVA_BYTE)) : new BitSet();
-        } catch (Throwable t) {
-            throw NativeCall.unexpected(t);
+            return read(THIS_THREAD, set) ? BitSet.valueOf(set.toArray(JAVA_BYTE)) : new BitSet();
         }
     }
 
@@ -75,15 +73,13 @@ public final class ThreadCore {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment allowed = arena.allocate(SET_BYTES, Long.BYTES);
-            if (!read(allowed) || !contains(allowed, core)) {
+            if (!read(THIS_THREAD, allowed) || !contains(allowed, core)) {
                 return false;
             }
             MemorySegment only = arena.allocate(SET_BYTES, Long.BYTES);
             only.set(JAVA_BYTE, core / Byte.SIZE, (byte) (1 << core % Byte.SIZE));
-            boolean moved = write(only);
-            return write(allowed) && moved;
-        } catch (Throwable t) {
-            throw NativeCall.unexpected(t);
+            boolean moved = allow(only);
+            return allow(allowed) && moved;
         }
     }
 
@@ -101,43 +97,42 @@ public final class ThreadCore {
 
     /** Whether the calling thread may run on {@code core}, and on others; {@code allowed} is filled with all of them. */
     static boolean isOneOfSeveral(int core, MemorySegment allowed) {
-        if (core >= SET_BYTES * Byte.SIZE) {
-            return false;
-        }
-        try {
-            return read(allowed) && contains(allowed, core) && count(allowed) > 1;
-        } catch (Throwable t) {
-            throw NativeCall.unexpected(t);
-        }
+        return read(THIS_THREAD, allowed) && contains(allowed, core) && count(allowed) > 1;
     }
 
     /** Lets the calling thread run on these cores and no others; false where the system refuses. */
     static boolean allow(MemorySegment cores) {
+        return allow(THIS_THREAD, cores);
+    }
+
+    /** Lets the thread of that number run on these cores and no others; false where the system refuses. */
+    static boolean allow(int thread, MemorySegment cores) {
         try {
-            return write(cores);
+            return (int) SET_AFFINITY.invokeExact(thread, (long) SET_BYTES, cores) == 0;
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }
     }
 
-    private static boolean contains(MemorySegment set, int core) {
-        return (set.get(JAVA_BYTE, core / Byte.SIZE) & 1 << core % Byte.SIZE) != 0;
+    /** Fills {@code cores} with those that the thread of that number may run on; false where the system refuses. */
+    static boolean read(int thread, MemorySegment cores) {
+        try {
+            // It returns how many bytes it has written, or less than 0.
+            return (int) GET_AFFINITY.invokeExact(thread, (long) SET_BYTES, cores) >= 0;
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
     }
 
-    private static int count(MemorySegment set) {
+    static boolean contains(MemorySegment set, int core) {
+        return core < SET_BYTES * Byte.SIZE && (set.get(JAVA_BYTE, core / Byte.SIZE) & 1 << core % Byte.SIZE) != 0;
+    }
+
+    static int count(MemorySegment set) {
         int count = 0;
         for (long offset = 0; offset < SET_BYTES; offset += Long.BYTES) {
             count += Long.bitCount(set.get(JAVA_LONG, offset));
         }
         return count;
-    }
-
-    private static boolean read(MemorySegment set) throws Throwable {
-        // It returns how many bytes it has written, or less than 0.
-        return (int) GET_AFFINITY.invokeExact(THIS_THREAD, (long) SET_BYTES, set) >= 0;
-    }
-
-    private static boolean write(MemorySegment set) throws Throwable {
-        return (int) SET_AFFINITY.invokeExact(THIS_THREAD, (long) SET_BYTES, set) == 0;
     }
 }

@@ -56,6 +56,15 @@ final class FrameInput implements AutoCloseable {
         return true;
     }
 
+    /** Whether some bytes of the next frame are there, or the end of the pipe, so that a read would begin at once. */
+    boolean isReady() {
+        try {
+            return input.available() > 0;
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
     /** The kind of the frame that was read. */
     int kind() {
         return bytes[0] & 0xFF;

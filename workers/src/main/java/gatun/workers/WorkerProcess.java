@@ -58,6 +58,9 @@ public final class WorkerProcess implements AutoCloseable {
     /** Set by {@link #listen}. */
     private volatile @Nullable ReadingTurn turn;
 
+    /** Set likewise. */
+    private volatile @Nullable PipeHandOver handOver;
+
     /**
      * Hears what a process says: one frame at a time, in their order, from the process's own thread or one in
      * {@link #readUntil}. Must not wait long.
@@ -120,7 +123,12 @@ public final class WorkerProcess implements AutoCloseable {
     public void listen(Listener listener) {
         errors.start();
         FrameInput frames = new FrameInput(name, process.getInputStream());
-        ReadingTurn reading = new ReadingTurn(() -> readFrame(frames, listener));
+        PipeHandOver handing = new PipeHandOver(process.pid(), frames);
+        ReadingTurn reading = new ReadingTurn(() -> {
+            handing.await();
+            return readFrame(frames, listener);
+        });
+        handOver = handing;
         turn = reading;
         Thread.ofPlatform().daemon().name("worker-" + name).start(() -> readFrames(reading, frames, listener));
     }
@@ -131,7 +139,9 @@ public final class WorkerProcess implements AutoCloseable {
      * an answer that is due soon. Once {@link #listen} was called. Cannot be interrupted.
      */
     public void readUntil(BooleanSupplier done) {
+        PipeHandOver handing = Objects.requireNonNull(handOver, "nobody listens");
         Objects.requireNonNull(turn, "nobody listens").readUntil(done);
+        handing.noteAnswer();
     }
 
     /** The number of the process in the system. */
@@ -163,6 +173,19 @@ public final class WorkerProcess implements AutoCloseable {
         } finally {
             sending.unlock();
         }
+    }
+
+    /**
+     * Sends a frame whose answer the calling thread reads, which calls {@link #readUntil} next. Where that is faster, the
+     * worker's first thread wakes up on the calling thread's core, which it has to itself until it has answered: it is
+     * bound to that core before, and unbinds itself when it reads a frame of that kind. For one thread at a time.
+     *
+     * @param boundKind the kind of the frame in that case
+     * @throws GatunException UNAVAILABLE when the process has ended
+     */
+    public void ask(int kind, int boundKind, Consumer<FrameWriter> body) {
+        boolean bound = Objects.requireNonNull(handOver, "nobody listens").bind();
+        send(bound ? boundKind : kind, body);
     }
 
     /** Has a frame go out right before the next that is sent, together with that: the worker wakes up once. */

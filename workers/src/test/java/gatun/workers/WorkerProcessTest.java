@@ -20,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -239,6 +240,34 @@ class WorkerProcessTest {
         });
         echo.send(1, frame -> {});
         Await.until("a frame that nobody waits for", () -> !readers.getLast().equals(Thread.currentThread()));
+    }
+
+    /** The echo never unbinds itself, so that it is bound once, or never where there is one core. */
+    @Test
+    void shouldHandTheCoreOverToAWorkerWhetherOrNotTheOwnThreadReads() {
+        int bound = Runtime.getRuntime().availableProcessors() > 1 ? 1 : 0;
+        for (boolean ownThreadReads : new boolean[] {false, true}) {
+            List<Integer> kinds = new CopyOnWriteArrayList<>();
+            WorkerProcess echo = listening("exec cat", (kind, frame) -> kinds.add(kind));
+            for (int asked = 1; asked <= 40; asked++) {
+                if (ownThreadReads) {
+                    Await.until("the process's own thread reads", WorkerProcessTest::isOwnThreadReading);
+                }
+                int expected = asked;
+                echo.ask(2, 3, frame -> {});
+                echo.readUntil(() -> kinds.size() == expected);
+            }
+            assertThat(kinds).hasSize(40).containsOnly(bound > 0 ? new Integer[] {2, 3} : new Integer[] {2});
+            assertThat(kinds).filteredOn(kind -> kind == 3).hasSize(bound);
+        }
+    }
+
+    /** Whether the thread that hears a process has the turn to read what it says. */
+    private static boolean isOwnThreadReading() {
+        return Thread.getAllStackTraces().entrySet().stream()
+                .filter(thread -> thread.getKey().getName().equals("worker-w"))
+                .flatMap(thread -> Stream.of(thread.getValue()))
+                .anyMatch(frame -> frame.getMethodName().equals("readFrame"));
     }
 
     @Test

@@ -41,6 +41,11 @@ final class ApartPythonRun implements WorkerRun {
         return firstNumber;
     }
 
+    @Override
+    public boolean readsAnswer() {
+        return false;
+    }
+
     /** The responses to request {@code index}. */
     PythonRun part(int index) {
         return parts.get(index);

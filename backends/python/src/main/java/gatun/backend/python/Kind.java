@@ -9,6 +9,8 @@ final class Kind {
     static final int RELEASE = 3;
     static final int RESULT = 4;
     static final int FINISH = 5;
+    /** As {@link #EXECUTE}, for a thread that is bound to a core and has to unbind itself. */
+    static final int EXECUTE_BOUND = 6;
 
     // From the worker.
     static final int STARTED = 1;

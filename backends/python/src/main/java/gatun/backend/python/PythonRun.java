@@ -27,7 +27,7 @@ final class PythonRun implements WorkerRun {
     private final List<? extends RunRequest> requests;
     private final WorkerMemory memory;
     private final boolean decoupled;
-    private final Consumer<BooleanSupplier> reading;
+    private final @Nullable Consumer<BooleanSupplier> reading;
 
     /** For each request whether it has all its responses. */
     private final boolean[] ended;
@@ -45,19 +45,19 @@ final class PythonRun implements WorkerRun {
 
     /** @param decoupled whether a request may have any number of responses */
     PythonRun(List<? extends RunRequest> requests, WorkerMemory memory, boolean decoupled) {
-        this(requests, memory, decoupled, done -> {});
+        this(requests, memory, decoupled, null);
     }
 
     /**
      * The same whose thread reads what the worker says while it waits, where no time limit is set.
      *
-     * @param reading returns when what it is given is true, or the worker says nothing any more
+     * @param reading returns when what it is given is true, or the worker says nothing any more; null where others read
      */
     PythonRun(
             List<? extends RunRequest> requests,
             WorkerMemory memory,
             boolean decoupled,
-            Consumer<BooleanSupplier> reading) {
+            @Nullable Consumer<BooleanSupplier> reading) {
         this.requests = requests;
         this.memory = memory;
         this.decoupled = decoupled;
@@ -78,6 +78,11 @@ final class PythonRun implements WorkerRun {
     @Override
     public long firstNumber() {
         return firstNumber;
+    }
+
+    @Override
+    public boolean readsAnswer() {
+        return reading != null;
     }
 
     /** A response that comes while too many wait is dropped, and the run fails. */
@@ -168,7 +173,9 @@ final class PythonRun implements WorkerRun {
 
     private RunEvent next() {
         try {
-            reading.accept(() -> !events.isEmpty());
+            if (reading != null) {
+                reading.accept(() -> !events.isEmpty());
+            }
             return events.take();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -178,7 +178,12 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
                 process.sendWithNext(Kind.RELEASE, frame -> write(frame, returned));
             }
             runs.put(number, run);
-            process.send(Kind.EXECUTE, frame -> write(frame, number, run, inputs, offsets));
+            Consumer<FrameWriter> body = frame -> write(frame, number, run, inputs, offsets);
+            if (run.readsAnswer()) {
+                process.ask(Kind.EXECUTE, Kind.EXECUTE_BOUND, body);
+            } else {
+                process.send(Kind.EXECUTE, body);
+            }
         } catch (RuntimeException e) {
             runs.remove(number);
             forget(run);

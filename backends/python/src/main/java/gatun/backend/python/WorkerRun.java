@@ -13,6 +13,9 @@ interface WorkerRun {
 
     long firstNumber();
 
+    /** Whether the thread that gives it to the worker reads what that says of it, at once. */
+    boolean readsAnswer();
+
     /** Says what the worker has said. For any thread, one at a time. */
     void tell(RunEvent event);
 }

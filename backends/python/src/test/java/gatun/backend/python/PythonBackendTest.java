@@ -95,6 +95,23 @@ class PythonBackendTest {
                     sender.send(flags=pb_utils.TRITONSERVER_RESPONSE_COMPLETE_FINAL)
             """;
 
+    /** Says how many cores its threads may run on. */
+    private static final String COUNT_CORES = """
+            import os
+            import threading
+            import numpy
+            import triton_python_backend_utils as pb_utils
+
+            class TritonPythonModel:
+                def execute(self, requests):
+                    counts = [len(os.sched_getaffinity(0))]
+                    thread = threading.Thread(target=lambda: counts.append(len(os.sched_getaffinity(0))))
+                    thread.start()
+                    thread.join()
+                    tensor = pb_utils.Tensor("OUT", numpy.array(counts, numpy.float32))
+                    return [pb_utils.InferenceResponse([tensor])]
+            """;
+
     /** Says that its outputs lie where there is no memory. */
     private static final String LIAR = """
             from gatun_worker_lib import memory
@@ -116,6 +133,7 @@ class PythonBackendTest {
         model(repository, "ask", CONFIG, ASK);
         model(repository, "spread", DECOUPLED, SPREAD);
         model(repository, "liar", CONFIG, LIAR);
+        model(repository, "count_cores", CONFIG, COUNT_CORES);
         server = GatunServer.open(ServerOptions.of(pool, regions)
                 .repository(repository)
                 .backendOption("python", "executable", TestPython.executable())
@@ -166,6 +184,15 @@ class PythonBackendTest {
         large[large.length - 1] = 3;
         for (int i = 0; i < 20; i++) {
             assertThat(answer("double", large)[large.length - 1]).isEqualTo(6);
+        }
+    }
+
+    /** More runs than the server needs to try whether it helps to have the process wake up on its own core. */
+    @Test
+    void shouldLeaveAModelAllCores() {
+        float[] atFirst = answer("count_cores", 1);
+        for (int i = 0; i < 60; i++) {
+            assertThat(answer("count_cores", 1)).containsExactly(atFirst);
         }
     }
 
