@@ -65,6 +65,12 @@ final class ModelEntry {
         return attempted;
     }
 
+    /** Whether the source of the latest load asks a model of that name. */
+    boolean asks(String name) {
+        Optional<ModelSource> latest = attempted;
+        return latest.isPresent() && latest.get().asks(name);
+    }
+
     /** Notes that the versions that serve now came from {@code source}. */
     void loaded(Optional<ModelSource> source) {
         loaded = source;

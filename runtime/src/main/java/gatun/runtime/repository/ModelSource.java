@@ -106,6 +106,11 @@ record ModelSource(
                 .toList();
     }
 
+    /** Whether this asks a model of that name. */
+    boolean asks(String name) {
+        return config.hasEnsembleScheduling() && dependencies().contains(name);
+    }
+
     /** Gives up files that a load request brought; no version that was loaded from here runs any more. */
     void discard() {
         files.ifPresent(OverrideFiles::delete);

@@ -4,6 +4,7 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -152,11 +153,16 @@ final class ModelTable {
 
     /** The models that ask a model of that name, or tried to, in whatever namespace they find it. */
     List<ModelEntry> asking(String name) {
-        return all().stream()
-                .filter(entry -> entry.attempted()
-                        .map(source -> source.dependencies().contains(name))
-                        .orElse(false))
-                .toList();
+        // Looked at after each load of any model, so that this makes nothing for those that do not.
+        List<ModelEntry> asking = new ArrayList<>();
+        for (List<ModelEntry> named : entries.values()) {
+            for (ModelEntry entry : named) {
+                if (entry.asks(name)) {
+                    asking.add(entry);
+                }
+            }
+        }
+        return asking;
     }
 
     /** The models that ask this one, or tried to. */

@@ -2,33 +2,46 @@
 package gatun.backend.onnxruntime;
 
 import gatun.bindings.ThreadPriority;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Loads models on threads of lower priority, so that those who are served keep the cores meanwhile. Such a thread ends
- * with its task: its priority cannot be raised again.
+ * Loads models on threads of lower priority, so that those who are served keep the cores meanwhile. Such threads are for
+ * nothing else, since their priority cannot be raised again. Safe for any thread.
  */
 final class LoadingThread {
     /** So much lower that a thread which serves gets ten times as much of a core that both want. */
     private static final int STEPS = 10;
 
+    /** How long one waits for the next load: a repository has many, one after the other. */
+    private static final Duration IDLE = Duration.ofSeconds(1);
+
+    /** As many threads as there are loads at a time, which is what those who ask limit. */
+    private static final ExecutorService THREADS = new ThreadPoolExecutor(
+            0, Integer.MAX_VALUE, IDLE.toMillis(), TimeUnit.MILLISECONDS, new SynchronousQueue<>(), LoadingThread::of);
+
     private LoadingThread() {}
+
+    private static Thread of(Runnable loads) {
+        return Thread.ofPlatform().daemon().name("onnx-load").unstarted(() -> {
+            ThreadPriority.lower(STEPS);
+            loads.run();
+        });
+    }
 
     /**
      * Runs {@code loading} on a thread of lower priority, and returns its result or throws its exception.
      * Uninterruptible: loading is not abandoned half way.
-     *
-     * @param name of the thread
      */
-    static <T> T load(String name, Supplier<T> loading) {
-        FutureTask<T> task = new FutureTask<>(() -> {
-            ThreadPriority.lower(STEPS);
-            return loading.get();
-        });
-        Thread.ofPlatform().daemon().name(name).start(task);
+    static <T> T load(Supplier<T> loading) {
+        Future<T> task = THREADS.submit(loading::get);
         boolean interrupted = false;
         try {
             while (true) {

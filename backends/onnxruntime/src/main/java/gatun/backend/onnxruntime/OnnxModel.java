@@ -102,7 +102,7 @@ final class OnnxModel implements BackendModel {
 
     private Session open(int threads) {
         ModelFile model = new ModelFile(engine, config, parameters, file);
-        return LoadingThread.load("load-" + config.getName(), () -> model.open(threads));
+        return LoadingThread.load(() -> model.open(threads));
     }
 
     @Override

@@ -137,8 +137,7 @@ public final class OnnxRuntimeBackend implements Backend {
         if (!ConfigurationCompletion.isNeeded(config)) {
             return config;
         }
-        ModelDescription described =
-                LoadingThread.load("describe-" + config.getName(), () -> describe(file(config, versionDirectory)));
+        ModelDescription described = LoadingThread.load(() -> describe(file(config, versionDirectory)));
         return new ConfigurationCompletion(
                         config, described.entryInputs(), described.entryOutputs(), defaultMaxBatchSize, false)
                 .complete();
