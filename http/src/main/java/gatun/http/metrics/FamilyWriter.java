@@ -9,6 +9,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 
 /** Writes a page of metrics a family at a time. For one page, by one thread. */
@@ -25,9 +26,13 @@ final class FamilyWriter {
     private static final String TYPE = "# TYPE ";
 
     /** Before the bound of a bucket, which is the last label. */
-    private static final String BOUND = ",le=\"";
+    private static final byte[] BOUND = ",le=\"".getBytes(StandardCharsets.US_ASCII);
 
-    private static final String LABELS_END = "\"} ";
+    private static final byte[] LABELS_END = "\"} ".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] WHOLE = ".0".getBytes(StandardCharsets.US_ASCII);
+
+    /** As many digits any double has exactly. */
+    private static final int EXACT_DIGITS = 15;
 
     /** Up to here a double has each whole number. */
     private static final double MAX_WHOLE = 1L << 53;
@@ -78,26 +83,54 @@ final class FamilyWriter {
         target.write(line.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Writes a name, its labels and its value. */
+    /** Writes a name, its labels and its value; where it is a bucket, its bound is written as other numbers are. */
     private void writeSample(byte[] text, int begin, int end) throws IOException {
         int value = end;
         while (text[value - 1] != ' ') {
             value--;
         }
-        String head = new String(text, begin, value - begin, StandardCharsets.UTF_8);
-        target.write(withPlainBound(head).getBytes(StandardCharsets.UTF_8));
-        String number = new String(text, value, end - value, StandardCharsets.US_ASCII);
-        target.write(plain(number).getBytes(StandardCharsets.US_ASCII));
+        int boundEnd = value - LABELS_END.length;
+        int bound = bound(text, begin, boundEnd);
+        target.write(text, begin, bound - begin);
+        if (bound < value) {
+            writeNumber(text, bound, boundEnd);
+            target.write(text, boundEnd, value - boundEnd);
+        }
+        writeNumber(text, value, end);
     }
 
-    /** The name and the labels of a sample; where it is a bucket, its bound is written as other numbers are. */
-    private static String withPlainBound(String head) {
-        int from = head.lastIndexOf(BOUND) + BOUND.length();
-        int to = head.length() - LABELS_END.length();
-        boolean bucket = head.endsWith(LABELS_END)
-                && head.startsWith(BOUND, from - BOUND.length())
-                && head.lastIndexOf('"', to - 1) == from - 1;
-        return bucket ? head.substring(0, from) + plain(head.substring(from, to)) + LABELS_END : head;
+    /**
+     * Where the bound of a bucket begins.
+     *
+     * @param end the end of the last label's value, if there are labels
+     * @return where the sample's value begins, when it is no bucket
+     */
+    private static int bound(byte[] text, int begin, int end) {
+        if (end > begin && isAt(LABELS_END, text, end)) {
+            int bound = end;
+            while (text[bound - 1] != '"') {
+                bound--;
+            }
+            if (bound - BOUND.length > begin && isAt(BOUND, text, bound - BOUND.length)) {
+                return bound;
+            }
+        }
+        return end + LABELS_END.length;
+    }
+
+    private static boolean isAt(byte[] part, byte[] text, int begin) {
+        return Arrays.equals(text, begin, begin + part.length, part, 0, part.length);
+    }
+
+    private void writeNumber(byte[] text, int begin, int end) throws IOException {
+        int wholeEnd = end - WHOLE.length;
+        if (wholeEnd > begin && wholeEnd - begin <= EXACT_DIGITS && isAt(WHOLE, text, wholeEnd)) {
+            // Most numbers: as many digits are never written with an exponent.
+            target.write(text, begin, wholeEnd - begin);
+            return;
+        }
+        String number = new String(text, begin, end - begin, StandardCharsets.US_ASCII);
+        target.write(plain(number).getBytes(StandardCharsets.US_ASCII));
     }
 
     /**

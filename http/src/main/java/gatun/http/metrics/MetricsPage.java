@@ -172,11 +172,18 @@ public final class MetricsPage {
                 : PrometheusTextFormatWriter.create();
     }
 
-    private void writeFamilies(List<ModelStatistics> models, FamilyWriter families) throws IOException {
+    /** The counters of a version, and the labels that its lines have in each family. */
+    private record Labelled(Labels labels, ModelStatistics statistics) {}
+
+    private void writeFamilies(List<ModelStatistics> statistics, FamilyWriter families) throws IOException {
+        List<Labelled> models = statistics.stream()
+                .map(model -> new Labelled(labels.of(model.model(), model.version()), model))
+                .toList();
         boolean typed = families.typed();
         writeCounters(counters, models, families);
-        List<ModelStatistics> cached =
-                models.stream().filter(model -> model.cached().isPresent()).toList();
+        List<Labelled> cached = models.stream()
+                .filter(model -> model.statistics().cached().isPresent())
+                .toList();
         if (latencies.counters() && !cached.isEmpty()) {
             writeCounters(CACHE, cached, families);
         }
@@ -187,10 +194,10 @@ public final class MetricsPage {
         for (Family family : GAUGES) {
             GaugeSnapshot.Builder gauge =
                     GaugeSnapshot.builder().name(family.name()).help(family.help());
-            for (ModelStatistics model : models) {
+            for (Labelled model : models) {
                 gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                        .labels(labels(model))
-                        .value(family.value().applyAsDouble(model))
+                        .labels(model.labels())
+                        .value(family.value().applyAsDouble(model.statistics()))
                         .build());
             }
             families.add(gauge.build());
@@ -288,12 +295,11 @@ public final class MetricsPage {
         }
     }
 
-    private void writeCounters(List<Family> counted, List<ModelStatistics> models, FamilyWriter families)
-            throws IOException {
+    private void writeCounters(List<Family> counted, List<Labelled> models, FamilyWriter families) throws IOException {
         for (Family family : counted) {
             List<Point> points = new ArrayList<>();
-            for (ModelStatistics model : models) {
-                points.add(new Point(labels(model), family.value().applyAsDouble(model)));
+            for (Labelled model : models) {
+                points.add(new Point(model.labels(), family.value().applyAsDouble(model.statistics())));
             }
             families.add(counter(family.name(), family.help(), points, families.typed()));
         }
@@ -302,20 +308,22 @@ public final class MetricsPage {
     /** A value and its labels. */
     record Point(Labels labels, double value) {}
 
-    private MetricSnapshot failures(List<ModelStatistics> models, boolean typed) {
+    private static MetricSnapshot failures(List<Labelled> models, boolean typed) {
         List<Point> points = new ArrayList<>();
-        for (ModelStatistics model : models) {
-            points.add(failure(model, "REJECTED", model.totals().failures().rejected()));
-            points.add(failure(model, "CANCELED", model.totals().failures().canceled()));
-            points.add(failure(model, "BACKEND", model.totals().failures().backend()));
-            points.add(failure(model, "OTHER", model.totals().failures().other()));
+        for (Labelled model : models) {
+            Labels labels = model.labels();
+            ModelStatistics.Failures failures = model.statistics().totals().failures();
+            points.add(failure(labels, "REJECTED", failures.rejected()));
+            points.add(failure(labels, "CANCELED", failures.canceled()));
+            points.add(failure(labels, "BACKEND", failures.backend()));
+            points.add(failure(labels, "OTHER", failures.other()));
         }
         return counter(
                 "nv_inference_request_failure", "Number of failed inference requests, all batch sizes", points, typed);
     }
 
-    private Point failure(ModelStatistics model, String reason, long count) {
-        return new Point(labels(model).add("reason", reason), count);
+    private static Point failure(Labels labels, String reason, long count) {
+        return new Point(labels.add("reason", reason), count);
     }
 
     private static MetricSnapshot counter(String name, String help, List<Point> points, boolean typed) {
@@ -348,9 +356,5 @@ public final class MetricsPage {
                         .value(value)
                         .build())
                 .build();
-    }
-
-    private Labels labels(ModelStatistics model) {
-        return labels.of(model.model(), model.version());
     }
 }
