@@ -3,6 +3,7 @@ package gatun.http.metrics;
 
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.io.ByteArrayOutputStream;
@@ -57,6 +58,8 @@ final class FamilyWriter {
         family.reset();
         format.write(family, new MetricSnapshots(snapshot));
         byte[] text = family.toByteArray();
+        // A label of a model's own metric may be named as the bounds are.
+        boolean bounded = snapshot instanceof HistogramSnapshot;
         if (typed()) {
             target.write(text, 0, text.length - END.length);
             return;
@@ -69,7 +72,7 @@ final class FamilyWriter {
             if (text[begin] == '#') {
                 writeComment(text, begin, end);
             } else {
-                writeSample(text, begin, end);
+                writeSample(text, begin, end, bounded);
             }
             target.write('\n');
         }
@@ -84,13 +87,13 @@ final class FamilyWriter {
     }
 
     /** Writes a name, its labels and its value; where it is a bucket, its bound is written as other numbers are. */
-    private void writeSample(byte[] text, int begin, int end) throws IOException {
+    private void writeSample(byte[] text, int begin, int end, boolean bounded) throws IOException {
         int value = end;
         while (text[value - 1] != ' ') {
             value--;
         }
         int boundEnd = value - LABELS_END.length;
-        int bound = bound(text, begin, boundEnd);
+        int bound = bounded ? bound(text, begin, boundEnd) : value;
         target.write(text, begin, bound - begin);
         if (bound < value) {
             writeNumber(text, bound, boundEnd);

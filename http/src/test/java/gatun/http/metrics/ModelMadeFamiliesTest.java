@@ -130,6 +130,14 @@ class ModelMadeFamiliesTest {
     }
 
     @Test
+    void shouldShowALabelAsItIsThatIsNamedAsTheBoundOfABucket() {
+        metric("my_gauge", Kind.GAUGE, Map.of("host", "h", "le", "v1.0")).set(2);
+        metric("my_calls", Kind.COUNTER, Map.of("host", "h", "le", "1.0")).increment(3);
+        assertThat(lines("", "my_"))
+                .contains("my_gauge{host=\"h\",le=\"v1.0\"} 2", "my_calls{host=\"h\",le=\"1.0\"} 3");
+    }
+
+    @Test
     void shouldShowNothingOfFamiliesThatAreClosed() {
         ModelMetrics.Family family = registry.family("my_depth", "", Kind.GAUGE);
         ModelMetrics.Metric metric = family.metric(Map.of(), List.of());
