@@ -305,6 +305,15 @@ static inline void gatun_lane_learn(struct gatun_lane *lane, int64_t nanos) {
     lane->mean_nanos = 0;
 }
 
+/* Leaves the core to its other thread for a moment, which may be the server's. */
+static inline void gatun_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
 /* Waits for an answer: looks for `spin_nanos`, and sleeps then. Returns the slot's state, GATUN_DONE or GATUN_MORE; -1
  * when the server has ended. */
 static inline int gatun_lane_wait(struct gatun_lane *lane, int slot, long spin_nanos) {
@@ -322,6 +331,7 @@ static inline int gatun_lane_wait(struct gatun_lane *lane, int slot, long spin_n
                     lane->under_way -= state == GATUN_DONE;
                     return (int) state;
                 }
+                gatun_pause();
             }
             clock_gettime(CLOCK_MONOTONIC, &now);
         } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < spin_nanos);

@@ -66,18 +66,17 @@ def main():
     parser.add_argument("--count", type=int, default=20000, help="round trips of each C program")
     parser.add_argument("--seconds", type=int, default=2, help="seconds of each window of gatun bench")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--spin-us", type=int, default=50, help="what the second server gets as --lane-spin-us")
     flags = parser.parse_args()
     build()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="gatun-lane"))
     rows = {}
-    for spin in (0, flags.spin_us):
-        http, grpc, ready = folder / f"http{spin}", folder / f"grpc{spin}", folder / f"ready{spin}"
+    for server_words, more in (("", []), (", server never spins", ["--lane-spin-us=0"])):
+        first = not more
+        http, grpc, ready = (folder / f"{name}{len(more)}" for name in ("http", "grpc", "ready"))
         server = subprocess.Popen(
             [ROOT / "gatun", "serve", f"--model-repository={ROOT / 'examples/models'}", "--allow-client-shm",
              f"--http-unix-socket={http}", f"--grpc-unix-socket={grpc}", "--http-address=127.0.0.1", "--http-port=0",
-             "--grpc-address=127.0.0.1", "--grpc-port=0", "--metrics-port=0", f"--lane-spin-us={spin}",
-             f"--ready-file={ready}"],
+             "--grpc-address=127.0.0.1", "--grpc-port=0", "--metrics-port=0", f"--ready-file={ready}", *more],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "GATUN_BUILD": "never"})
         try:
             while not ready.exists():
@@ -85,7 +84,7 @@ def main():
                     raise SystemExit(f"the server ended with {server.returncode}")
             for _ in range(flags.turns):
                 note = lambda name, cell: rows.setdefault(name, []).append(cell)
-                if spin == 0:
+                if first:
                     note("ping-pong, sleeping", ask(PROGRAM, "bare", "0", str(flags.count)))
                     note("ping-pong, sleeping on one core", ask(PROGRAM, "bare", "0", str(flags.count), "0"))
                     note("ping-pong, spinning", ask(PROGRAM, "bare", "1", str(flags.count)))
@@ -93,7 +92,6 @@ def main():
                     note("unix sealed, gatun bench", bench(f"unix:{http}", "sealed", flags.seconds, 1))
                     note("grpc+unix sealed, gatun bench", bench(f"grpc+unix:{grpc}", "sealed", flags.seconds, 1))
                     note("unix sealed, 16 callers", bench(f"unix:{http}", "sealed", flags.seconds, 16))
-                server_words = f", server spins {spin} us" if spin else ""
                 note("lane from C, sleeping" + server_words, ask(PROGRAM, "lane", "0", str(flags.count), str(http)))
                 note("lane from C, spinning" + server_words, ask(PROGRAM, "lane", "1", str(flags.count), str(http)))
                 note("lane from C, 16 in flight, sleeping" + server_words, flight(server.pid, http, "0", flags.count))

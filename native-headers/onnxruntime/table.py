@@ -15,6 +15,8 @@ INTS = {"int", "OrtErrorCode", "OrtLoggingLevel", "ONNXType", "ONNXTensorElement
         "OrtMemType", "ExecutionMode", "GraphOptimizationLevel"}
 LONGS = {"size_t", "int64_t"}
 FUNCTIONS = {"OrtCustomCreateThreadFn", "OrtCustomJoinThreadFn"}
+# What each inference calls: the status is an address, since a MemorySegment for it would be an object.
+HOT = {"Run"}
 JAVA = {"C_POINTER": "MemorySegment", "C_INT": "int", "C_LONG": "long"}
 
 
@@ -59,7 +61,8 @@ def functions():
             slot += int(m.group(2))
             continue
         if m := re.fullmatch(r"STATUS\((\w+), (.*)\)", statement):
-            name, returned, taken = m.group(1), "C_POINTER", m.group(2)
+            name, taken = m.groups()
+            returned = "C_LONG" if name in HOT else "C_POINTER"
         elif m := re.fullmatch(r"RELEASE\((\w+)\)", statement):
             name, returned, taken = "Release" + m.group(1), None, f"Ort{m.group(1)} *{camel(m.group(1))}"
         elif m := re.fullmatch(r"(.*)\(\*(\w+)\)\((.*)\)", statement):
@@ -124,9 +127,10 @@ def main():
         formal = "".join(f", {JAVA[t]} {p}" for t, p in taken)
         actual = "".join(f", {p}" for _, p in taken)
         cast = f"return ({java}) " if returned else ""
-        comment = [f"    /** {{@code {declaration}}} */"]
+        said = f"{{@code {declaration}}}" + (": the address of its status, 0 for success" if name in HOT else "")
+        comment = [f"    /** {said} */"]
         if len(comment[0]) > 120:
-            comment = ["    /**", f"     * {{@code {declaration}}}", "     */"]
+            comment = ["    /**", f"     * {said}", "     */"]
         lines += ["", *comment,
                   f"    public static {java} {camel(name)}(MemorySegment api{formal}) {{",
                   "        try {",

@@ -12,6 +12,8 @@ import java.util.Map;
  * not copied here. Safe for any thread, but for {@link #close}, which comes last.
  */
 public final class InferResponse implements AutoCloseable {
+    private static final Hold NO_MEMORY = () -> {};
+
     private final String model;
     private final String version;
     private final String id;
@@ -44,6 +46,16 @@ public final class InferResponse implements AutoCloseable {
         this.inRegions = inRegions;
         this.parameters = parameters;
         this.memory = memory;
+    }
+
+    /**
+     * A response all outputs of which the server wrote to regions. Immutable, and needs no closing.
+     *
+     * @param parameters as above
+     */
+    public static InferResponse inRegions(
+            String model, String version, String id, List<TensorSpec> outputs, Map<String, Object> parameters) {
+        return new InferResponse(model, version, id, List.of(), outputs, parameters, NO_MEMORY);
     }
 
     /** The model that answered. */
@@ -139,10 +151,14 @@ public final class InferResponse implements AutoCloseable {
         return ArrayTensors.strings(output(output));
     }
 
-    /** Gives the memory back; the tensors must not be used any more. A second call does nothing. */
+    /**
+     * Gives the memory back; the tensors must not be used any more. A second call does nothing, nor does any where the
+     * response has no memory.
+     */
     @Override
+    @SuppressWarnings("ReferenceEquality") // NO_MEMORY is a mark
     public void close() {
-        if (!closed) {
+        if (!closed && memory != NO_MEMORY) {
             closed = true;
             memory.close();
         }

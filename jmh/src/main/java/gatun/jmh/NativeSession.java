@@ -125,7 +125,7 @@ final class NativeSession implements AutoCloseable {
 
     /** Runs it once, through the bindings. */
     void run() {
-        check(OrtApi.run(
+        long status = OrtApi.run(
                 api,
                 session,
                 MemorySegment.NULL,
@@ -134,7 +134,10 @@ final class NativeSession implements AutoCloseable {
                 inputCount,
                 outputNames,
                 data.size() - inputCount,
-                outputs));
+                outputs);
+        if (status != 0) {
+            check(MemorySegment.ofAddress(status));
+        }
     }
 
     MemorySegment api() {

@@ -141,14 +141,16 @@ public final class LaneMemory {
         INT.setVolatile(segment, slotOffset(slot) + SlotLayout.STATE, state);
     }
 
-    /** Publishes an answer, and wakes the client where it sleeps. For the server. */
-    public void answer(int slot, int state) {
+    /** Publishes an answer, and wakes the client where it sleeps; returns whether it did. For the server. */
+    public boolean answer(int slot, int state) {
         long offset = slotOffset(slot);
         INT.setVolatile(segment, offset + SlotLayout.STATE, state);
-        if ((int) INT.getVolatile(segment, offset + SlotLayout.CLIENT_ASLEEP) != 0) {
-            INT.setVolatile(segment, offset + SlotLayout.CLIENT_ASLEEP, 0);
-            Futex.wake(address + offset + SlotLayout.STATE);
+        if ((int) INT.getVolatile(segment, offset + SlotLayout.CLIENT_ASLEEP) == 0) {
+            return false;
         }
+        INT.setVolatile(segment, offset + SlotLayout.CLIENT_ASLEEP, 0);
+        Futex.wake(address + offset + SlotLayout.STATE);
+        return true;
     }
 
     /** Ends the wait for an answer that will not come. For the client, when the connection has ended. */

@@ -40,6 +40,12 @@ public final class Cancellation {
         }
     }
 
+    /** Whether the request was given up. */
+    @SuppressWarnings("ReferenceEquality") // CANCELLED is a mark
+    public boolean isCancelled() {
+        return state == CANCELLED;
+    }
+
     /**
      * Sets the action that gives the request up from now on; false when the request was given up already, and then the
      * action will not be run.

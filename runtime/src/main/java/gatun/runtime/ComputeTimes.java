@@ -2,7 +2,7 @@
 package gatun.runtime;
 
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
  * How long one request waited and engines worked for it, added up over all the models that were asked on its behalf: more than the
@@ -13,15 +13,32 @@ public final class ComputeTimes {
     private static final AtomicIntegerFieldUpdater<ComputeTimes> LARGEST_BATCH =
             AtomicIntegerFieldUpdater.newUpdater(ComputeTimes.class, "largestBatch");
 
-    private final AtomicLong queueNanos = new AtomicLong();
-    private final AtomicLong inputNanos = new AtomicLong();
-    private final AtomicLong inferNanos = new AtomicLong();
-    private final AtomicLong outputNanos = new AtomicLong();
+    private static final AtomicLongFieldUpdater<ComputeTimes> QUEUE = nanos("queueNanos");
+    private static final AtomicLongFieldUpdater<ComputeTimes> INPUT = nanos("inputNanos");
+    private static final AtomicLongFieldUpdater<ComputeTimes> INFER = nanos("inferNanos");
+    private static final AtomicLongFieldUpdater<ComputeTimes> OUTPUT = nanos("outputNanos");
 
+    private volatile long queueNanos;
+    private volatile long inputNanos;
+    private volatile long inferNanos;
+    private volatile long outputNanos;
     private volatile int largestBatch;
 
     /** Of a request for which nobody has worked yet. */
     public ComputeTimes() {}
+
+    private static AtomicLongFieldUpdater<ComputeTimes> nanos(String field) {
+        return AtomicLongFieldUpdater.newUpdater(ComputeTimes.class, field);
+    }
+
+    /** Makes these the times of another request, for which nobody has worked yet. To be called when nobody adds to them. */
+    public void clear() {
+        queueNanos = 0;
+        inputNanos = 0;
+        inferNanos = 0;
+        outputNanos = 0;
+        largestBatch = 0;
+    }
 
     /**
      * Adds the stages of a run; all in nanoseconds.
@@ -32,10 +49,10 @@ public final class ComputeTimes {
      * @param output placing outputs
      */
     void add(long queue, long input, long infer, long output) {
-        queueNanos.addAndGet(queue);
-        inputNanos.addAndGet(input);
-        inferNanos.addAndGet(infer);
-        outputNanos.addAndGet(output);
+        QUEUE.addAndGet(this, queue);
+        INPUT.addAndGet(this, input);
+        INFER.addAndGet(this, infer);
+        OUTPUT.addAndGet(this, output);
     }
 
     /** Notes that a run for the request had {@code rows} items, those of other requests included. */
@@ -50,21 +67,21 @@ public final class ComputeTimes {
 
     /** Waiting for runs, in nanoseconds. */
     public long queueNanos() {
-        return queueNanos.get();
+        return queueNanos;
     }
 
     /** Preparing inputs, in nanoseconds. */
     public long inputNanos() {
-        return inputNanos.get();
+        return inputNanos;
     }
 
     /** In engines, in nanoseconds. */
     public long inferNanos() {
-        return inferNanos.get();
+        return inferNanos;
     }
 
     /** Placing outputs, in nanoseconds. */
     public long outputNanos() {
-        return outputNanos.get();
+        return outputNanos;
     }
 }

@@ -9,7 +9,6 @@ import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InferenceRequest implements AutoCloseable {
     private final ModelVersion model;
-    private final List<Tensor> inputs = new ArrayList<>(4);
-    private List<RequestedOutput> outputs = List.of();
-    private final List<Hold> holds = new ArrayList<>(4);
+    private final GrowingList<Tensor> inputs = new GrowingList<>();
+    private @Nullable GrowingList<RequestedOutput> outputs;
+    private final RequestHolds holds = new RequestHolds();
     private Map<String, ParameterValue> parameters = Map.of();
     private final Cancellation cancellation = new Cancellation();
     private Origin origin = Origin.EMBEDDED;
@@ -54,7 +53,11 @@ public final class InferenceRequest implements AutoCloseable {
     /** Whether nobody else ends the trace. */
     private boolean ownsTrace;
 
-    private boolean closed;
+    /** Whether it may be asked again. */
+    private boolean mayRepeat;
+
+    /** What the version that answered it has kept for when it is asked again. */
+    private @Nullable Object kept;
 
     /** A request to {@code model} without inputs yet. */
     public InferenceRequest(ModelVersion model) {
@@ -118,6 +121,47 @@ public final class InferenceRequest implements AutoCloseable {
                 failure.getMessage()
                         + "; this step of its sequence may have been applied, and to repeat it may apply it twice",
                 failure);
+    }
+
+    /**
+     * Allows this to be asked {@linkplain #repeat again}. For who hands neither this nor a response to it to anybody that
+     * may still have it then. Windows in regions then stay this request's where a response would take them over.
+     */
+    public void allowRepeat() {
+        mayRepeat = true;
+    }
+
+    /** Whether it may be asked again. */
+    public boolean mayRepeat() {
+        return mayRepeat;
+    }
+
+    /**
+     * Opens this anew, which was answered and closed: it asks the same of the same version, with the same tensors, whose
+     * elements may be others. Costs the version less than a new one.
+     *
+     * @return false where a new one is needed: the version has kept nothing of this one, it was given up, it is traced,
+     *     or its memory cannot be renewed
+     */
+    public boolean repeat() {
+        if (kept == null || trace != null || cancellation.isCancelled() || !holds.renew()) {
+            return false;
+        }
+        stepTaken = false;
+        hasDeadline = false;
+        return true;
+    }
+
+    /** Keeps what a version has made of this, for {@link #takeKept} when this is asked again. For that version. */
+    public void keep(Object made) {
+        kept = made;
+    }
+
+    /** What {@link #keep} was called with last; null where it was taken since. */
+    public @Nullable Object takeKept() {
+        Object made = kept;
+        kept = null;
+        return made;
     }
 
     /** The model version that is to answer. */
@@ -347,12 +391,12 @@ public final class InferenceRequest implements AutoCloseable {
 
     /** The inputs in the client's order; not yet checked against the model. */
     public List<Tensor> inputs() {
-        return Collections.unmodifiableList(inputs);
+        return inputs;
     }
 
     /** Adds an input whose bytes are valid while the holds of this request are. */
     public void addInput(Tensor input) {
-        inputs.add(input);
+        inputs.append(input);
     }
 
     /** Names the request at the beginning of what is said about it. */
@@ -362,20 +406,22 @@ public final class InferenceRequest implements AutoCloseable {
 
     /** The outputs that the client named, in its order; empty for all of them. */
     public List<RequestedOutput> outputs() {
-        return Collections.unmodifiableList(outputs);
+        return outputs == null ? List.of() : outputs;
     }
 
     /** Adds an output; its destination's lease must be given to {@link #hold} too. */
     public void addOutput(RequestedOutput output) {
-        if (outputs.isEmpty()) {
-            outputs = new ArrayList<>(4);
+        GrowingList<RequestedOutput> named = outputs;
+        if (named == null) {
+            named = new GrowingList<>();
+            outputs = named;
         }
-        outputs.add(output);
+        named.append(output);
     }
 
     /** Parameters that no protocol gives a meaning, for the backend. */
     public Map<String, ParameterValue> parameters() {
-        return Collections.unmodifiableMap(parameters);
+        return parameters.isEmpty() ? Map.of() : Collections.unmodifiableMap(parameters);
     }
 
     /** Adds a parameter for the backend. */
@@ -388,41 +434,27 @@ public final class InferenceRequest implements AutoCloseable {
 
     /** Takes ownership of a claim on memory; closed with this request. */
     public void hold(Hold hold) {
-        holds.add(hold);
+        holds.append(hold);
     }
 
     /** The claims on memory that this request owns. */
     public List<Hold> holds() {
-        return Collections.unmodifiableList(holds);
+        return holds;
     }
 
     /**
      * Gives up ownership of a claim, which is the caller's to close from now on: how a response takes over memory that
      * it shows. False when this request does not own it.
      */
-    @SuppressWarnings("ReferenceEquality") // a claim is that very object; equals() has no say in who owns memory
     public boolean release(Hold hold) {
-        for (int i = 0; i < holds.size(); i++) {
-            if (holds.get(i) == hold) {
-                holds.remove(i);
-                return true;
-            }
-        }
-        return false;
+        return holds.takeOut(hold);
     }
 
     /** Gives back all memory of inputs and destinations; only the first call does anything. */
     @Override
     public void close() {
-        if (closed) {
-            return;
-        }
-        closed = true;
-        if (trace != null && ownsTrace) {
+        if (holds.close() && trace != null && ownsTrace) {
             trace.end();
-        }
-        for (Hold hold : holds) {
-            hold.close();
         }
     }
 }

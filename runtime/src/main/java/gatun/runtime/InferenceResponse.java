@@ -79,6 +79,12 @@ public final class InferenceResponse implements AutoCloseable {
         }
     }
 
+    /** Makes this, which was closed and owns nothing, the response to its request that was asked again. */
+    public void reopen() {
+        closed = false;
+        regionsReleased = false;
+    }
+
     /** Gives the output buffers back; only the first call does anything. */
     @Override
     public void close() {

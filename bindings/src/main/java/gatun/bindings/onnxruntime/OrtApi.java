@@ -20,6 +20,8 @@ import java.util.Arrays;
  */
 public final class OrtApi {
     private static final MethodHandle I_P = function(C_INT, C_POINTER);
+    private static final MethodHandle L_PPPPLPLP = function(C_LONG, C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_LONG,
+            C_POINTER, C_LONG, C_POINTER);
     private static final MethodHandle P_ = function(C_POINTER);
     private static final MethodHandle P_IIP = function(C_POINTER, C_INT, C_INT, C_POINTER);
     private static final MethodHandle P_IPP = function(C_POINTER, C_INT, C_POINTER, C_POINTER);
@@ -40,8 +42,6 @@ public final class OrtApi {
     private static final MethodHandle P_PPPL = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_LONG);
     private static final MethodHandle P_PPPP = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_POINTER);
     private static final MethodHandle P_PPPPL = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_LONG);
-    private static final MethodHandle P_PPPPLPLP = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_POINTER,
-            C_LONG, C_POINTER, C_LONG, C_POINTER);
     private static final MethodHandle V_P = procedure(C_POINTER);
 
     private OrtApi() {}
@@ -185,14 +185,14 @@ public final class OrtApi {
     /**
      * {@code Run(OrtSession *session, const OrtRunOptions *run_options, const char *const *input_names,
      * const OrtValue *const *inputs, size_t input_count, const char *const *output_names, size_t output_count,
-     * OrtValue **outputs)}
+     * OrtValue **outputs)}: the address of its status, 0 for success
      */
-    public static MemorySegment run(MemorySegment api, MemorySegment session, MemorySegment runOptions,
+    public static long run(MemorySegment api, MemorySegment session, MemorySegment runOptions,
             MemorySegment inputNames, MemorySegment inputs, long inputCount, MemorySegment outputNames,
             long outputCount, MemorySegment outputs) {
         try {
-            return (MemorySegment) P_PPPPLPLP.invokeExact(slot(api, 9), session, runOptions, inputNames, inputs,
-                    inputCount, outputNames, outputCount, outputs);
+            return (long) L_PPPPLPLP.invokeExact(slot(api, 9), session, runOptions, inputNames, inputs, inputCount,
+                    outputNames, outputCount, outputs);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }

@@ -24,19 +24,31 @@ public final class Attempts {
      * @throws UnreachableException also when the thread is interrupted in a pause; it stays interrupted
      */
     public static <T> T make(Retries retries, Deadline deadline, boolean repeatable, Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (ClientException e) {
+            return makeAgain(retries, deadline, repeatable, e, call);
+        }
+    }
+
+    /** As {@link #make}, of a call that was made once and failed by {@code first}. */
+    public static <T> T makeAgain(
+            Retries retries, Deadline deadline, boolean repeatable, ClientException first, Supplier<T> call) {
+        ClientException failure = first;
         for (int attempt = 1; ; attempt++) {
+            long pause =
+                    pauseNanos(retries, attempt, ThreadLocalRandom.current().nextDouble());
+            if (attempt >= retries.attempts()
+                    || !mayBeRepeated(failure, repeatable)
+                    || pause >= deadline.remainingNanos()
+                    || Thread.currentThread().isInterrupted()) {
+                throw failure;
+            }
+            pause(pause, failure);
             try {
                 return call.get();
             } catch (ClientException e) {
-                long pause =
-                        pauseNanos(retries, attempt, ThreadLocalRandom.current().nextDouble());
-                if (attempt >= retries.attempts()
-                        || !mayBeRepeated(e, repeatable)
-                        || pause >= deadline.remainingNanos()
-                        || Thread.currentThread().isInterrupted()) {
-                    throw e;
-                }
-                pause(pause, e);
+                failure = e;
             }
         }
     }

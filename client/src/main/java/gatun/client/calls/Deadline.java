@@ -22,7 +22,7 @@ public record Deadline(long at, Duration limit) {
 
     /** A call that begins now and may take this long, which is more than nothing. */
     public static Deadline of(Duration limit) {
-        return new Deadline(System.nanoTime() + nanos(limit), limit);
+        return new Deadline(at(limit), limit);
     }
 
     /** Whether there is one. */
@@ -49,6 +49,11 @@ public record Deadline(long at, Duration limit) {
     private static String text(Duration limit) {
         long nanos = nanos(limit);
         return nanos % 1_000_000 == 0 ? nanos / 1_000_000 + " ms" : nanos / 1000 + " us";
+    }
+
+    /** The reading of {@link System#nanoTime} at which a call that begins now and may take this long is late. */
+    public static long at(Duration limit) {
+        return System.nanoTime() + nanos(limit);
     }
 
     /** Far from an overflow of the clock. */

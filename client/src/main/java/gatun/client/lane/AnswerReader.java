@@ -10,7 +10,6 @@ import gatun.client.StatusCode;
 import gatun.lane.LaneDatatypes;
 import gatun.lane.LaneMemory;
 import gatun.lane.SlotLayout;
-import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import java.nio.ByteBuffer;
@@ -20,23 +19,22 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the answers to one request out of slots. Remembers what the last was like, since most are alike. Safe for any
  * thread.
  */
 final class AnswerReader {
-    private static final Hold NOTHING = () -> {};
-
     private final String model;
     private final String id;
     private final String[] outputs;
     private final int inputCount;
 
-    /** The last answer's; immutable, and another's does no harm. */
-    private volatile Alike last = new Alike(-1, "", List.of());
+    /** The last answer without parameters; immutable, and another's does no harm. */
+    private volatile @Nullable Known last;
 
-    private record Alike(long version, String versionText, List<TensorSpec> specs) {}
+    private record Known(long version, InferResponse response) {}
 
     AnswerReader(InferRequest request, int inputCount) {
         this.model = request.model();
@@ -56,13 +54,24 @@ final class AnswerReader {
             throw failure(code, text(memory, slotOffset));
         }
         long version = memory.getLong(slotOffset + SlotLayout.VERSION);
-        Alike alike = last;
-        if (alike.version != version || !hasOutputs(memory, slotOffset, alike.specs)) {
-            alike = new Alike(version, Long.toUnsignedString(version), specs(memory, slotOffset));
-            last = alike;
+        boolean plain = memory.getInt(slotOffset + SlotLayout.ANSWER_BYTES) == 0;
+        Known known = last;
+        if (plain
+                && known != null
+                && known.version == version
+                && hasOutputs(memory, slotOffset, known.response.inRegions())) {
+            return known.response;
         }
-        return new InferResponse(
-                model, alike.versionText, id, List.of(), alike.specs, parameters(memory, slotOffset), NOTHING);
+        InferResponse response = InferResponse.inRegions(
+                model,
+                Long.toUnsignedString(version),
+                id,
+                specs(memory, slotOffset),
+                plain ? Map.of() : parameters(memory, slotOffset));
+        if (plain) {
+            last = new Known(version, response);
+        }
+        return response;
     }
 
     private boolean hasOutputs(LaneMemory memory, long slotOffset, List<TensorSpec> specs) {
@@ -129,9 +138,6 @@ final class AnswerReader {
 
     /** The parameters, each: kind, bytes of the name, bytes of the value, name, value. */
     private static Map<String, Object> parameters(LaneMemory memory, long slotOffset) {
-        if (memory.getInt(slotOffset + SlotLayout.ANSWER_BYTES) == 0) {
-            return Map.of();
-        }
         ByteBuffer text = ByteBuffer.wrap(text(memory, slotOffset)).order(ByteOrder.LITTLE_ENDIAN);
         Map<String, Object> parameters = new LinkedHashMap<>();
         while (text.hasRemaining()) {

@@ -7,7 +7,10 @@ import gatun.client.calls.Deadline;
 import gatun.lane.LaneMemory;
 import gatun.lane.SlotState;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -31,7 +34,7 @@ final class AnswerWait {
 
     private final LaneMemory memory;
     private final String address;
-    private final MemorySegment timespecs;
+    private final MemorySegment[] timespecs;
 
     /** Whether a slot has no answer yet; made once, so that a call makes none. */
     final IntPredicate isWaiting = this::isWaiting;
@@ -39,28 +42,29 @@ final class AnswerWait {
     AnswerWait(LaneMemory memory, int slots, String address) {
         this.memory = memory;
         this.address = address;
-        this.timespecs = Arena.ofAuto().allocate(slots * TIMESPEC_BYTES, Long.BYTES);
+        this.timespecs = Arena.ofAuto()
+                .allocate(slots * TIMESPEC_BYTES, Long.BYTES)
+                .elements(MemoryLayout.sequenceLayout(TIMESPEC_BYTES, ValueLayout.JAVA_BYTE))
+                .toArray(MemorySegment[]::new);
     }
 
     /**
      * Returns when a slot has been answered.
      *
+     * @param limit how long the call may take in all; zero for any time
+     * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
      * @param spinNanos how long to look before sleeping
      * @throws gatun.client.ClientException when the server has ended, the deadline passes, or the thread is interrupted
      */
-    void await(int slot, Deadline deadline, long spinNanos, InferRequest request) {
+    void await(int slot, Duration limit, long deadlineNanos, long spinNanos, InferRequest request) {
         if (spinNanos > 0) {
             long end = System.nanoTime() + spinNanos;
             while (isWaiting(slot) && System.nanoTime() - end < 0) {
                 Thread.onSpinWait();
             }
         }
-        if (isWaiting(slot)) {
-            if (Thread.currentThread().isVirtual()) {
-                sleepElsewhere(slot, deadline, request);
-            } else {
-                sleep(slot, deadline, request);
-            }
+        if (isWaiting(slot) && !sleepAnywhere(slot, !limit.isZero(), deadlineNanos, request)) {
+            throw new Deadline(deadlineNanos, limit).exceeded(what(request), address);
         }
         if (memory.state(slot) == SlotState.LOST) {
             throw new UnreachableException(address + " ended the lane before " + what(request)
@@ -72,24 +76,32 @@ final class AnswerWait {
         return memory.state(slot) == SlotState.FILLED;
     }
 
-    private void sleep(int slot, Deadline deadline, InferRequest request) {
-        MemorySegment timespec = timespecs.asSlice(slot * TIMESPEC_BYTES, TIMESPEC_BYTES);
+    /** Sleeps until a slot has been answered; false where the time is over before. */
+    private boolean sleepAnywhere(int slot, boolean limited, long endNanos, InferRequest request) {
+        return Thread.currentThread().isVirtual()
+                ? sleepElsewhere(slot, limited, endNanos, request)
+                : sleep(slot, limited, endNanos, request);
+    }
+
+    private boolean sleep(int slot, boolean limited, long endNanos, InferRequest request) {
+        MemorySegment timespec = timespecs[slot];
         while (isWaiting(slot)) {
             if (Thread.currentThread().isInterrupted()) {
                 throw interrupted(request, new InterruptedException());
             }
-            long left = Math.min(deadline.remainingNanos(), SLEEP_NANOS);
+            long left = limited ? Math.min(endNanos - System.nanoTime(), SLEEP_NANOS) : SLEEP_NANOS;
             if (left <= 0) {
-                throw deadline.exceeded(what(request), address);
+                return false;
             }
             memory.awaitAnswer(slot, left, timespec);
         }
+        return true;
     }
 
-    private void sleepElsewhere(int slot, Deadline deadline, InferRequest request) {
-        Future<?> asleep = SLEEPERS.submit(() -> sleep(slot, deadline, request));
+    private boolean sleepElsewhere(int slot, boolean limited, long endNanos, InferRequest request) {
+        Future<Boolean> asleep = SLEEPERS.submit(() -> sleep(slot, limited, endNanos, request));
         try {
-            asleep.get();
+            return asleep.get();
         } catch (InterruptedException e) {
             asleep.cancel(true);
             Thread.currentThread().interrupt();

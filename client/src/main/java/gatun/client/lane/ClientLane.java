@@ -6,7 +6,6 @@ import gatun.client.InferOutput;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
 import gatun.client.UnreachableException;
-import gatun.client.calls.Deadline;
 import gatun.client.http.HeldConnection;
 import gatun.client.http.LaneControl;
 import gatun.lane.LaneGeometry;
@@ -17,6 +16,7 @@ import gatun.lane.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.HandOver;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -165,23 +165,27 @@ final class ClientLane implements AutoCloseable {
     /**
      * Makes one inference.
      *
+     * @param limit how long it may take in all; zero for any time
+     * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
      * @param spinNanos how long to look for the answer before sleeping
      * @throws gatun.client.ClientException when it fails
      */
-    InferResponse infer(InferRequest request, LaneRequest prepared, Deadline deadline, long spinNanos) {
+    InferResponse infer(
+            InferRequest request, LaneRequest prepared, Duration limit, long deadlineNanos, long spinNanos) {
         use();
         try {
-            int slot = slots.acquire(deadline, address);
+            int slot = slots.acquire(prepared.slot(), limit, deadlineNanos, address);
+            prepared.slot(slot);
             boolean answered = false;
             try {
                 long begun = System.nanoTime();
                 boolean alone = spinNanos == 0 && users.get() == ALONE;
                 int core = alone ? handOver.core() : HandOver.NO_CORE;
-                submit(slot, prepared, deadline, core);
+                submit(slot, prepared, limit.isZero() ? 0 : deadlineNanos | 1, core);
                 if (core >= 0) {
                     HandOver.await(waits.isWaiting, slot);
                 }
-                waits.await(slot, deadline, spinNanos, request);
+                waits.await(slot, limit, deadlineNanos, spinNanos, request);
                 if (alone) {
                     handOver.noteWait(System.nanoTime() - begun);
                 }
@@ -199,9 +203,9 @@ final class ClientLane implements AutoCloseable {
         }
     }
 
-    private void submit(int slot, LaneRequest prepared, Deadline deadline, int core) {
+    private void submit(int slot, LaneRequest prepared, long deadlineNanos, int core) {
         long offset = memory.slotOffset(slot);
-        prepared.write(memory, offset, deadline.isSet() ? deadline.at() | 1 : 0, core);
+        prepared.write(memory, offset, deadlineNanos, core);
         memory.setInt(offset + SlotLayout.CLIENT_ASLEEP, 0);
         turns[slot] = (turns[slot] + 1) & RingEntry.TURNS - 1;
         memory.state(slot, SlotState.FILLED);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client.lane;
 
+import gatun.client.ClientException;
 import gatun.client.ClientOptions;
 import gatun.client.GatunClient;
 import gatun.client.InferRequest;
@@ -59,21 +60,37 @@ public final class LaneGatunClient implements GatunClient {
         if (!LaneRequest.fits(request)) {
             return http.infer(request);
         }
-        Deadline deadline = Deadline.of(request.deadline().isPresent() ? request.deadline() : options.deadline());
-        return Attempts.make(options.retries(), deadline, !request.isOfSequence(), () -> inferOnce(request, deadline));
+        // A call that succeeds makes no object, not even one of its deadline.
+        Duration limit =
+                (request.deadline().isPresent() ? request.deadline() : options.deadline()).orElse(Duration.ZERO);
+        long deadlineNanos = Deadline.at(limit);
+        try {
+            return inferOnce(request, limit, deadlineNanos);
+        } catch (ClientException e) {
+            return inferAgain(request, new Deadline(deadlineNanos, limit), e);
+        }
     }
 
-    private InferResponse inferOnce(InferRequest request, Deadline deadline) {
+    private InferResponse inferAgain(InferRequest request, Deadline deadline, ClientException failure) {
+        return Attempts.makeAgain(
+                options.retries(),
+                deadline,
+                !request.isOfSequence(),
+                failure,
+                () -> inferOnce(request, deadline.limit(), deadline.at()));
+    }
+
+    private InferResponse inferOnce(InferRequest request, Duration limit, long deadlineNanos) {
         ClientLane present = openLane();
         LaneRequest prepared = present.prepared(request);
         try {
-            return present.infer(request, prepared, deadline, spinNanos);
+            return present.infer(request, prepared, limit, deadlineNanos, spinNanos);
         } catch (ServerException e) {
             if (e.code() != StatusCode.NOT_FOUND || !prepared.prepared().isDropped()) {
                 throw e;
             }
             // The server has dropped it for others since; nothing was run.
-            return present.infer(request, present.prepared(request), deadline, spinNanos);
+            return present.infer(request, present.prepared(request), limit, deadlineNanos, spinNanos);
         }
     }
 

@@ -30,6 +30,7 @@ final class LaneRequest {
     private final long[] tensors;
     private final int inputCount;
     private final AnswerReader answers;
+    private volatile int slot;
 
     /** {@code request}, which was prepared for {@code lane} and {@link #fits}. */
     LaneRequest(ClientLane lane, PreparedNumber prepared, InferRequest request, List<String> regions) {
@@ -105,6 +106,16 @@ final class LaneRequest {
     /** What the server was told once. */
     PreparedNumber prepared() {
         return prepared;
+    }
+
+    /** The slot that it was in last: there the server finds what it made of it. */
+    int slot() {
+        return slot;
+    }
+
+    /** Notes the slot that it is in. */
+    void slot(int number) {
+        slot = number;
     }
 
     /** Reads the answers to it. */

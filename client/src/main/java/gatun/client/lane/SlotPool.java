@@ -5,6 +5,7 @@ import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
 import gatun.lane.LaneMemory;
 import gatun.lane.SlotState;
+import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,17 +34,20 @@ final class SlotPool {
     /**
      * Takes a slot; waits while all are used.
      *
+     * @param wished the one to take where it is free
+     * @param limit how long the call may take in all; zero for any time
+     * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
      * @throws gatun.client.ClientException when the deadline passes, or the thread is interrupted
      */
-    int acquire(Deadline deadline, String address) {
+    int acquire(int wished, Duration limit, long deadlineNanos, String address) {
         takeBack();
         if (!free.tryAcquire()) {
-            await(deadline, address);
+            await(new Deadline(deadlineNanos, limit), address);
         }
         while (true) {
             long seen = freeSlots.get();
-            int slot = Long.numberOfTrailingZeros(seen);
-            if (slot < Long.SIZE && freeSlots.compareAndSet(seen, seen & seen - 1)) {
+            int slot = (seen >>> wished & 1) == 1 ? wished : Long.numberOfTrailingZeros(seen);
+            if (slot < Long.SIZE && freeSlots.compareAndSet(seen, seen & ~(1L << slot))) {
                 return slot;
             }
         }

@@ -3,6 +3,7 @@ package gatun.memory.regions;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
@@ -107,6 +108,20 @@ final class SystemRegion implements Region {
         } catch (Throwable t) {
             release();
             throw t;
+        }
+    }
+
+    /** Takes another lease on what was borrowed before; false where it cannot be used now. */
+    boolean acquireAgain() {
+        if (!leases.tryAcquire()) {
+            return false;
+        }
+        try {
+            mapping.checkUsable();
+            return true;
+        } catch (GatunException e) {
+            release(); // who borrows it in the usual way learns why
+            return false;
         }
     }
 

@@ -21,7 +21,6 @@ final class WindowLease implements RegionLease {
     private final SystemRegion region;
     private final MemorySegment window;
 
-    @SuppressWarnings("UnusedVariable") // through CLOSED
     private volatile boolean closed;
 
     WindowLease(SystemRegion region, MemorySegment window) {
@@ -52,6 +51,15 @@ final class WindowLease implements RegionLease {
     @Override
     public void settle() {
         region.checkUnbroken();
+    }
+
+    @Override
+    public boolean renew() {
+        if (!closed || !region.acquireAgain()) {
+            return false;
+        }
+        closed = false;
+        return true;
     }
 
     @Override

@@ -66,6 +66,16 @@ public interface RegionLease extends Hold {
     }
 
     /**
+     * Borrows the same window anew after {@link #close}, by who borrowed it: it then holds the region again until it is
+     * closed. Costs less than another lease.
+     *
+     * @return false where only another lease can do that, or tell why it is not possible any more
+     */
+    default boolean renew() {
+        return false;
+    }
+
+    /**
      * To be called after the last use of the memory and before the request is answered: makes what was written visible
      * to the client and finds out whether the client took the memory away meanwhile. Called again for each further
      * response where a request has several.

@@ -74,6 +74,39 @@ class SystemRegionsTest extends RegionFixture {
     }
 
     @Test
+    void shouldLendAWindowAgainUntilItsRegionIsTakenAway() {
+        try (ClientProcess posix = ClientProcess.start(name, 8192);
+                ClientProcess sealed = ClientProcess.start("sealed", 8192)) {
+            regions.register("posix", posix.key(), 0, 8192);
+            regions.register("sealed", sealed.key(), 0, 8192);
+            assumeTrue(regions.protection().startsWith("zero-copy"), regions.protection());
+            RegionLease first = regions.borrow("posix", 0, 64, Access.WRITE);
+            RegionLease second = regions.borrow("sealed", 0, 64, Access.READ);
+            RegionLease copy = regions.borrow("sealed", 0, 64, Access.SNAPSHOT);
+            assertThat(first.renew()).as("it is lent now").isFalse();
+            first.close();
+            second.close();
+            copy.close();
+            assertThat(copy.renew()).as("a copy is of one moment").isFalse();
+
+            assertThat(second.renew()).isTrue();
+            regions.unregister("sealed");
+            assertThat(second.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 7);
+            second.close();
+            regions.register("sealed", sealed.key(), 0, 8192);
+            assertThat(second.renew()).as("another region has its name").isFalse();
+
+            assertThat(first.renew()).isTrue();
+            first.settle();
+            first.close();
+            assertThat(posix.tell("truncate 0")).isEqualTo("done");
+            assertThat(first.renew()).isFalse();
+            assertThat(regions.uses())
+                    .allSatisfy(use -> assertThat(use.leases()).isZero());
+        }
+    }
+
+    @Test
     void shouldCopyWhereThereIsNoGuard() {
         regions.close();
         regions = SharedRegions.withoutGuard(pool);

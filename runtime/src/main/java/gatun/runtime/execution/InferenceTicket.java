@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -23,12 +25,10 @@ import org.jspecify.annotations.Nullable;
  * results or failure; the request's thread reads them after it has waited.
  */
 final class InferenceTicket extends RequestTicket {
-    private final long arrivedNanos;
     private final int batchSize;
     private final RequestTensors tensors;
     private final ModelSignature signature;
     private final ResponseBuilder response;
-    private volatile boolean unwanted;
     private volatile @Nullable RunStopper runner;
     private @Nullable GatunException failure;
 
@@ -65,12 +65,18 @@ final class InferenceTicket extends RequestTicket {
             int batchSize,
             RequestTensors tensors,
             ModelSignature signature) {
-        super(request);
-        this.arrivedNanos = arrivedNanos;
+        super(request, arrivedNanos);
         this.batchSize = batchSize;
         this.tensors = tensors;
         this.signature = signature;
         response = new ResponseBuilder(tensors.outputCount());
+    }
+
+    @Override
+    void renew(long newArrivedNanos) {
+        super.renew(newArrivedNanos);
+        runner = null;
+        failure = null;
     }
 
     /** Makes it a step of a sequence. To be called before this is submitted. */
@@ -97,7 +103,7 @@ final class InferenceTicket extends RequestTicket {
     InferenceTicket gap(Tensor[] emptyInputs) {
         InferenceTicket gap = new InferenceTicket(
                 new InferenceRequest(request().model()),
-                arrivedNanos,
+                arrivedNanos(),
                 batchSize,
                 new RequestTensors(emptyInputs, new RequestedOutput[0], new OutputRule[0]),
                 signature);
@@ -122,7 +128,7 @@ final class InferenceTicket extends RequestTicket {
         ResponseStream receiver = responses;
         if (receiver != null && !receiver.deliver()) {
             // First, so that a run which this ends finds the reason.
-            unwanted = true;
+            becomeUnwanted();
             receiver.abandon();
             request().cancellation().cancel();
         }
@@ -133,7 +139,7 @@ final class InferenceTicket extends RequestTicket {
      * one.
      */
     InferenceTicket with(List<Tensor> more) {
-        return new InferenceTicket(request(), arrivedNanos, batchSize, tensors.with(more), signature);
+        return new InferenceTicket(request(), arrivedNanos(), batchSize, tensors.with(more), signature);
     }
 
     /**
@@ -143,10 +149,6 @@ final class InferenceTicket extends RequestTicket {
     long firstResponseNanos() {
         ResponseStream several = responses;
         return several == null ? 0 : several.firstNanos();
-    }
-
-    long arrivedNanos() {
-        return arrivedNanos;
     }
 
     @Override
@@ -184,6 +186,15 @@ final class InferenceTicket extends RequestTicket {
     /** The inputs that it brings, and the outputs that it wants. */
     RequestTensors tensors() {
         return tensors;
+    }
+
+    /**
+     * Takes the result that output {@code index} had the last time this was run, for memory of the client; null where it
+     * had none of that datatype, shape and size.
+     */
+    @Nullable
+    OutputTensor repeatResult(int index, Datatype datatype, Shape shape, long byteSize) {
+        return response.repeat(index, datatype, shape, byteSize);
     }
 
     /** The result for output {@code index}; null when there is none yet. */
@@ -248,14 +259,9 @@ final class InferenceTicket extends RequestTicket {
         return !response.isEmpty();
     }
 
-    /** Whether the client has given this up. */
-    boolean isUnwanted() {
-        return unwanted;
-    }
-
-    /** Notes that the client wants no response any more. For any thread. */
+    @Override
     void cancel(Scheduler<InferenceTicket> scheduler) {
-        unwanted = true;
+        becomeUnwanted();
         if (giveUp(scheduler)) {
             return;
         }
@@ -325,11 +331,6 @@ final class InferenceTicket extends RequestTicket {
         return response.leavesOut(index);
     }
 
-    @Override
-    public boolean cancelled() {
-        return unwanted;
-    }
-
     boolean hasFailed() {
         return failure != null;
     }
@@ -345,7 +346,8 @@ final class InferenceTicket extends RequestTicket {
 
     /** A ticket for some of the rows of this one, with these inputs; the outputs do not go to the client's windows. */
     InferenceTicket piece(int rowCount, Tensor[] rows) {
-        InferenceTicket piece = new InferenceTicket(request(), arrivedNanos, rowCount, tensors.piece(rows), signature);
+        InferenceTicket piece =
+                new InferenceTicket(request(), arrivedNanos(), rowCount, tensors.piece(rows), signature);
         piece.isPiece = true;
         return piece;
     }

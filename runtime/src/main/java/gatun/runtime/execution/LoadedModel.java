@@ -174,12 +174,26 @@ public final class LoadedModel implements ServedModel {
             throw RequestErrors.decoupled(config.getName());
         }
         long arrivedNanos = System.nanoTime();
-        InferenceTicket ticket = checked(request, arrivedNanos);
+        InferenceTicket ticket = ticket(request, arrivedNanos);
         if (ticket.batchSize() > maxRunSize) {
             return inferInPieces(new SplitTicket(ticket, maxRunSize), request, arrivedNanos);
         }
         runner.complete(ticket, request, arrivedNanos);
-        return ticket.response(config.getName(), versionText);
+        InferenceResponse response = ticket.response(config.getName(), versionText);
+        if (request.mayRepeat() && ticket.ranWhereSubmitted() && !ticket.isStep()) {
+            request.keep(ticket);
+        }
+        return response;
+    }
+
+    /** The ticket of a request: a new one, unless the request is asked again. */
+    @SuppressWarnings("ReferenceEquality") // each loaded model has a signature of its own
+    private InferenceTicket ticket(InferenceRequest request, long arrivedNanos) {
+        if (request.takeKept() instanceof InferenceTicket kept && kept.signature() == signature) {
+            kept.renew(arrivedNanos);
+            return kept;
+        }
+        return checked(request, arrivedNanos);
     }
 
     @Override

@@ -71,8 +71,12 @@ final class RequestCheck {
     private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
         RequestedOutput[] wanted = allOutputs;
         OutputRule[] rules = allRules;
-        if (!request.outputs().isEmpty()) {
-            wanted = request.outputs().toArray(RequestedOutput[]::new);
+        List<RequestedOutput> named = request.outputs();
+        if (!named.isEmpty()) {
+            wanted = new RequestedOutput[named.size()];
+            for (int i = 0; i < wanted.length; i++) {
+                wanted[i] = named.get(i);
+            }
             rules = rules(request, wanted);
         }
         Tensor[] inputs = inOrder(request);

@@ -2,6 +2,7 @@
 package gatun.runtime.execution;
 
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceParent;
@@ -9,13 +10,67 @@ import gatun.spi.ExecutionRequest;
 import gatun.spi.ParameterValue;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** A ticket for a request, and what a backend learns of the request beside its tensors, whatever run it is in. */
+/**
+ * A ticket for a request: when it arrived, whether its response is wanted, and what a backend learns of the request
+ * beside its tensors, whatever run it is in.
+ */
 abstract class RequestTicket extends Ticket implements ExecutionRequest {
     private final InferenceRequest request;
+    private long arrivedNanos;
+    private volatile boolean unwanted;
 
-    RequestTicket(InferenceRequest request) {
+    /** Cancels this; null before anybody may. */
+    private @Nullable Runnable canceller;
+
+    /** @param arrivedNanos reading of {@link System#nanoTime} at the request's arrival */
+    RequestTicket(InferenceRequest request, long arrivedNanos) {
         this.request = request;
+        this.arrivedNanos = arrivedNanos;
+    }
+
+    /**
+     * Makes it the ticket of its request that is asked again, and has arrived now. For a ticket that {@linkplain
+     * #ranWhereSubmitted ran where it was submitted}.
+     */
+    void renew(long newArrivedNanos) {
+        renew();
+        arrivedNanos = newArrivedNanos;
+        unwanted = false;
+    }
+
+    /** When the request arrived, as a reading of {@link System#nanoTime}. */
+    final long arrivedNanos() {
+        return arrivedNanos;
+    }
+
+    /** Notes that the client wants no response any more, which this is in {@code scheduler} for. For any thread. */
+    abstract void cancel(Scheduler<InferenceTicket> scheduler);
+
+    /** The action that {@linkplain #cancel cancels} this; always the same. For the thread that waits. */
+    final Runnable canceller(Scheduler<InferenceTicket> scheduler) {
+        Runnable action = canceller;
+        if (action == null) {
+            action = () -> cancel(scheduler);
+            canceller = action;
+        }
+        return action;
+    }
+
+    /** Notes that the client has given this up. */
+    final void becomeUnwanted() {
+        unwanted = true;
+    }
+
+    /** Whether the client has given this up. */
+    final boolean isUnwanted() {
+        return unwanted;
+    }
+
+    @Override
+    public final boolean cancelled() {
+        return unwanted;
     }
 
     /** The request that it is for, or a part of it. */

@@ -118,7 +118,9 @@ final class Run implements ExecutionTimes {
                 tell(trace.get());
             }
         }
-        failed.forEach(this::tell);
+        for (int i = 0; i < failed.size(); i++) {
+            tell(failed.get(i));
+        }
         failed.clear();
         Arrays.fill(answered, 0, requests, null);
         requests = 0;

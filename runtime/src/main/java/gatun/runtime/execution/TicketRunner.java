@@ -53,7 +53,7 @@ final class TicketRunner {
         request.trace().ifPresent(trace -> trace.reached(TraceStage.QUEUE_START));
         queueRules.apply(ticket, request);
         Cancellation cancellation = request.cancellation();
-        if (!cancellation.arm(() -> ticket.cancel(scheduler))) {
+        if (!cancellation.arm(ticket.canceller(scheduler))) {
             throw givenUp(arrivedNanos);
         }
         try {

@@ -7,10 +7,11 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.events.RequestEvent;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceParent;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.SocketAddress;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,16 +31,27 @@ public final class AccessEntry {
 
     private static final ThreadLocal<@Nullable AccessEntry> CURRENT = new ThreadLocal<>();
 
+    private static final VarHandle ENDED;
+
+    static {
+        try {
+            ENDED = MethodHandles.lookup().findVarHandle(AccessEntry.class, "ended", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final AccessLog log;
     private final String transport;
     private final @Nullable SocketAddress peer;
     private final String request;
-    private final Instant time;
-    private final long beganNanos;
-    private final AtomicBoolean ended = new AtomicBoolean();
+    private long beganNanos;
+
+    @SuppressWarnings("UnusedVariable") // through ENDED
+    private volatile boolean ended;
 
     /** Null unless a recording wants it. */
-    private final @Nullable RequestEvent event;
+    private @Nullable RequestEvent event;
 
     private String protocol = "";
     private String model = "";
@@ -60,9 +72,12 @@ public final class AccessEntry {
         this.transport = transport;
         this.peer = peer;
         this.request = request;
-        this.time = Instant.now();
-        this.beganNanos = System.nanoTime();
-        this.event = RequestEvent.start();
+        start();
+    }
+
+    private void start() {
+        beganNanos = System.nanoTime();
+        event = RequestEvent.start();
     }
 
     /**
@@ -95,7 +110,7 @@ public final class AccessEntry {
 
     /** Has the calling thread answer none any more. */
     public static void unbind() {
-        CURRENT.remove();
+        CURRENT.set(null); // where it was removed, the next one would need a place of its own
     }
 
     /** Notes the model that the calling thread's request asks for; the first counts. */
@@ -159,14 +174,35 @@ public final class AccessEntry {
      * Ends the request, and writes the entry and its event; only the first call does anything.
      *
      * @param result the number or the name of the status that the client got; empty when it got none
+     * @return whether it may become another request's by {@link #restart}, since nobody keeps it
      */
-    public void end(String result) {
-        if (ended.compareAndSet(false, true)) {
-            status = result;
-            durationNanos = System.nanoTime() - beganNanos;
-            tell();
-            log.write(this);
+    public boolean end(String result) {
+        if (!ENDED.compareAndSet(this, false, true)) {
+            return false;
         }
+        status = result;
+        durationNanos = System.nanoTime() - beganNanos;
+        tell();
+        return !log.write(this);
+    }
+
+    /** Makes this the entry of another inference, which came in the same way and begins now. */
+    public void restart() {
+        protocol = "";
+        model = "";
+        version = "";
+        requestId = "";
+        traceId = "";
+        times = null;
+        arrivedNanos = 0;
+        inferredNanos = 0;
+        failure = null;
+        inByteSize = UNKNOWN;
+        outByteSize = UNKNOWN;
+        status = "";
+        durationNanos = 0;
+        start();
+        ended = false;
     }
 
     private void tell() {
@@ -185,9 +221,9 @@ public final class AccessEntry {
         told.commit();
     }
 
-    /** When the request began. */
+    /** When the request began, as the clock says now. */
     public Instant time() {
-        return time;
+        return Instant.now().minusNanos(System.nanoTime() - beganNanos);
     }
 
     /** How it came. */
@@ -265,9 +301,9 @@ public final class AccessEntry {
         return Optional.ofNullable(failure);
     }
 
-    /** How long the stages of an inference took; empty for another request. */
-    public Optional<ComputeTimes> times() {
-        return Optional.ofNullable(times);
+    /** How long the stages of an inference took; null for another request. */
+    public @Nullable ComputeTimes times() {
+        return times;
     }
 
     private static String cut(String text, int limit) {

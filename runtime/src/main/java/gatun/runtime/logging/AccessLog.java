@@ -11,8 +11,8 @@ public interface AccessLog {
         }
 
         @Override
-        public void write(AccessEntry entry) {
-            // Nobody asked for it.
+        public boolean write(AccessEntry entry) {
+            return false; // Nobody asked for it.
         }
 
         @Override
@@ -34,8 +34,12 @@ public interface AccessLog {
         return isOn();
     }
 
-    /** Takes over an entry, which nobody changes any more. Waits for nothing: what there is no room for is dropped. */
-    void write(AccessEntry entry);
+    /**
+     * Takes an entry. Waits for nothing: what there is no room for is dropped.
+     *
+     * @return whether the entry is kept, so that nobody may change it any more
+     */
+    boolean write(AccessEntry entry);
 
     /** How many entries have been written. */
     long writtenCount();

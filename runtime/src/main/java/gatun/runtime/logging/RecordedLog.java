@@ -35,14 +35,13 @@ public final class RecordedLog implements AccessLog {
     }
 
     @Override
-    public void write(AccessEntry entry) {
-        if (lines.hasLines()) {
-            lines.write(entry);
-        }
+    public boolean write(AccessEntry entry) {
+        boolean kept = lines.hasLines() && lines.write(entry);
         RequestWatch told = watch;
         if (told != null) {
             told.ended(entry);
         }
+        return kept;
     }
 
     @Override

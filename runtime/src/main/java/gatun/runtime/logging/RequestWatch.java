@@ -6,7 +6,7 @@ package gatun.runtime.logging;
 public interface RequestWatch {
     /**
      * A request has ended, with whatever result. Called by the thread that answered it: to return at once, without
-     * waiting for anything. Nobody changes the entry any more.
+     * waiting for anything, and without keeping the entry, which may become another request's.
      */
     void ended(AccessEntry entry);
 }

@@ -59,14 +59,19 @@ final class LentInstances<T extends Ticket> {
     void run(int instance, T ticket) {
         long ranNanos = 0;
         try {
-            ranNanos = threads.get(instance).runElsewhere(List.of(ticket));
+            ranNanos = threads.get(instance).runElsewhere(alone(ticket));
         } finally {
             inlineRuns.end();
             if (!ticket.isDetached()) {
-                ticket.become(Ticket.State.COMPLETED);
+                ticket.completeHere();
             }
             giveBack(instance, ranNanos);
         }
+    }
+
+    @SuppressWarnings("unchecked") // it is what the list holds
+    private List<T> alone(T ticket) {
+        return (List<T>) ticket.alone();
     }
 
     private void giveBack(int instance, long ranNanos) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One request on its way through a {@link Scheduler}, and the thread that waits for it: the one that made it. A ticket
- * is submitted at most once.
+ * is submitted at most once, or once more each time it was {@linkplain #renew renewed}.
  *
  * <pre> NEW -> QUEUED -> RUNNING -> COMPLETED
  *          QUEUED -> WITHDRAWN | EXPIRED | REFUSED
@@ -39,7 +40,7 @@ public abstract class Ticket extends Link<Ticket> {
         REFUSED
     }
 
-    private final Thread waiter = Thread.currentThread();
+    private Thread waiter = Thread.currentThread();
 
     /**
      * Changed by the scheduler under its lock, but for the step to COMPLETED, which the thread of the run makes alone.
@@ -54,6 +55,12 @@ public abstract class Ticket extends Link<Ticket> {
 
     /** Whether its run goes on beside the runner that began it. Written by the runner's thread, and read there. */
     private boolean detached;
+
+    /** Whether it has run on the thread that submitted it; for that thread. */
+    private boolean ranHere;
+
+    /** This alone; null while nobody has asked. For the thread that submits it. */
+    private @Nullable List<Ticket> alone;
 
     // From here on guarded by the scheduler's lock, as are its neighbours in the queue.
 
@@ -88,6 +95,34 @@ public abstract class Ticket extends Link<Ticket> {
         this.level = level;
         this.deadlineNanos = deadlineNanos;
         delayedAtDeadline = delayed;
+    }
+
+    /**
+     * Whether it was run, from its beginning to its end, by the thread that submitted it: then no other thread knows it
+     * any more. For that thread.
+     */
+    public final boolean ranWhereSubmitted() {
+        return ranHere;
+    }
+
+    /**
+     * Makes this a ticket that was not submitted yet, which the calling thread will wait for. Only for one that {@link
+     * #ranWhereSubmitted ran where it was submitted}, and is no step of a sequence.
+     */
+    protected final void renew() {
+        waiter = Thread.currentThread();
+        state = State.NEW;
+        ranHere = false;
+    }
+
+    /** This alone, as a batch. For the thread that submits it. */
+    final List<Ticket> alone() {
+        List<Ticket> batch = alone;
+        if (batch == null) {
+            batch = List.of(this);
+            alone = batch;
+        }
+        return batch;
     }
 
     /** Makes it a step of a sequence, for a scheduler with a {@link SequencePolicy}. To be called before it is submitted. */
@@ -196,6 +231,12 @@ public abstract class Ticket extends Link<Ticket> {
     final void complete() {
         state = State.COMPLETED;
         LockSupport.unpark(waiter);
+    }
+
+    /** Ends this on the thread that submitted it, and ran it. */
+    final void completeHere() {
+        ranHere = true;
+        state = State.COMPLETED;
     }
 
     /** Tells the waiter that no instance will run this. */

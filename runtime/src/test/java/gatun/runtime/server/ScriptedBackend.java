@@ -37,6 +37,9 @@ public final class ScriptedBackend implements Backend {
     /** The entry points of its models. */
     public volatile List<EntryPoint> entryPoints = List.of();
 
+    /** Whether only the thread that made an instance may run it. */
+    public volatile boolean boundToThread = true;
+
     /** Whether the engine is started now. */
     public volatile boolean started;
 
@@ -115,8 +118,13 @@ public final class ScriptedBackend implements Backend {
         private final Thread owner = Thread.currentThread();
 
         @Override
+        public boolean isBoundToThread() {
+            return boundToThread;
+        }
+
+        @Override
         public void execute(Execution execution) {
-            if (!Thread.currentThread().equals(owner)) {
+            if (boundToThread && !Thread.currentThread().equals(owner)) {
                 throw new AssertionError("run by " + Thread.currentThread() + ", made by " + owner);
             }
             script.accept(execution);
@@ -132,7 +140,7 @@ public final class ScriptedBackend implements Backend {
 
         @Override
         public void close() {
-            if (!Thread.currentThread().equals(owner)) {
+            if (boundToThread && !Thread.currentThread().equals(owner)) {
                 throw new AssertionError("closed by " + Thread.currentThread() + ", made by " + owner);
             }
             beforeClose.run();

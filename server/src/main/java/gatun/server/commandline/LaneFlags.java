@@ -20,8 +20,8 @@ final class LaneFlags extends OverlayFlags<LaneSettings> {
                     LaneSettings.MAX_SPIN_MICROS,
                     "a number of microseconds from 0 to " + LaneSettings.MAX_SPIN_MICROS),
             standard.spinMicros(),
-            "How long such a thread looks for the next request before it sleeps, where requests come faster than that;"
-                    + " 0 for not at all. It takes a core while they do.");
+            "How long such a thread looks for the next request before it sleeps, where requests come faster than that"
+                    + " from a client that spins; 0 for not at all. It takes a core while they do.");
 
     LaneFlags(LaneSettings standard) {
         super(standard);

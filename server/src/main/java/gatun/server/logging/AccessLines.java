@@ -69,7 +69,10 @@ final class AccessLines {
         line.number("in_bytes", entry.inByteSize());
         line.number("out_bytes", entry.outByteSize());
         line.number("total_us", entry.durationNanos() / NANOS_PER_MICRO);
-        entry.times().ifPresent(times -> stages(times, line));
+        ComputeTimes times = entry.times();
+        if (times != null) {
+            stages(times, line);
+        }
         line.text("id", entry.requestId());
         line.text("trace", entry.traceId());
     }

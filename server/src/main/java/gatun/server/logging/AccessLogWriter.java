@@ -106,13 +106,13 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
     }
 
     @Override
-    public void write(AccessEntry entry) {
+    public boolean write(AccessEntry entry) {
         if (waiting.incrementAndGet() > CAPACITY) {
             waiting.decrementAndGet();
             dropped.increment();
-        } else {
-            queue.add(entry);
+            return false;
         }
+        return queue.add(entry);
     }
 
     @Override

@@ -127,11 +127,11 @@ final class OnnxInstance implements BackendInstance {
                 guessed |= bindOutput(i, execution);
             }
             execution.inferStarted();
-            MemorySegment status = run(inputCount, outputCount);
-            if (guessed && status.address() != 0) {
+            long status = run(inputCount, outputCount);
+            if (guessed && status != 0) {
                 status = runAgainWithoutGuesses(status, inputCount, outputCount);
             }
-            engine.check(status);
+            check(status);
             execution.inferEnded();
             for (int i = 0; i < outputCount; i++) {
                 if (!isInPlace(i)) {
@@ -213,7 +213,14 @@ final class OnnxInstance implements BackendInstance {
         return !output.shape().isFixed();
     }
 
-    private MemorySegment run(int inputCount, int outputCount) {
+    private void check(long status) {
+        if (status != 0) {
+            engine.check(MemorySegment.ofAddress(status));
+        }
+    }
+
+    /** Runs the model; the address of the status, 0 for success. */
+    private long run(int inputCount, int outputCount) {
         try {
             return OrtApi.run(
                     engine.api(),
@@ -234,9 +241,9 @@ final class OnnxInstance implements BackendInstance {
      * After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs
      * itself.
      */
-    private MemorySegment runAgainWithoutGuesses(MemorySegment failure, int inputCount, int outputCount) {
+    private long runAgainWithoutGuesses(long failure, int inputCount, int outputCount) {
         try {
-            engine.check(failure);
+            check(failure);
         } catch (NativeException e) {
             // Freed by the check. The second run tells whether the guess was to blame, and reports what else was.
         }
@@ -246,8 +253,8 @@ final class OnnxInstance implements BackendInstance {
                 destinations[i] = MemorySegment.NULL;
             }
         }
-        MemorySegment status = run(inputCount, outputCount);
-        if (status.address() == 0) {
+        long status = run(inputCount, outputCount);
+        if (status == 0) {
             for (int i = 0; i < outputCount; i++) {
                 if (!model.outputs().get(outputIndexes[i]).shape().isFixed()) {
                     outputShapes.forget(outputIndexes[i]);

@@ -5,7 +5,6 @@ import gatun.runtime.ComputeTimes;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.RequestWatch;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -19,11 +18,11 @@ final class RequestRecorder implements RequestWatch {
 
     @Override
     public void ended(AccessEntry entry) {
-        Optional<ComputeTimes> times = entry.times();
-        if (times.isPresent()) {
+        ComputeTimes times = entry.times();
+        if (times != null) {
             RequestRecords found = find(entry.model(), entry.version());
             if (found != null) {
-                found.ended(entry, times.get());
+                found.ended(entry, times);
             }
         }
     }

@@ -8,6 +8,7 @@ import gatun.runtime.logging.RequestFailure;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -28,7 +29,10 @@ final class RequestRecords {
     /** An inference of this version has ended. */
     void ended(AccessEntry entry, ComputeTimes times) {
         long nowMillis = System.currentTimeMillis();
-        entry.failure().ifPresent(failure -> failed(failure, nowMillis));
+        Optional<RequestFailure> failure = entry.failure();
+        if (failure.isPresent()) {
+            failed(failure.get(), nowMillis);
+        }
         if (slowest.wants(entry.durationNanos(), nowMillis)) {
             slowest.add(entry.durationNanos(), nowMillis, () -> slow(entry, times));
         }

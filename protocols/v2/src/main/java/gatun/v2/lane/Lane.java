@@ -132,7 +132,10 @@ public final class Lane implements Hold {
                     + Long.toUnsignedString(offset) + " of a lane: expected it within the lane's " + data
                     + " bytes of data");
         }
-        return region.borrow(geometry.dataOffset() + offset, byteSize, access);
+        long begin = geometry.dataOffset() + offset;
+        return access == Access.SNAPSHOT
+                ? region.borrow(begin, byteSize, access)
+                : new LaneWindow(whole, begin, byteSize);
     }
 
     // For the lane's thread

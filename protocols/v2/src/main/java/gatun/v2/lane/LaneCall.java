@@ -11,7 +11,6 @@ import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.Origin;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerExit;
 import gatun.runtime.logging.AccessEntry;
@@ -48,6 +47,7 @@ final class LaneCall implements Runnable {
     private final long slotOffset;
     private final SlotRequest slotRequest = new SlotRequest();
     private final SlotTensors tensors;
+    private final SlotInference inference;
     /** Made once, so that a request makes none. */
     private final ResponseReceiver receiver = this::accept;
 
@@ -58,10 +58,18 @@ final class LaneCall implements Runnable {
     private int turn;
 
     private volatile boolean cancelled;
+    /** Whether the run holds the lane's thread up, so that another has taken its place. */
+    private volatile boolean heldUp;
+
     private volatile @Nullable InferenceRequest request;
+    private volatile @Nullable ScheduledFuture<?> timer;
     private volatile @Nullable Thread runner;
 
+    /** Of an earlier request, where nobody keeps it. For the running thread. */
+    private @Nullable AccessEntry unkept;
+
     // Of the present request, for the running thread.
+    private ComputeTimes times = new ComputeTimes();
     private @Nullable PreparedRequest prepared;
     private @Nullable GatunException refusal;
     private boolean whereFound;
@@ -74,6 +82,7 @@ final class LaneCall implements Runnable {
         this.slot = slot;
         this.slotOffset = lane.memory().slotOffset(slot);
         this.tensors = new SlotTensors(lane, slotRequest, slotOffset);
+        this.inference = new SlotInference(slotRequest, tensors);
     }
 
     /** Whether a request is under way. */
@@ -89,6 +98,7 @@ final class LaneCall implements Runnable {
         turn = newTurn;
         foundNanos = System.nanoTime();
         cancelled = false;
+        heldUp = false;
         finished = false;
         whereFound = false;
         engineNanos = 0;
@@ -99,7 +109,9 @@ final class LaneCall implements Runnable {
         slotRequest.readHead(memory, slotOffset);
         try {
             PreparedRequest found = lane.prepared(slotRequest.prepared());
-            slotRequest.readTensors(memory, slotOffset, found.inputCount() + found.outputCount());
+            if (slotRequest.readTensors(memory, slotOffset, found.inputCount() + found.outputCount())) {
+                inference.forget();
+            }
             slotRequest.readTexts(memory, slotOffset);
             prepared = found;
         } catch (GatunException e) {
@@ -155,15 +167,30 @@ final class LaneCall implements Runnable {
         }
     }
 
-    /** Answers the request on the lane's thread. */
-    void runWhereFound() {
+    /** Where a request is answered that was not sent elsewhere: the lane's thread. */
+    @FunctionalInterface
+    interface Place {
+        /** Ends the run there; false where another thread has taken the place over, because the run held it up. */
+        boolean leave();
+    }
+
+    /**
+     * Answers the request on the lane's thread.
+     *
+     * @return whether the client slept meanwhile
+     */
+    boolean run(Place place) {
         whereFound = true;
-        run();
+        return answer(place);
     }
 
     /** Answers the request. */
     @Override
     public void run() {
+        answer(() -> false);
+    }
+
+    private boolean answer(Place place) {
         runner = Thread.currentThread();
         int code = 0;
         String text = "";
@@ -187,9 +214,22 @@ final class LaneCall implements Runnable {
             }
         }
         if (entry != null) {
-            entry.end(status);
+            end(entry, status);
         }
-        finish(code, text);
+        // Before the client may fill the slot again: whoever limits the time of this run does not limit the next.
+        if (!place.leave()) {
+            inference.forget();
+        }
+        return finish(code, text);
+    }
+
+    private void end(AccessEntry entry, String status) {
+        if (entry.end(status)) {
+            unkept = entry;
+        } else {
+            unkept = null;
+            times = new ComputeTimes(); // the entry shows the others
+        }
     }
 
     /** The request's entry in the access log, bound to this thread; null where there is no such log. */
@@ -198,7 +238,13 @@ final class LaneCall implements Runnable {
         if (!log.isOn()) {
             return null;
         }
-        AccessEntry entry = AccessEntry.begin(log, "lane", null, "infer");
+        AccessEntry entry = unkept;
+        if (entry == null) {
+            entry = AccessEntry.begin(log, "lane", null, "infer");
+        } else {
+            unkept = null;
+            entry.restart();
+        }
         entry.bind();
         return entry;
     }
@@ -223,20 +269,24 @@ final class LaneCall implements Runnable {
     }
 
     private void infer(InferenceServer server, ModelVersion model, Optional<RequestTrace> trace) {
-        InferenceRequest made = build(model);
-        ScheduledFuture<?> timer = null;
+        InferenceRequest made = inference.begin(known(), model, trace.isPresent());
         try {
-            trace.ifPresent(made::trace);
+            if (trace.isPresent()) {
+                made.trace(trace.get());
+            }
             request = made;
-            timer = limitTime(made);
+            if (limitTime(made) && (!whereFound || heldUp)) {
+                startTimer(made);
+            }
             if (cancelled) {
                 made.cancellation().cancel();
             }
         } catch (Throwable t) {
+            request = null;
             made.close();
             throw t;
         }
-        ComputeTimes times = new ComputeTimes();
+        times.clear();
         made.computeTimes(times);
         try {
             server.infer(made, receiver);
@@ -244,26 +294,55 @@ final class LaneCall implements Runnable {
             throw made.afterRun(e);
         } finally {
             request = null;
-            if (timer != null) {
-                timer.cancel(false);
-            }
+            stopTimer();
             engineNanos = times.inferNanos();
             lane.memory().setLong(slotOffset + SlotLayout.ENGINE_NANOS, engineNanos);
             lane.memory().setLong(slotOffset + SlotLayout.VERSION, model.version());
         }
     }
 
-    private @Nullable ScheduledFuture<?> limitTime(InferenceRequest made) {
+    /** Tells the request how much time it has; false where it has any. */
+    private boolean limitTime(InferenceRequest made) {
         long deadline = slotRequest.deadline();
         if (deadline == 0) {
-            return null;
+            return false;
         }
         long left = deadline - System.nanoTime();
         if (left <= 0) {
             throw new GatunException(ErrorCode.CANCELLED, "");
         }
         made.timeLeftNanos(left);
-        return lane.timer().schedule(() -> made.cancellation().cancel(), left, TimeUnit.NANOSECONDS);
+        return true;
+    }
+
+    private void startTimer(InferenceRequest limited) {
+        long left = slotRequest.deadline() - System.nanoTime();
+        timer = lane.timer().schedule(() -> limited.cancellation().cancel(), left, TimeUnit.NANOSECONDS);
+    }
+
+    private void stopTimer() {
+        ScheduledFuture<?> started = timer;
+        if (started != null) {
+            timer = null;
+            started.cancel(false);
+        }
+    }
+
+    /** Whether the time of the present request is over. For any thread, to which it may be the next one's. */
+    boolean isLate() {
+        return slotRequest.deadlineHasPassed();
+    }
+
+    /**
+     * Has the present request given up when its time is over, which needs no timer as long as the run is short. For who
+     * has taken the lane over from the thread that runs it.
+     */
+    void limitHeldUp() {
+        heldUp = true;
+        InferenceRequest present = request;
+        if (present != null && slotRequest.deadline() != 0) {
+            startTimer(present);
+        }
     }
 
     private PreparedRequest known() {
@@ -272,38 +351,6 @@ final class LaneCall implements Runnable {
             throw new IllegalStateException("no request was taken");
         }
         return asked;
-    }
-
-    private InferenceRequest build(ModelVersion model) {
-        PreparedRequest asked = known();
-        InferenceRequest made = asked.begin(model);
-        try {
-            made.origin(Origin.V2_LANE);
-            String id = slotRequest.id();
-            if (!id.isEmpty()) {
-                made.id(id);
-            }
-            placeInSequence(made);
-            tensors.addTo(made, asked);
-            return made;
-        } catch (Throwable t) {
-            made.close();
-            throw t;
-        }
-    }
-
-    private void placeInSequence(InferenceRequest made) {
-        if (slotRequest.namesSequence()) {
-            made.correlationId(slotRequest.sequenceName());
-        } else if (slotRequest.sequence() != 0) {
-            made.correlationId(slotRequest.sequence());
-        }
-        if (slotRequest.startsSequence()) {
-            made.sequenceStart(true);
-        }
-        if (slotRequest.endsSequence()) {
-            made.sequenceEnd(true);
-        }
     }
 
     /** Writes a response; waits for the client where more may follow. */
@@ -331,7 +378,8 @@ final class LaneCall implements Runnable {
         }
     }
 
-    private void finish(int code, String text) {
+    /** Publishes the answer; returns whether the client sleeps, and was woken. */
+    private boolean finish(int code, String text) {
         PreparedRequest asked = prepared;
         if (code != 0) {
             SlotAnswer.writeFailure(lane.memory(), slotOffset, code, text);
@@ -352,8 +400,9 @@ final class LaneCall implements Runnable {
         runner = null;
         state.set(State.IDLE);
         // From here on the client may fill the slot again.
-        lane.memory().answer(slot, SlotState.DONE);
+        boolean slept = lane.memory().answer(slot, SlotState.DONE);
         lane.ended();
+        return slept;
     }
 
     private long writeTimes() {

@@ -5,8 +5,8 @@ package gatun.v2.lane;
  * How lanes are served.
  *
  * @param threads how many threads look for requests; each serves up to 127 lanes, and exists from the first on
- * @param spinMicros how long a thread may look for the next request before it sleeps, in microseconds, where requests
- *     come faster than that; 0 for never
+ * @param spinMicros how long a thread may look for the next request before it sleeps, in microseconds, where its last
+ *     caller does not sleep either and requests come faster than that; 0 for never
  */
 public record LaneSettings(int threads, int spinMicros) {
     /** The most threads. */
@@ -14,8 +14,8 @@ public record LaneSettings(int threads, int spinMicros) {
     /** The longest look, in microseconds. */
     public static final int MAX_SPIN_MICROS = 1000;
 
-    /** One thread, which sleeps at once. */
-    public static final LaneSettings STANDARD = new LaneSettings(1, 0);
+    /** One thread, which looks for a moment where its caller does. */
+    public static final LaneSettings STANDARD = new LaneSettings(1, 20);
 
     /** Checks the numbers. */
     public LaneSettings {

@@ -7,8 +7,10 @@ import gatun.memory.threads.HandOver;
 import gatun.memory.threads.SupervisedThread;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,13 +25,7 @@ final class LaneThread {
     /** A lane's share of one round, so that a busy one does not keep the others waiting. */
     private static final int ROUND_ENTRIES = 16;
 
-    /** Gaps between requests are averaged with this weight, as a power of two, and count no more than this. */
-    private static final int GAP_SHIFT = 3;
-
-    private static final long LONGEST_GAP_NANOS = 10_000_000;
-
     private final String name;
-    private final long spinNanos;
     private final Executor others;
     private final RunWatch watch;
     private final ServerSleep sleep = new ServerSleep();
@@ -43,8 +39,7 @@ final class LaneThread {
 
     // Handed from one worker to the next.
     private Lane[] lanes = {};
-    private long workEndedNanos;
-    private long gapNanos = LONGEST_GAP_NANOS;
+    private final Spinning spinning;
 
     /**
      * A thread without lanes, which starts at once.
@@ -54,7 +49,7 @@ final class LaneThread {
      */
     LaneThread(int number, long spinNanos, Executor others, RunWatch watch) {
         this.name = "lane-" + number;
-        this.spinNanos = Runtime.getRuntime().availableProcessors() > 1 ? spinNanos : 0;
+        this.spinning = new Spinning(Runtime.getRuntime().availableProcessors() > 1 ? spinNanos : 0);
         this.others = others;
         this.watch = watch;
         this.worker = new Worker();
@@ -74,6 +69,7 @@ final class LaneThread {
         }
         added.add(lane);
         lookAgain();
+        watch.lookSoon();
         return true;
     }
 
@@ -133,10 +129,11 @@ final class LaneThread {
 
     /** Looks for an entry for a while, where one is likely to come; false when none came. */
     private boolean spin() {
-        if (gapNanos > spinNanos) {
+        long nanos = spinning.nanos();
+        if (nanos == 0) {
             return false;
         }
-        long end = System.nanoTime() + spinNanos;
+        long end = System.nanoTime() + nanos;
         while (System.nanoTime() - end < 0) {
             if (changed || hasEntry()) {
                 return true;
@@ -146,19 +143,15 @@ final class LaneThread {
         return false;
     }
 
-    private void noteGap() {
-        long gap = Math.min(System.nanoTime() - workEndedNanos, LONGEST_GAP_NANOS);
-        gapNanos += (gap - gapNanos) >> GAP_SHIFT;
-    }
-
     /** One platform thread that looks; another takes its place where it is held up. */
-    private final class Worker {
+    private final class Worker implements LaneCall.Place {
         private static final long REPLACED = -1;
 
         /** Even while it looks, odd while it runs a request, {@link #REPLACED} when another looks. */
         private final AtomicLong turn = new AtomicLong();
 
         private final CallerCore place = new CallerCore();
+        private volatile @Nullable LaneCall running;
         private long seenTurn;
 
         void start() {
@@ -175,23 +168,21 @@ final class LaneThread {
                     letGo();
                     return;
                 }
-                boolean idle = spinNanos > 0;
                 boolean worked = false;
                 for (Lane lane : lanes) {
                     if (lane.hasEntry()) {
-                        if (idle) {
-                            noteGap();
-                            idle = false;
+                        if (!worked) {
+                            spinning.noteRequest();
+                            worked = true;
                         }
-                        worked = true;
                         if (!serve(lane)) {
                             return;
                         }
                     }
                 }
                 if (worked) {
-                    workEndedNanos = spinNanos > 0 ? System.nanoTime() : 0;
-                } else if (spinNanos == 0 || !spin()) {
+                    spinning.noteIdle();
+                } else if (!spin()) {
                     sleep(place);
                 }
             }
@@ -223,16 +214,27 @@ final class LaneThread {
             PreparedRequest request = call.taken();
             if (request != null && !isShort(lane, request)) {
                 place.noteCaller(lane, HandOver.NO_CORE);
+                spinning.noteCaller(false);
                 request.runLength().beginElsewhere();
                 others.execute(call);
                 return true;
             }
             place.noteCaller(lane, lane.hasEntry() ? HandOver.NO_CORE : call.callerCore());
-            long before = turn.get();
-            turn.set(before + 1);
+            running = call;
+            turn.set(turn.get() + 1);
             watch.wakeUp();
-            call.runWhereFound();
-            return turn.compareAndSet(before + 1, before + 2);
+            boolean slept = call.run(this);
+            if (turn.get() == REPLACED) {
+                return false;
+            }
+            spinning.noteCaller(!slept && call.callerCore() == HandOver.NO_CORE);
+            return true;
+        }
+
+        @Override
+        public boolean leave() {
+            long now = turn.get();
+            return now != REPLACED && turn.compareAndSet(now, now + 1);
         }
 
         private static boolean isShort(Lane lane, PreparedRequest request) {
@@ -240,8 +242,8 @@ final class LaneThread {
         }
 
         /**
-         * Has another thread look at the lanes where this one has been in the same run since the last call. For one
-         * thread.
+         * Has another thread look at the lanes where this one has been in the same run since the last call, or in one
+         * whose time is over. For one thread.
          *
          * @return whether anything was run since the last call
          */
@@ -249,7 +251,11 @@ final class LaneThread {
             long now = turn.get();
             boolean same = now == seenTurn;
             seenTurn = now;
-            if (same && (now & 1) != 0 && now != REPLACED && turn.compareAndSet(now, REPLACED)) {
+            LaneCall call = running;
+            boolean held = (now & 1) != 0 && now != REPLACED && call != null && (same || call.isLate());
+            if (held && turn.compareAndSet(now, REPLACED)) {
+                // Nobody takes requests out of the lanes now, so none can begin in the slot that is limited here.
+                Objects.requireNonNull(running).limitHeldUp();
                 Worker next = new Worker();
                 worker = next;
                 next.start();

@@ -9,11 +9,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Notices when a thread of lanes is held up by a run. Looks each millisecond while there are runs on such threads, and
- * sleeps otherwise. Safe for any thread.
+ * Notices when a thread of lanes is held up by a run. Looks each millisecond while there are runs on such threads, less
+ * often where they serve one lane only, and sleeps otherwise. Safe for any thread.
  */
 final class RunWatch {
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** Where only one lane's requests could wait: each look takes a core from the lane or its client for a moment. */
+    private static final long ALONE_PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(8);
 
     /** After as many looks without a run in between, it sleeps. */
     private static final int IDLE_LOOKS = 50;
@@ -43,6 +45,11 @@ final class RunWatch {
         }
     }
 
+    /** Requests may have to wait for others from now on, which had nothing to wait for before. */
+    void lookSoon() {
+        LockSupport.unpark(watcher);
+    }
+
     /** Ends the watch. */
     void close() {
         closed = true;
@@ -54,7 +61,7 @@ final class RunWatch {
         int idleLooks = 0;
         while (!closed) {
             if (idleLooks < IDLE_LOOKS) {
-                LockSupport.parkNanos(this, PERIOD_NANOS);
+                LockSupport.parkNanos(this, isOneLane() ? ALONE_PERIOD_NANOS : PERIOD_NANOS);
                 idleLooks = look() ? 0 : idleLooks + 1;
             } else {
                 awake.set(false);
@@ -68,6 +75,14 @@ final class RunWatch {
                 idleLooks = 0;
             }
         }
+    }
+
+    private boolean isOneLane() {
+        int lanes = 0;
+        for (LaneThread thread : threads) {
+            lanes += thread.laneCount();
+        }
+        return lanes == 1;
     }
 
     private boolean look() {

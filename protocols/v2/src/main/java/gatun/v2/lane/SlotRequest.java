@@ -8,6 +8,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,7 @@ final class SlotRequest {
     private final byte[] text = new byte[SlotLayout.REQUEST_TEXT_BYTES];
     private final long[] tensor = new long[ASKED_WORDS];
     private long[] tensors = {};
+    private int tensorCount;
     /** The spec of each input as it was last, since most requests have the shapes of the one before. */
     private @Nullable TensorSpec[] specs = {};
 
@@ -38,16 +40,23 @@ final class SlotRequest {
         lane.getLongs(slotOffset + SlotLayout.REQUEST, head, HEAD_WORDS);
     }
 
-    /** Reads the tensors of a slot. */
-    void readTensors(LaneMemory lane, long slotOffset, int count) {
+    /** Reads the tensors of a slot; returns whether any is another than before. */
+    boolean readTensors(LaneMemory lane, long slotOffset, int count) {
+        boolean changed = count != tensorCount;
+        tensorCount = count;
         if (tensors.length < count * TENSOR_WORDS) {
             tensors = new long[count * TENSOR_WORDS];
             specs = new TensorSpec[count];
         }
         for (int i = 0; i < count; i++) {
             lane.getLongs(slotOffset + SlotLayout.TENSORS + i * SlotLayout.TENSOR_BYTES, tensor, ASKED_WORDS);
-            System.arraycopy(tensor, 0, tensors, i * TENSOR_WORDS, ASKED_WORDS);
+            int begin = i * TENSOR_WORDS;
+            if (!Arrays.equals(tensor, 0, ASKED_WORDS, tensors, begin, begin + ASKED_WORDS)) {
+                System.arraycopy(tensor, 0, tensors, begin, ASKED_WORDS);
+                changed = true;
+            }
         }
+        return changed;
     }
 
     /**
@@ -70,6 +79,11 @@ final class SlotRequest {
         if (idBytes + sequenceBytes > 0) {
             lane.getBytes(slotOffset + SlotLayout.REQUEST_TEXT, text, idBytes + sequenceBytes);
         }
+    }
+
+    /** Whether it says nothing but which prepared request it is, its tensors and its time. */
+    boolean isPlain() {
+        return flags() == 0 && sequence() == 0 && word(SlotLayout.ID_BYTES) == 0;
     }
 
     /** The number of the prepared request. */
