@@ -95,7 +95,10 @@ class Server:
                     self.changed.notify_all()
                 return
             frame = pipe.read(struct.unpack("<I", head)[0])
-            self._dispatch(frame[0], Reader(frame[1:]))
+            try:
+                self._dispatch(frame[0], Reader(frame[1:]))
+            except BrokenPipeError:
+                pass  # a process that ends waits for no answer, and what it said after is still to be read
 
     def _dispatch(self, kind, body):
         if kind == 6:
@@ -325,7 +328,10 @@ class Server:
         return self.output.read().decode(errors="replace")
 
     def close(self):
-        self.to.close()
+        try:
+            self.to.close()
+        except BrokenPipeError:
+            pass  # it has ended by itself
         try:
             self.process.wait(SECONDS)
         finally:

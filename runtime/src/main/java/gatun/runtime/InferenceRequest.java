@@ -447,7 +447,7 @@ public final class InferenceRequest implements AutoCloseable {
      * it shows. False when this request does not own it.
      */
     public boolean release(Hold hold) {
-        return holds.takeOut(hold);
+        return holds.release(hold);
     }
 
     /** Gives back all memory of inputs and destinations; only the first call does anything. */

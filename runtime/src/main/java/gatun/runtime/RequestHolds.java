@@ -7,9 +7,17 @@ import gatun.memory.tensor.RegionLease;
 /** The claims on memory that a request owns. For one thread at a time. */
 final class RequestHolds extends GrowingList<Hold> {
     private boolean closed;
+    private boolean incomplete;
 
     /** No claims. */
     RequestHolds() {}
+
+    /** Gives up ownership of a claim; false where that was not owned. */
+    boolean release(Hold hold) {
+        boolean owned = takeOut(hold);
+        incomplete |= owned;
+        return owned;
+    }
 
     /** Closes all claims; false where that was done before. */
     boolean close() {
@@ -26,9 +34,12 @@ final class RequestHolds extends GrowingList<Hold> {
     /**
      * Takes all claims anew after they were closed.
      *
-     * @return false where one of them is not {@linkplain RegionLease#renew to be had again}; all are closed then
+     * @return false where one was given up, or is not {@linkplain RegionLease#renew to be had again}; all are closed then
      */
     boolean renew() {
+        if (incomplete) {
+            return false;
+        }
         for (int i = 0; i < size(); i++) {
             if (!(get(i) instanceof RegionLease lease && lease.renew())) {
                 for (int renewed = 0; renewed < i; renewed++) {

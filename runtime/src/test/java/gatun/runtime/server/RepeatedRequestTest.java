@@ -40,6 +40,7 @@ class RepeatedRequestTest {
     private TestServer test;
     private Buffer input;
     private volatile boolean fails;
+    private volatile boolean showsInput;
 
     @BeforeEach
     void open(@TempDir Path repository) {
@@ -62,7 +63,11 @@ class RepeatedRequestTest {
         if (fails) {
             throw new GatunException(ErrorCode.INVALID_ARGUMENT, "told to fail");
         }
-        ScriptedBackend.copy(execution);
+        if (showsInput) {
+            execution.outputFromInput(0, 0, Shape.of(1));
+        } else {
+            ScriptedBackend.copy(execution);
+        }
     }
 
     /** A request that was answered, and of which its version has kept what it made. */
@@ -134,6 +139,18 @@ class RepeatedRequestTest {
         test.model("m", CONFIG + "parameters { key: \"other\" value { string_value: \"x\" } }");
         test.server().load("m", ModelOverride.NONE);
         assertAnswered(request, 7);
+    }
+
+    @Test
+    void shouldNotBeRepeatedWithoutTheInputsThatItsResponseTookOver() {
+        for (int i = 0; i < MANY; i++) {
+            InferenceRequest request = test.request("m");
+            test.input(request, "IN", 1);
+            request.allowRepeat();
+            showsInput = true;
+            test.server().infer(request).close();
+            assertThat(request.repeat()).isFalse();
+        }
     }
 
     @Test

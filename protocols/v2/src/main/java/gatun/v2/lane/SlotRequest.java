@@ -30,9 +30,9 @@ final class SlotRequest {
     /** The spec of each input as it was last, since most requests have the shapes of the one before. */
     private @Nullable TensorSpec[] specs = {};
 
-    /** Bytes of heap for a slot of so many tensors, roughly. */
+    /** Bytes of heap for a slot of so many tensors, with the request that is kept to be asked again, roughly. */
     static long heapByteSize(int tensors) {
-        return 1024 + (long) tensors * (SlotLayout.TENSOR_BYTES + 64);
+        return 2560 + (long) tensors * (SlotLayout.TENSOR_BYTES + 352);
     }
 
     /** Reads the numbers of a slot; its tensors are read when it is known how many there are. */
