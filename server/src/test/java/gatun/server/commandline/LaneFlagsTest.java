@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Test;
 
 class LaneFlagsTest extends CommandFixture {
     @Test
-    void shouldServeLanesByOneThreadThatSleepsUnlessToldOtherwise() {
-        assertThat(serve().listeners().lanes()).isEqualTo(new LaneSettings(1, 0));
+    void shouldServeLanesByOneThreadUnlessToldOtherwise() {
+        assertThat(serve().listeners().lanes()).isEqualTo(new LaneSettings(1, 20));
         assertThat(serve("--lane-threads=2", "--lane-spin-us=50").listeners().lanes())
                 .isEqualTo(new LaneSettings(2, 50));
     }
