@@ -301,7 +301,7 @@ final class LaneCall implements Runnable {
         }
     }
 
-    /** Tells the request how much time it has; false where it has any. */
+    /** Tells the request how much time it has; false where it has no limit. */
     private boolean limitTime(InferenceRequest made) {
         long deadline = slotRequest.deadline();
         if (deadline == 0) {
