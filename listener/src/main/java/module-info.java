@@ -11,6 +11,7 @@ module gatun.listener {
     requires io.helidon.common.concurrency.limits;
     requires io.helidon.http.encoding;
     requires io.helidon.http.media;
+    requires io.helidon.service.registry;
     requires org.slf4j;
 
     exports gatun.listener to

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
+import gatun.bindings.words.WordFunctions;
 import java.io.UncheckedIOException;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
@@ -33,9 +28,9 @@ final class GuardLibrary {
 
     private GuardLibrary(SymbolLookup symbols) {
         // _Atomic int *gatun_guard_protect(void *address, size_t byte_size, int protection)
-        protect = downcall(symbols, PROTECT, FunctionDescriptor.of(ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT));
+        protect = WordFunctions.find(symbols, PROTECT, 3);
         // void gatun_guard_release(_Atomic int *handle)
-        release = downcall(symbols, RELEASE, FunctionDescriptor.ofVoid(ADDRESS));
+        release = WordFunctions.find(symbols, RELEASE, 1);
         capacity = callInt(symbols, CAPACITY);
     }
 
@@ -80,8 +75,10 @@ final class GuardLibrary {
 
     Optional<RegionGuard> protect(long address, long byteSize, int protection) {
         try {
-            MemorySegment flag =
-                    (MemorySegment) protect.invokeExact(MemorySegment.ofAddress(address), byteSize, protection);
+            MemorySegment flag = (MemorySegment) protect.invokeExact(
+                    MemorySegment.ofAddress(address),
+                    MemorySegment.ofAddress(byteSize),
+                    MemorySegment.ofAddress(protection));
             return flag.address() == 0
                     ? Optional.empty()
                     : Optional.of(new RegionGuard(this, NativeMemory.segment(flag.address(), Integer.BYTES)));
@@ -92,7 +89,7 @@ final class GuardLibrary {
 
     void release(MemorySegment flag) {
         try {
-            release.invokeExact(flag);
+            MemorySegment ignored = (MemorySegment) release.invokeExact(flag);
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }
@@ -101,14 +98,9 @@ final class GuardLibrary {
     private static int callInt(SymbolLookup symbols, String function) {
         try {
             return (int)
-                    downcall(symbols, function, FunctionDescriptor.of(JAVA_INT)).invokeExact();
+                    ((MemorySegment) WordFunctions.find(symbols, function, 0).invokeExact()).address();
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }
-    }
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle downcall(SymbolLookup symbols, String function, FunctionDescriptor shape) {
-        return Linker.nativeLinker().downcallHandle(symbols.find(function).orElseThrow(), shape);
     }
 }

@@ -183,7 +183,7 @@ public final class LibraryCache {
                 return false;
             }
             try (InputStream in = Files.newInputStream(file)) {
-                return equals(read(in));
+                return read(in).checksum == checksum;
             }
         }
 

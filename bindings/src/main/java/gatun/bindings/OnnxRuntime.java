@@ -4,7 +4,7 @@ package gatun.bindings;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.OrtApiBase;
 import gatun.bindings.onnxruntime.onnxruntime_h;
-import gatun.bindings.posix.posix_h;
+import gatun.bindings.words.WordFunctions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -51,8 +51,11 @@ public final class OnnxRuntime {
      */
     private static void switchTelemetryOff() {
         try (Arena scratch = Arena.ofConfined()) {
-            int status = posix_h.setenv(scratch.allocateFrom(TELEMETRY_OFF), scratch.allocateFrom("1"), 0);
-            assert status == 0 : "setenv refused a constant name";
+            MemorySegment status = (MemorySegment) WordFunctions.find("setenv", 3)
+                    .invokeExact(scratch.allocateFrom(TELEMETRY_OFF), scratch.allocateFrom("1"), MemorySegment.NULL);
+            assert (int) status.address() == 0 : "setenv refused a constant name";
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
         }
     }
 
@@ -64,9 +67,9 @@ public final class OnnxRuntime {
      */
     public static OnnxRuntime of(NativeLibrary.Available library) {
         MemorySegment base = NativeMemory.segment(
-                onnxruntime_h.OrtGetApiBase().address(), OrtApiBase.layout().byteSize());
-        String version = NativeMemory.string(OrtApiBase.GetVersionString.invoke(OrtApiBase.GetVersionString(base)));
-        MemorySegment table = OrtApiBase.GetApi.invoke(OrtApiBase.GetApi(base), onnxruntime_h.GATUN_ORT_API_VERSION());
+                call(find(library)).address(), OrtApiBase.layout().byteSize());
+        String version = NativeMemory.string(call(OrtApiBase.GetVersionString(base)));
+        MemorySegment table = call(OrtApiBase.GetApi(base), onnxruntime_h.GATUN_ORT_API_VERSION());
         if (table.address() == 0) {
             throw new NativeException(
                     NativeCode.VERSION_TOO_OLD,
@@ -77,6 +80,26 @@ public final class OnnxRuntime {
                         table.address(), OrtApi.layout().byteSize())
                 .asReadOnly();
         return new OnnxRuntime(api, version, library.path());
+    }
+
+    private static MemorySegment find(NativeLibrary.Available library) {
+        return library.symbols().find(ENTRY).orElseThrow();
+    }
+
+    private static MemorySegment call(MemorySegment function) {
+        try {
+            return (MemorySegment) WordFunctions.taking(0).invokeExact(function);
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
+    }
+
+    private static MemorySegment call(MemorySegment function, int argument) {
+        try {
+            return (MemorySegment) WordFunctions.taking(1).invokeExact(function, MemorySegment.ofAddress(argument));
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
     }
 
     /** The {@code OrtApi} table, the first argument of the generated accessors. Read-only. */

@@ -292,12 +292,11 @@ public final class Posix {
 
     private static final class ShmOpen {
         static final MethodHandle HANDLE =
-                SystemCall.capturing(posix_h.shm_open$address(), posix_h.shm_open$descriptor());
+                SystemCall.capturing("shm_open", posix_h.C_INT, posix_h.C_POINTER, posix_h.C_INT, posix_h.C_INT);
     }
 
     private static final class ShmUnlink {
-        static final MethodHandle HANDLE =
-                SystemCall.capturing(posix_h.shm_unlink$address(), posix_h.shm_unlink$descriptor());
+        static final MethodHandle HANDLE = SystemCall.capturing("shm_unlink", posix_h.C_INT, posix_h.C_POINTER);
     }
 
     private static final class Open {
@@ -310,12 +309,12 @@ public final class Posix {
 
     private static final class MemfdCreate {
         static final MethodHandle HANDLE =
-                SystemCall.capturing(posix_h.memfd_create$address(), posix_h.memfd_create$descriptor());
+                SystemCall.capturing("memfd_create", posix_h.C_INT, posix_h.C_POINTER, posix_h.C_INT);
     }
 
     private static final class Ftruncate {
         static final MethodHandle HANDLE =
-                SystemCall.capturing(posix_h.ftruncate$address(), posix_h.ftruncate$descriptor());
+                SystemCall.capturing("ftruncate", posix_h.C_INT, posix_h.C_INT, posix_h.C_LONG);
     }
 
     private static final class PosixFallocate {
@@ -323,7 +322,8 @@ public final class Posix {
     }
 
     private static final class Fstat {
-        static final MethodHandle HANDLE = SystemCall.capturing(posix_h.fstat$address(), posix_h.fstat$descriptor());
+        static final MethodHandle HANDLE =
+                SystemCall.capturing("fstat", posix_h.C_INT, posix_h.C_INT, posix_h.C_POINTER);
     }
 
     private static final class Fcntl {
@@ -335,25 +335,34 @@ public final class Posix {
     }
 
     private static final class Close {
-        static final MethodHandle HANDLE = SystemCall.capturing(posix_h.close$address(), posix_h.close$descriptor());
+        static final MethodHandle HANDLE = SystemCall.capturing("close", posix_h.C_INT, posix_h.C_INT);
     }
 
     private static final class Mmap {
-        static final MethodHandle HANDLE = SystemCall.capturing(posix_h.mmap$address(), posix_h.mmap$descriptor());
+        static final MethodHandle HANDLE = SystemCall.capturing(
+                "mmap",
+                posix_h.C_POINTER,
+                posix_h.C_POINTER,
+                posix_h.C_LONG,
+                posix_h.C_INT,
+                posix_h.C_INT,
+                posix_h.C_INT,
+                posix_h.C_LONG);
     }
 
     private static final class Munmap {
-        static final MethodHandle HANDLE = SystemCall.capturing(posix_h.munmap$address(), posix_h.munmap$descriptor());
+        static final MethodHandle HANDLE =
+                SystemCall.capturing("munmap", posix_h.C_INT, posix_h.C_POINTER, posix_h.C_LONG);
     }
 
     private static final class Mprotect {
         static final MethodHandle HANDLE =
-                SystemCall.capturing(posix_h.mprotect$address(), posix_h.mprotect$descriptor());
+                SystemCall.capturing("mprotect", posix_h.C_INT, posix_h.C_POINTER, posix_h.C_LONG, posix_h.C_INT);
     }
 
     private static final class Madvise {
         static final MethodHandle HANDLE =
-                SystemCall.capturing(posix_h.madvise$address(), posix_h.madvise$descriptor());
+                SystemCall.capturing("madvise", posix_h.C_INT, posix_h.C_POINTER, posix_h.C_LONG, posix_h.C_INT);
     }
 
     private static final class PageSize {

@@ -12,9 +12,9 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * Calls of C functions that tell failure by {@code errno}, which jextract does not capture: handles are made from the
- * generated address and descriptor. Linking one takes milliseconds, so it should happen when it is first called. Safe
- * for any thread: each call has its own capture.
+ * Calls of C functions that tell failure by {@code errno}, which jextract does not capture. Linking one takes
+ * milliseconds, so it should happen when it is first called; to ask the generated classes for address and types would
+ * link theirs too. Safe for any thread: each call has its own capture.
  */
 final class SystemCall {
     private static final int FAILED = -1;
@@ -65,10 +65,13 @@ final class SystemCall {
         }
     }
 
-    /** A handle for {@link Call}s to the function at {@code address}. */
+    /** A handle for {@link Call}s to the function of the C library with that name. */
     @SuppressWarnings("restricted")
-    static MethodHandle capturing(MemorySegment address, FunctionDescriptor descriptor) {
-        return LINKER.downcallHandle(address, descriptor, Linker.Option.captureCallState("errno"));
+    static MethodHandle capturing(String function, MemoryLayout result, MemoryLayout... parameters) {
+        return LINKER.downcallHandle(
+                LINKER.defaultLookup().find(function).orElseThrow(),
+                FunctionDescriptor.of(result, parameters),
+                Linker.Option.captureCallState("errno"));
     }
 
     /** The same for a function whose arguments from number {@code firstVariadic} on are variadic. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import gatun.bindings.words.WordFunctions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -16,14 +16,12 @@ import java.util.BitSet;
 /** The core that the calling thread runs on, in Linux. */
 public final class ThreadCore {
     // int sched_getcpu(void)
-    private static final MethodHandle CURRENT =
-            function("sched_getcpu", FunctionDescriptor.of(JAVA_INT), Linker.Option.critical(false));
+    private static final MethodHandle CURRENT = current("sched_getcpu");
     // int sched_getaffinity(pid_t pid, size_t cpusetsize, cpu_set_t *mask)
-    private static final FunctionDescriptor AFFINITY = FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
-    private static final MethodHandle GET_AFFINITY = function("sched_getaffinity", AFFINITY);
-    private static final MethodHandle SET_AFFINITY = function("sched_setaffinity", AFFINITY);
+    private static final MethodHandle GET_AFFINITY = WordFunctions.find("sched_getaffinity", 3);
+    private static final MethodHandle SET_AFFINITY = WordFunctions.find("sched_setaffinity", 3);
     // int sched_yield(void)
-    private static final MethodHandle YIELD = function("sched_yield", FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle YIELD = WordFunctions.find("sched_yield", 0);
 
     /**
      * Bytes of a set of cores, a bit for each; a machine with more has a kernel that refuses, and its threads stay
@@ -36,9 +34,12 @@ public final class ThreadCore {
     private ThreadCore() {}
 
     @SuppressWarnings("restricted")
-    private static MethodHandle function(String name, FunctionDescriptor shape, Linker.Option... options) {
+    private static MethodHandle current(String name) {
         Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().find(name).orElseThrow(), shape, options);
+        return linker.downcallHandle(
+                linker.defaultLookup().find(name).orElseThrow(),
+                FunctionDescriptor.of(JAVA_INT),
+                Linker.Option.critical(false));
     }
 
     /**
@@ -89,7 +90,7 @@ public final class ThreadCore {
      */
     public static void handOver() {
         try {
-            int ignored = (int) YIELD.invokeExact();
+            MemorySegment ignored = (MemorySegment) YIELD.invokeExact();
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }
@@ -108,7 +109,9 @@ public final class ThreadCore {
     /** Lets the thread of that number run on these cores and no others; false where the system refuses. */
     static boolean allow(int thread, MemorySegment cores) {
         try {
-            return (int) SET_AFFINITY.invokeExact(thread, (long) SET_BYTES, cores) == 0;
+            MemorySegment status = (MemorySegment) SET_AFFINITY.invokeExact(
+                    MemorySegment.ofAddress(thread), MemorySegment.ofAddress(SET_BYTES), cores);
+            return (int) status.address() == 0;
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }
@@ -118,7 +121,9 @@ public final class ThreadCore {
     static boolean read(int thread, MemorySegment cores) {
         try {
             // It returns how many bytes it has written, or less than 0.
-            return (int) GET_AFFINITY.invokeExact(thread, (long) SET_BYTES, cores) >= 0;
+            MemorySegment status = (MemorySegment) GET_AFFINITY.invokeExact(
+                    MemorySegment.ofAddress(thread), MemorySegment.ofAddress(SET_BYTES), cores);
+            return (int) status.address() >= 0;
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }

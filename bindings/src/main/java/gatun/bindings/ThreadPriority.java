@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
+import gatun.bindings.words.WordFunctions;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /** The priority that Linux gives a thread beside others. */
@@ -13,16 +11,9 @@ public final class ThreadPriority {
      * {@code int nice(int increment)}: of the calling thread only, in Linux, and of the threads that it makes from then
      * on.
      */
-    private static final MethodHandle NICE = nice();
+    private static final MethodHandle NICE = WordFunctions.find("nice", 1);
 
     private ThreadPriority() {}
-
-    @SuppressWarnings("restricted")
-    private static MethodHandle nice() {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(
-                linker.defaultLookup().find("nice").orElseThrow(), FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    }
 
     /**
      * Lowers the calling platform thread's priority for good: it may not be raised again. A thread that is 10 lower
@@ -33,7 +24,7 @@ public final class ThreadPriority {
     public static void lower(int steps) {
         try {
             // It may return anything, -1 too; a system that refuses leaves the priority as it is.
-            int now = (int) NICE.invokeExact(steps);
+            int now = (int) ((MemorySegment) NICE.invokeExact(MemorySegment.ofAddress(steps))).address();
             assert now >= -20;
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.listener.HelidonServices;
 import gatun.runtime.logging.AccessLog;
 import gatun.server.logging.AccessLogWriter;
 import gatun.server.logging.Log;
@@ -34,6 +35,7 @@ final class Serving {
      */
     int run(ServerSettings settings, LoggingSettings logging, List<String> warnings) {
         StopSignals signals = StopSignals.install();
+        HelidonServices.findNone();
         Log logControl;
         Optional<AccessLogWriter> accessLog;
         try {

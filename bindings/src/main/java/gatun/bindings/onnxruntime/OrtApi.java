@@ -6,6 +6,7 @@ import static gatun.bindings.onnxruntime.onnxruntime_h.C_INT;
 import static gatun.bindings.onnxruntime.onnxruntime_h.C_LONG;
 import static gatun.bindings.onnxruntime.onnxruntime_h.C_POINTER;
 
+import gatun.bindings.words.WordFunctions;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
@@ -17,41 +18,24 @@ import java.util.Arrays;
 /**
  * The function table {@code OrtApi} of ONNX Runtime: one method for each slot that Gatun calls, which takes the
  * table and then what the C function takes. Sizes and counts are 64 bits, enumerations 32.
+ *
+ * <p>Functions with as many parameters share a handle that takes pointers, as {@link WordFunctions} says.
  */
 public final class OrtApi {
-    private static final MethodHandle I_P = function(C_INT, C_POINTER);
-    private static final MethodHandle L_PPPPLPLP = function(C_LONG, C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_LONG,
+    private static final MethodHandle POINTERS_0 = WordFunctions.taking(0);
+    private static final MethodHandle POINTERS_1 = WordFunctions.taking(1);
+    private static final MethodHandle POINTERS_2 = WordFunctions.taking(2);
+    private static final MethodHandle POINTERS_3 = WordFunctions.taking(3);
+    private static final MethodHandle POINTERS_4 = WordFunctions.taking(4);
+    private static final MethodHandle POINTERS_5 = WordFunctions.taking(5);
+    private static final MethodHandle POINTERS_7 = WordFunctions.taking(7);
+    private static final MethodHandle RUN = function(C_LONG, C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_LONG,
             C_POINTER, C_LONG, C_POINTER);
-    private static final MethodHandle P_ = function(C_POINTER);
-    private static final MethodHandle P_IIP = function(C_POINTER, C_INT, C_INT, C_POINTER);
-    private static final MethodHandle P_IPP = function(C_POINTER, C_INT, C_POINTER, C_POINTER);
-    private static final MethodHandle P_IPPP = function(C_POINTER, C_INT, C_POINTER, C_POINTER, C_POINTER);
-    private static final MethodHandle P_P = function(C_POINTER, C_POINTER);
-    private static final MethodHandle P_PI = function(C_POINTER, C_POINTER, C_INT);
-    private static final MethodHandle P_PIIIP = function(C_POINTER, C_POINTER, C_INT, C_INT, C_INT, C_POINTER);
-    private static final MethodHandle P_PLLP = function(C_POINTER, C_POINTER, C_LONG, C_LONG, C_POINTER);
-    private static final MethodHandle P_PLP = function(C_POINTER, C_POINTER, C_LONG, C_POINTER);
-    private static final MethodHandle P_PLPP = function(C_POINTER, C_POINTER, C_LONG, C_POINTER, C_POINTER);
-    private static final MethodHandle P_PP = function(C_POINTER, C_POINTER, C_POINTER);
-    private static final MethodHandle P_PPL = function(C_POINTER, C_POINTER, C_POINTER, C_LONG);
-    private static final MethodHandle P_PPLIP = function(C_POINTER, C_POINTER, C_POINTER, C_LONG, C_INT, C_POINTER);
-    private static final MethodHandle P_PPLPL = function(C_POINTER, C_POINTER, C_POINTER, C_LONG, C_POINTER, C_LONG);
-    private static final MethodHandle P_PPLPLIP = function(C_POINTER, C_POINTER, C_POINTER, C_LONG, C_POINTER, C_LONG,
-            C_INT, C_POINTER);
-    private static final MethodHandle P_PPP = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER);
-    private static final MethodHandle P_PPPL = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_LONG);
-    private static final MethodHandle P_PPPP = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_POINTER);
-    private static final MethodHandle P_PPPPL = function(C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_POINTER, C_LONG);
-    private static final MethodHandle V_P = procedure(C_POINTER);
 
     private OrtApi() {}
 
     private static MethodHandle function(MemoryLayout returned, MemoryLayout... taken) {
         return Linker.nativeLinker().downcallHandle(FunctionDescriptor.of(returned, taken));
-    }
-
-    private static MethodHandle procedure(MemoryLayout... taken) {
-        return Linker.nativeLinker().downcallHandle(FunctionDescriptor.ofVoid(taken));
     }
 
     private static MemorySegment slot(MemorySegment api, long index) {
@@ -145,7 +129,7 @@ public final class OrtApi {
     /** {@code GetErrorCode(const OrtStatus *status)} */
     public static int getErrorCode(MemorySegment api, MemorySegment status) {
         try {
-            return (int) I_P.invokeExact(slot(api, 1), status);
+            return (int) ((MemorySegment) POINTERS_1.invokeExact(slot(api, 1), status)).address();
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -154,7 +138,7 @@ public final class OrtApi {
     /** {@code GetErrorMessage(const OrtStatus *status)} */
     public static MemorySegment getErrorMessage(MemorySegment api, MemorySegment status) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 2), status);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 2), status);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -163,7 +147,7 @@ public final class OrtApi {
     /** {@code CreateEnv(OrtLoggingLevel severity, const char *log_id, OrtEnv **out)} */
     public static MemorySegment createEnv(MemorySegment api, int severity, MemorySegment logId, MemorySegment out) {
         try {
-            return (MemorySegment) P_IPP.invokeExact(slot(api, 3), severity, logId, out);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 3), MemorySegment.ofAddress(severity), logId, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -176,7 +160,7 @@ public final class OrtApi {
     public static MemorySegment createSession(MemorySegment api, MemorySegment env, MemorySegment modelPath,
             MemorySegment options, MemorySegment out) {
         try {
-            return (MemorySegment) P_PPPP.invokeExact(slot(api, 7), env, modelPath, options, out);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 7), env, modelPath, options, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -191,7 +175,7 @@ public final class OrtApi {
             MemorySegment inputNames, MemorySegment inputs, long inputCount, MemorySegment outputNames,
             long outputCount, MemorySegment outputs) {
         try {
-            return (long) L_PPPPLPLP.invokeExact(slot(api, 9), session, runOptions, inputNames, inputs, inputCount,
+            return (long) RUN.invokeExact(slot(api, 9), session, runOptions, inputNames, inputs, inputCount,
                     outputNames, outputCount, outputs);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
@@ -201,7 +185,7 @@ public final class OrtApi {
     /** {@code CreateSessionOptions(OrtSessionOptions **options)} */
     public static MemorySegment createSessionOptions(MemorySegment api, MemorySegment options) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 10), options);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 10), options);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -211,7 +195,7 @@ public final class OrtApi {
     public static MemorySegment setOptimizedModelFilePath(MemorySegment api, MemorySegment options,
             MemorySegment path) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 11), options, path);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 11), options, path);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -220,7 +204,7 @@ public final class OrtApi {
     /** {@code SetSessionExecutionMode(OrtSessionOptions *options, ExecutionMode mode)} */
     public static MemorySegment setSessionExecutionMode(MemorySegment api, MemorySegment options, int mode) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 13), options, mode);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 13), options, MemorySegment.ofAddress(mode));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -229,7 +213,7 @@ public final class OrtApi {
     /** {@code DisableMemPattern(OrtSessionOptions *options)} */
     public static MemorySegment disableMemPattern(MemorySegment api, MemorySegment options) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 17), options);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 17), options);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -238,7 +222,7 @@ public final class OrtApi {
     /** {@code DisableCpuMemArena(OrtSessionOptions *options)} */
     public static MemorySegment disableCpuMemArena(MemorySegment api, MemorySegment options) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 19), options);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 19), options);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -247,7 +231,7 @@ public final class OrtApi {
     /** {@code SetSessionGraphOptimizationLevel(OrtSessionOptions *options, GraphOptimizationLevel level)} */
     public static MemorySegment setSessionGraphOptimizationLevel(MemorySegment api, MemorySegment options, int level) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 23), options, level);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 23), options, MemorySegment.ofAddress(level));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -256,7 +240,7 @@ public final class OrtApi {
     /** {@code SetIntraOpNumThreads(OrtSessionOptions *options, int count)} */
     public static MemorySegment setIntraOpNumThreads(MemorySegment api, MemorySegment options, int count) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 24), options, count);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 24), options, MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -265,7 +249,7 @@ public final class OrtApi {
     /** {@code SetInterOpNumThreads(OrtSessionOptions *options, int count)} */
     public static MemorySegment setInterOpNumThreads(MemorySegment api, MemorySegment options, int count) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 25), options, count);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 25), options, MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -274,7 +258,7 @@ public final class OrtApi {
     /** {@code SessionGetInputCount(const OrtSession *session, size_t *out)} */
     public static MemorySegment sessionGetInputCount(MemorySegment api, MemorySegment session, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 30), session, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 30), session, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -283,7 +267,7 @@ public final class OrtApi {
     /** {@code SessionGetOutputCount(const OrtSession *session, size_t *out)} */
     public static MemorySegment sessionGetOutputCount(MemorySegment api, MemorySegment session, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 31), session, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 31), session, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -293,7 +277,8 @@ public final class OrtApi {
     public static MemorySegment sessionGetInputTypeInfo(MemorySegment api, MemorySegment session, long index,
             MemorySegment typeInfo) {
         try {
-            return (MemorySegment) P_PLP.invokeExact(slot(api, 33), session, index, typeInfo);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 33), session, MemorySegment.ofAddress(index),
+                    typeInfo);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -303,7 +288,8 @@ public final class OrtApi {
     public static MemorySegment sessionGetOutputTypeInfo(MemorySegment api, MemorySegment session, long index,
             MemorySegment typeInfo) {
         try {
-            return (MemorySegment) P_PLP.invokeExact(slot(api, 34), session, index, typeInfo);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 34), session, MemorySegment.ofAddress(index),
+                    typeInfo);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -313,7 +299,8 @@ public final class OrtApi {
     public static MemorySegment sessionGetInputName(MemorySegment api, MemorySegment session, long index,
             MemorySegment allocator, MemorySegment value) {
         try {
-            return (MemorySegment) P_PLPP.invokeExact(slot(api, 36), session, index, allocator, value);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 36), session, MemorySegment.ofAddress(index),
+                    allocator, value);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -323,7 +310,8 @@ public final class OrtApi {
     public static MemorySegment sessionGetOutputName(MemorySegment api, MemorySegment session, long index,
             MemorySegment allocator, MemorySegment value) {
         try {
-            return (MemorySegment) P_PLPP.invokeExact(slot(api, 37), session, index, allocator, value);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 37), session, MemorySegment.ofAddress(index),
+                    allocator, value);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -332,7 +320,7 @@ public final class OrtApi {
     /** {@code CreateRunOptions(OrtRunOptions **out)} */
     public static MemorySegment createRunOptions(MemorySegment api, MemorySegment out) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 39), out);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 39), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -341,7 +329,7 @@ public final class OrtApi {
     /** {@code RunOptionsSetTerminate(OrtRunOptions *options)} */
     public static MemorySegment runOptionsSetTerminate(MemorySegment api, MemorySegment options) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 46), options);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 46), options);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -350,7 +338,7 @@ public final class OrtApi {
     /** {@code RunOptionsUnsetTerminate(OrtRunOptions *options)} */
     public static MemorySegment runOptionsUnsetTerminate(MemorySegment api, MemorySegment options) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 47), options);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 47), options);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -363,7 +351,8 @@ public final class OrtApi {
     public static MemorySegment createTensorAsOrtValue(MemorySegment api, MemorySegment allocator, MemorySegment shape,
             long rank, int type, MemorySegment out) {
         try {
-            return (MemorySegment) P_PPLIP.invokeExact(slot(api, 48), allocator, shape, rank, type, out);
+            return (MemorySegment) POINTERS_5.invokeExact(slot(api, 48), allocator, shape,
+                    MemorySegment.ofAddress(rank), MemorySegment.ofAddress(type), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -376,7 +365,8 @@ public final class OrtApi {
     public static MemorySegment createTensorWithDataAsOrtValue(MemorySegment api, MemorySegment info,
             MemorySegment data, long byteSize, MemorySegment shape, long rank, int type, MemorySegment out) {
         try {
-            return (MemorySegment) P_PPLPLIP.invokeExact(slot(api, 49), info, data, byteSize, shape, rank, type, out);
+            return (MemorySegment) POINTERS_7.invokeExact(slot(api, 49), info, data, MemorySegment.ofAddress(byteSize),
+                    shape, MemorySegment.ofAddress(rank), MemorySegment.ofAddress(type), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -385,7 +375,7 @@ public final class OrtApi {
     /** {@code GetTensorMutableData(OrtValue *value, void **out)} */
     public static MemorySegment getTensorMutableData(MemorySegment api, MemorySegment value, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 51), value, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 51), value, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -394,7 +384,7 @@ public final class OrtApi {
     /** {@code GetStringTensorDataLength(const OrtValue *value, size_t *len)} */
     public static MemorySegment getStringTensorDataLength(MemorySegment api, MemorySegment value, MemorySegment len) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 53), value, len);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 53), value, len);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -407,7 +397,8 @@ public final class OrtApi {
     public static MemorySegment getStringTensorContent(MemorySegment api, MemorySegment value, MemorySegment text,
             long byteSize, MemorySegment offsets, long count) {
         try {
-            return (MemorySegment) P_PPLPL.invokeExact(slot(api, 54), value, text, byteSize, offsets, count);
+            return (MemorySegment) POINTERS_5.invokeExact(slot(api, 54), value, text,
+                    MemorySegment.ofAddress(byteSize), offsets, MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -416,7 +407,7 @@ public final class OrtApi {
     /** {@code CastTypeInfoToTensorInfo(const OrtTypeInfo *type_info, const OrtTensorTypeAndShapeInfo **out)} */
     public static MemorySegment castTypeInfoToTensorInfo(MemorySegment api, MemorySegment typeInfo, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 55), typeInfo, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 55), typeInfo, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -425,7 +416,7 @@ public final class OrtApi {
     /** {@code GetTensorElementType(const OrtTensorTypeAndShapeInfo *info, ONNXTensorElementDataType *out)} */
     public static MemorySegment getTensorElementType(MemorySegment api, MemorySegment info, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 60), info, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 60), info, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -434,7 +425,7 @@ public final class OrtApi {
     /** {@code GetDimensionsCount(const OrtTensorTypeAndShapeInfo *info, size_t *out)} */
     public static MemorySegment getDimensionsCount(MemorySegment api, MemorySegment info, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 61), info, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 61), info, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -444,7 +435,8 @@ public final class OrtApi {
     public static MemorySegment getDimensions(MemorySegment api, MemorySegment info, MemorySegment dimensions,
             long count) {
         try {
-            return (MemorySegment) P_PPL.invokeExact(slot(api, 62), info, dimensions, count);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 62), info, dimensions,
+                    MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -454,7 +446,7 @@ public final class OrtApi {
     public static MemorySegment getSymbolicDimensions(MemorySegment api, MemorySegment info, MemorySegment names,
             long count) {
         try {
-            return (MemorySegment) P_PPL.invokeExact(slot(api, 63), info, names, count);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 63), info, names, MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -463,7 +455,7 @@ public final class OrtApi {
     /** {@code GetTensorTypeAndShape(const OrtValue *value, OrtTensorTypeAndShapeInfo **out)} */
     public static MemorySegment getTensorTypeAndShape(MemorySegment api, MemorySegment value, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 65), value, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 65), value, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -476,7 +468,8 @@ public final class OrtApi {
     public static MemorySegment createMemoryInfo(MemorySegment api, MemorySegment name, int type, int id, int memType,
             MemorySegment out) {
         try {
-            return (MemorySegment) P_PIIIP.invokeExact(slot(api, 68), name, type, id, memType, out);
+            return (MemorySegment) POINTERS_5.invokeExact(slot(api, 68), name, MemorySegment.ofAddress(type),
+                    MemorySegment.ofAddress(id), MemorySegment.ofAddress(memType), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -485,7 +478,8 @@ public final class OrtApi {
     /** {@code CreateCpuMemoryInfo(OrtAllocatorType type, OrtMemType mem_type, OrtMemoryInfo **out)} */
     public static MemorySegment createCpuMemoryInfo(MemorySegment api, int type, int memType, MemorySegment out) {
         try {
-            return (MemorySegment) P_IIP.invokeExact(slot(api, 69), type, memType, out);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 69), MemorySegment.ofAddress(type),
+                    MemorySegment.ofAddress(memType), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -494,7 +488,7 @@ public final class OrtApi {
     /** {@code AllocatorFree(OrtAllocator *allocator, void *p)} */
     public static MemorySegment allocatorFree(MemorySegment api, MemorySegment allocator, MemorySegment p) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 76), allocator, p);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 76), allocator, p);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -503,7 +497,7 @@ public final class OrtApi {
     /** {@code GetAllocatorWithDefaultOptions(OrtAllocator **out)} */
     public static MemorySegment getAllocatorWithDefaultOptions(MemorySegment api, MemorySegment out) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 78), out);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 78), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -512,7 +506,7 @@ public final class OrtApi {
     /** {@code ReleaseEnv(OrtEnv *env)} */
     public static void releaseEnv(MemorySegment api, MemorySegment env) {
         try {
-            V_P.invokeExact(slot(api, 92), env);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 92), env);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -521,7 +515,7 @@ public final class OrtApi {
     /** {@code ReleaseStatus(OrtStatus *status)} */
     public static void releaseStatus(MemorySegment api, MemorySegment status) {
         try {
-            V_P.invokeExact(slot(api, 93), status);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 93), status);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -530,7 +524,7 @@ public final class OrtApi {
     /** {@code ReleaseMemoryInfo(OrtMemoryInfo *memoryInfo)} */
     public static void releaseMemoryInfo(MemorySegment api, MemorySegment memoryInfo) {
         try {
-            V_P.invokeExact(slot(api, 94), memoryInfo);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 94), memoryInfo);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -539,7 +533,7 @@ public final class OrtApi {
     /** {@code ReleaseSession(OrtSession *session)} */
     public static void releaseSession(MemorySegment api, MemorySegment session) {
         try {
-            V_P.invokeExact(slot(api, 95), session);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 95), session);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -548,7 +542,7 @@ public final class OrtApi {
     /** {@code ReleaseValue(OrtValue *value)} */
     public static void releaseValue(MemorySegment api, MemorySegment value) {
         try {
-            V_P.invokeExact(slot(api, 96), value);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 96), value);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -557,7 +551,7 @@ public final class OrtApi {
     /** {@code ReleaseRunOptions(OrtRunOptions *runOptions)} */
     public static void releaseRunOptions(MemorySegment api, MemorySegment runOptions) {
         try {
-            V_P.invokeExact(slot(api, 97), runOptions);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 97), runOptions);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -566,7 +560,7 @@ public final class OrtApi {
     /** {@code ReleaseTypeInfo(OrtTypeInfo *typeInfo)} */
     public static void releaseTypeInfo(MemorySegment api, MemorySegment typeInfo) {
         try {
-            V_P.invokeExact(slot(api, 98), typeInfo);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 98), typeInfo);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -575,7 +569,7 @@ public final class OrtApi {
     /** {@code ReleaseTensorTypeAndShapeInfo(OrtTensorTypeAndShapeInfo *tensorTypeAndShapeInfo)} */
     public static void releaseTensorTypeAndShapeInfo(MemorySegment api, MemorySegment tensorTypeAndShapeInfo) {
         try {
-            V_P.invokeExact(slot(api, 99), tensorTypeAndShapeInfo);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 99), tensorTypeAndShapeInfo);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -584,7 +578,7 @@ public final class OrtApi {
     /** {@code ReleaseSessionOptions(OrtSessionOptions *sessionOptions)} */
     public static void releaseSessionOptions(MemorySegment api, MemorySegment sessionOptions) {
         try {
-            V_P.invokeExact(slot(api, 100), sessionOptions);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 100), sessionOptions);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -597,7 +591,8 @@ public final class OrtApi {
     public static MemorySegment createEnvWithGlobalThreadPools(MemorySegment api, int severity, MemorySegment logId,
             MemorySegment options, MemorySegment out) {
         try {
-            return (MemorySegment) P_IPPP.invokeExact(slot(api, 119), severity, logId, options, out);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 119), MemorySegment.ofAddress(severity), logId,
+                    options, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -606,7 +601,7 @@ public final class OrtApi {
     /** {@code DisablePerSessionThreads(OrtSessionOptions *options)} */
     public static MemorySegment disablePerSessionThreads(MemorySegment api, MemorySegment options) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 120), options);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 120), options);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -615,7 +610,7 @@ public final class OrtApi {
     /** {@code CreateThreadingOptions(OrtThreadingOptions **out)} */
     public static MemorySegment createThreadingOptions(MemorySegment api, MemorySegment out) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 121), out);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 121), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -624,7 +619,7 @@ public final class OrtApi {
     /** {@code ReleaseThreadingOptions(OrtThreadingOptions *threadingOptions)} */
     public static void releaseThreadingOptions(MemorySegment api, MemorySegment threadingOptions) {
         try {
-            V_P.invokeExact(slot(api, 122), threadingOptions);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 122), threadingOptions);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -633,7 +628,7 @@ public final class OrtApi {
     /** {@code GetAvailableProviders(char ***out, int *count)} */
     public static MemorySegment getAvailableProviders(MemorySegment api, MemorySegment out, MemorySegment count) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 125), out, count);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 125), out, count);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -642,7 +637,7 @@ public final class OrtApi {
     /** {@code ReleaseAvailableProviders(char **names, int count)} */
     public static MemorySegment releaseAvailableProviders(MemorySegment api, MemorySegment names, int count) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 126), names, count);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 126), names, MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -652,7 +647,7 @@ public final class OrtApi {
     public static MemorySegment getStringTensorElementLength(MemorySegment api, MemorySegment value, long index,
             MemorySegment out) {
         try {
-            return (MemorySegment) P_PLP.invokeExact(slot(api, 127), value, index, out);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 127), value, MemorySegment.ofAddress(index), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -662,7 +657,8 @@ public final class OrtApi {
     public static MemorySegment getStringTensorElement(MemorySegment api, MemorySegment value, long byteSize,
             long index, MemorySegment text) {
         try {
-            return (MemorySegment) P_PLLP.invokeExact(slot(api, 128), value, byteSize, index, text);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 128), value, MemorySegment.ofAddress(byteSize),
+                    MemorySegment.ofAddress(index), text);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -672,7 +668,7 @@ public final class OrtApi {
     public static MemorySegment addSessionConfigEntry(MemorySegment api, MemorySegment options, MemorySegment key,
             MemorySegment value) {
         try {
-            return (MemorySegment) P_PPP.invokeExact(slot(api, 130), options, key, value);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 130), options, key, value);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -682,7 +678,7 @@ public final class OrtApi {
     public static MemorySegment runWithBinding(MemorySegment api, MemorySegment session, MemorySegment runOptions,
             MemorySegment binding) {
         try {
-            return (MemorySegment) P_PPP.invokeExact(slot(api, 133), session, runOptions, binding);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 133), session, runOptions, binding);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -691,7 +687,7 @@ public final class OrtApi {
     /** {@code CreateIoBinding(OrtSession *session, OrtIoBinding **out)} */
     public static MemorySegment createIoBinding(MemorySegment api, MemorySegment session, MemorySegment out) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 134), session, out);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 134), session, out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -700,7 +696,7 @@ public final class OrtApi {
     /** {@code ReleaseIoBinding(OrtIoBinding *ioBinding)} */
     public static void releaseIoBinding(MemorySegment api, MemorySegment ioBinding) {
         try {
-            V_P.invokeExact(slot(api, 135), ioBinding);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 135), ioBinding);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -710,7 +706,7 @@ public final class OrtApi {
     public static MemorySegment bindInput(MemorySegment api, MemorySegment binding, MemorySegment name,
             MemorySegment value) {
         try {
-            return (MemorySegment) P_PPP.invokeExact(slot(api, 136), binding, name, value);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 136), binding, name, value);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -720,7 +716,7 @@ public final class OrtApi {
     public static MemorySegment bindOutput(MemorySegment api, MemorySegment binding, MemorySegment name,
             MemorySegment value) {
         try {
-            return (MemorySegment) P_PPP.invokeExact(slot(api, 137), binding, name, value);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 137), binding, name, value);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -730,7 +726,7 @@ public final class OrtApi {
     public static MemorySegment bindOutputToDevice(MemorySegment api, MemorySegment binding, MemorySegment name,
             MemorySegment info) {
         try {
-            return (MemorySegment) P_PPP.invokeExact(slot(api, 138), binding, name, info);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 138), binding, name, info);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -743,7 +739,7 @@ public final class OrtApi {
     public static MemorySegment getBoundOutputValues(MemorySegment api, MemorySegment binding, MemorySegment allocator,
             MemorySegment output, MemorySegment outputCount) {
         try {
-            return (MemorySegment) P_PPPP.invokeExact(slot(api, 140), binding, allocator, output, outputCount);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 140), binding, allocator, output, outputCount);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -752,7 +748,7 @@ public final class OrtApi {
     /** {@code ClearBoundInputs(OrtIoBinding *binding)} */
     public static void clearBoundInputs(MemorySegment api, MemorySegment binding) {
         try {
-            V_P.invokeExact(slot(api, 141), binding);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 141), binding);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -761,7 +757,7 @@ public final class OrtApi {
     /** {@code ClearBoundOutputs(OrtIoBinding *binding)} */
     public static void clearBoundOutputs(MemorySegment api, MemorySegment binding) {
         try {
-            V_P.invokeExact(slot(api, 142), binding);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 142), binding);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -770,7 +766,7 @@ public final class OrtApi {
     /** {@code SetGlobalIntraOpNumThreads(OrtThreadingOptions *options, int count)} */
     public static MemorySegment setGlobalIntraOpNumThreads(MemorySegment api, MemorySegment options, int count) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 147), options, count);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 147), options, MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -779,7 +775,7 @@ public final class OrtApi {
     /** {@code SetGlobalInterOpNumThreads(OrtThreadingOptions *options, int count)} */
     public static MemorySegment setGlobalInterOpNumThreads(MemorySegment api, MemorySegment options, int count) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 148), options, count);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 148), options, MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -788,7 +784,7 @@ public final class OrtApi {
     /** {@code SetGlobalSpinControl(OrtThreadingOptions *options, int spin)} */
     public static MemorySegment setGlobalSpinControl(MemorySegment api, MemorySegment options, int spin) {
         try {
-            return (MemorySegment) P_PI.invokeExact(slot(api, 149), options, spin);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 149), options, MemorySegment.ofAddress(spin));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -798,7 +794,7 @@ public final class OrtApi {
     public static MemorySegment addRunConfigEntry(MemorySegment api, MemorySegment options, MemorySegment key,
             MemorySegment value) {
         try {
-            return (MemorySegment) P_PPP.invokeExact(slot(api, 165), options, key, value);
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 165), options, key, value);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -808,7 +804,7 @@ public final class OrtApi {
     public static MemorySegment sessionOptionsSetCustomCreateThreadFn(MemorySegment api, MemorySegment options,
             MemorySegment create) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 196), options, create);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 196), options, create);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -818,7 +814,7 @@ public final class OrtApi {
     public static MemorySegment sessionOptionsSetCustomJoinThreadFn(MemorySegment api, MemorySegment options,
             MemorySegment join) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 198), options, join);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 198), options, join);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -831,7 +827,7 @@ public final class OrtApi {
     public static MemorySegment sessionOptionsAppendExecutionProvider_CUDA_V2(MemorySegment api, MemorySegment options,
             MemorySegment cuda) {
         try {
-            return (MemorySegment) P_PP.invokeExact(slot(api, 204), options, cuda);
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 204), options, cuda);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -840,7 +836,7 @@ public final class OrtApi {
     /** {@code CreateCUDAProviderOptions(OrtCUDAProviderOptionsV2 **out)} */
     public static MemorySegment createCUDAProviderOptions(MemorySegment api, MemorySegment out) {
         try {
-            return (MemorySegment) P_P.invokeExact(slot(api, 205), out);
+            return (MemorySegment) POINTERS_1.invokeExact(slot(api, 205), out);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -853,7 +849,8 @@ public final class OrtApi {
     public static MemorySegment updateCUDAProviderOptions(MemorySegment api, MemorySegment cuda, MemorySegment keys,
             MemorySegment values, long count) {
         try {
-            return (MemorySegment) P_PPPL.invokeExact(slot(api, 206), cuda, keys, values, count);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 206), cuda, keys, values,
+                    MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -862,7 +859,7 @@ public final class OrtApi {
     /** {@code ReleaseCUDAProviderOptions(OrtCUDAProviderOptionsV2 *cuda)} */
     public static void releaseCUDAProviderOptions(MemorySegment api, MemorySegment cuda) {
         try {
-            V_P.invokeExact(slot(api, 208), cuda);
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 208), cuda);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -875,7 +872,8 @@ public final class OrtApi {
     public static MemorySegment sessionOptionsAppendExecutionProvider(MemorySegment api, MemorySegment options,
             MemorySegment name, MemorySegment keys, MemorySegment values, long count) {
         try {
-            return (MemorySegment) P_PPPPL.invokeExact(slot(api, 216), options, name, keys, values, count);
+            return (MemorySegment) POINTERS_5.invokeExact(slot(api, 216), options, name, keys, values,
+                    MemorySegment.ofAddress(count));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -885,7 +883,8 @@ public final class OrtApi {
     public static MemorySegment getResizedStringTensorElementBuffer(MemorySegment api, MemorySegment value, long index,
             long byteSize, MemorySegment buffer) {
         try {
-            return (MemorySegment) P_PLLP.invokeExact(slot(api, 252), value, index, byteSize, buffer);
+            return (MemorySegment) POINTERS_4.invokeExact(slot(api, 252), value, MemorySegment.ofAddress(index),
+                    MemorySegment.ofAddress(byteSize), buffer);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }
@@ -894,7 +893,7 @@ public final class OrtApi {
     /** {@code GetBuildInfoString(void)} */
     public static MemorySegment getBuildInfoString(MemorySegment api) {
         try {
-            return (MemorySegment) P_.invokeExact(slot(api, 254));
+            return (MemorySegment) POINTERS_0.invokeExact(slot(api, 254));
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }

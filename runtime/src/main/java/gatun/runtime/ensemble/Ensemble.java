@@ -12,6 +12,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.cache.ModelFingerprint;
+import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ComposedResponse;
@@ -28,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -322,10 +324,10 @@ public final class Ensemble implements ServedModel {
 
     @Override
     public boolean close(Duration grace) {
-        ModelUnloadEvent event = ModelUnloadEvent.start(name(), versionText());
+        @Nullable ModelUnloadEvent event = FlightRecording.unload(name(), versionText());
         boolean ended = running.close(grace);
         if (ended && closed.compareAndSet(false, true)) {
-            event.commit();
+            FlightRecording.unloaded(event);
         }
         return ended;
     }

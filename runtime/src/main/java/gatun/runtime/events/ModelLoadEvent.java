@@ -40,21 +40,21 @@ public final class ModelLoadEvent extends Event {
     }
 
     /** A load that begins now. */
-    public static ModelLoadEvent start(String model, String version) {
+    static ModelLoadEvent start(String model, String version) {
         ModelLoadEvent event = new ModelLoadEvent(model, version);
         event.begin();
         return event;
     }
 
     /** The version is loaded. */
-    public void succeed(String backendName) {
+    void succeed(String backendName) {
         backend = backendName;
         loaded = true;
         commit();
     }
 
     /** The version cannot be loaded. */
-    public void fail(String backendName, String why) {
+    void fail(String backendName, String why) {
         backend = backendName;
         reason = EventText.cut(why);
         commit();

@@ -28,7 +28,7 @@ public final class ModelUnloadEvent extends Event {
     }
 
     /** An unload that begins now; committed when its memory has been given back. */
-    public static ModelUnloadEvent start(String model, String version) {
+    static ModelUnloadEvent start(String model, String version) {
         ModelUnloadEvent event = new ModelUnloadEvent(model, version);
         event.begin();
         return event;

@@ -93,12 +93,12 @@ public final class RequestEvent extends Event {
     private RequestEvent() {}
 
     /** Whether a recording wants such events now. Costs next to nothing where none does. */
-    public static boolean isWanted() {
+    static boolean isWanted() {
         return PROBE.isEnabled();
     }
 
     /** An event of a request that begins now; null where no recording wants it. */
-    public static @Nullable RequestEvent start() {
+    static @Nullable RequestEvent start() {
         if (!isWanted()) {
             return null;
         }

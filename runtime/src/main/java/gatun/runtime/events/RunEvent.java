@@ -61,7 +61,7 @@ public final class RunEvent extends Event {
     private RunEvent() {}
 
     /** An event of a run that begins now; null where no recording wants it. */
-    public static @Nullable RunEvent start() {
+    static @Nullable RunEvent start() {
         if (!PROBE.isEnabled()) {
             return null;
         }

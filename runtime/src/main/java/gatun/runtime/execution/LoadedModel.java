@@ -10,6 +10,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.ModelConfiguration;
+import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.FailureReason;
@@ -290,7 +291,7 @@ public final class LoadedModel implements ServedModel {
     @Override
     public boolean close(Duration grace) {
         closing = true;
-        ModelUnloadEvent event = ModelUnloadEvent.start(name(), versionText);
+        @Nullable ModelUnloadEvent event = FlightRecording.unload(name(), versionText);
         boolean ended = scheduler.close(grace);
         if (ended && backendClosed.compareAndSet(false, true)) {
             try {
@@ -299,7 +300,7 @@ public final class LoadedModel implements ServedModel {
                 // One backend's fault is not to keep others from being closed.
                 LOG.error("Model '{}' could not be closed in order", config.getName(), e);
             }
-            event.commit();
+            FlightRecording.unloaded(event);
         }
         return ended;
     }

@@ -5,6 +5,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.LoadProgress;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.RunEvent;
 import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.statistics.FailureReason;
@@ -148,7 +149,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
             tickets.forEach(ticket -> failures.giveUp(ticket, null));
             return 0;
         }
-        RunEvent event = RunEvent.start();
+        RunEvent event = FlightRecording.run();
         Run times;
         long nanos;
         if (single) {

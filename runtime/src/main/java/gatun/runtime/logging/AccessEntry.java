@@ -4,6 +4,7 @@ package gatun.runtime.logging;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.RequestEvent;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceParent;
@@ -77,7 +78,7 @@ public final class AccessEntry {
 
     private void start() {
         beganNanos = System.nanoTime();
-        event = RequestEvent.start();
+        event = FlightRecording.request();
     }
 
     /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.logging;
 
-import gatun.runtime.events.RequestEvent;
+import gatun.runtime.events.FlightRecording;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,7 @@ public final class RecordedLog implements AccessLog {
 
     @Override
     public boolean isOn() {
-        return watch != null || lines.isOn() || RequestEvent.isWanted();
+        return watch != null || lines.isOn() || FlightRecording.wantsRequests();
     }
 
     @Override

@@ -13,6 +13,7 @@ import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
+import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelLoadEvent;
 import gatun.runtime.execution.ExecutionResources;
 import gatun.runtime.execution.LoadWatch;
@@ -41,6 +42,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,7 +111,7 @@ final class ModelLoader {
         String engine = VersionEntry.engine(source.config());
         if (source.versions().isEmpty()) {
             GatunException failure = withoutVersions(source);
-            ModelLoadEvent.start(name, "").fail(engine, failure.getMessage());
+            FlightRecording.notLoaded(FlightRecording.load(name, ""), engine, failure.getMessage());
             return List.of(Result.failed(name, "", engine, failure, Duration.ZERO));
         }
         try {
@@ -128,7 +130,7 @@ final class ModelLoader {
     }
 
     private static Result refused(String name, String version, String engine, GatunException failure, Duration took) {
-        ModelLoadEvent.start(name, version).fail(engine, failure.getMessage());
+        FlightRecording.notLoaded(FlightRecording.load(name, version), engine, failure.getMessage());
         return Result.failed(name, version, engine, failure, took);
     }
 
@@ -225,7 +227,7 @@ final class ModelLoader {
 
     private Result load(ModelSource source, long version, ModelEntry entry) {
         long startedNanos = System.nanoTime();
-        ModelLoadEvent event = ModelLoadEvent.start(source.name(), Long.toString(version));
+        @Nullable ModelLoadEvent event = FlightRecording.load(source.name(), Long.toString(version));
         String engine = VersionEntry.engine(source.config());
         try {
             requireReadable(source.directory(), version);
@@ -247,12 +249,12 @@ final class ModelLoader {
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
             if (memory.isEmpty() || config.hasEnsembleScheduling()) {
-                event.succeed(engine);
+                FlightRecording.loaded(event, engine);
             }
             return Result.ready(loaded, loadTime, memory.isEmpty());
         } catch (RuntimeException | Error e) {
             GatunException failure = failure(source.name(), e);
-            event.fail(engine, failure.getMessage());
+            FlightRecording.notLoaded(event, engine, failure.getMessage());
             return Result.failed(source.name(), Long.toString(version), engine, failure, since(startedNanos));
         }
     }
@@ -287,14 +289,14 @@ final class ModelLoader {
     private static Function<ModelCounters, LoadedModel> told(
             Function<ModelCounters, LoadedModel> opening, ModelConfig config, long version) {
         return counters -> {
-            ModelLoadEvent event = ModelLoadEvent.start(config.getName(), Long.toString(version));
+            @Nullable ModelLoadEvent event = FlightRecording.load(config.getName(), Long.toString(version));
             String engine = VersionEntry.engine(config);
             try {
                 LoadedModel loaded = opening.apply(counters);
-                event.succeed(engine);
+                FlightRecording.loaded(event, engine);
                 return loaded;
             } catch (RuntimeException | Error e) {
-                event.fail(engine, String.valueOf(e.getMessage()));
+                FlightRecording.notLoaded(event, engine, String.valueOf(e.getMessage()));
                 throw e;
             }
         };

@@ -1,0 +1,5 @@
+/** C functions whose parameters and results are words: pointers and integers. */
+@NullMarked
+package gatun.bindings.words;
+
+import org.jspecify.annotations.NullMarked;
