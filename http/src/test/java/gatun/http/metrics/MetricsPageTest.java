@@ -14,10 +14,6 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +40,7 @@ class MetricsPageTest {
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            String page = text(
+            String page = PageText.of(
                     new MetricsPage(
                             server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
                     "");
@@ -86,7 +82,7 @@ class MetricsPageTest {
                 Optional.of(new CacheStatistics(4, 8_000, 6, 9_000)));
         try (CountedServer server = new CountedServer(DIGITS, cached)) {
             OpenConnections open = new OpenConnections(ConnectionLimits.STANDARD);
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of, open), "")
+            assertThat(PageText.of(new MetricsPage(server, ShownMetrics.STANDARD, List::of, open), "")
                             .lines()
                             .filter(line -> line.startsWith("nv_cache_")))
                     .containsExactly(
@@ -94,7 +90,7 @@ class MetricsPageTest {
                             "nv_cache_num_misses_per_model{model=\"cached\",version=\"1\"} 6",
                             "nv_cache_hit_duration_per_model{model=\"cached\",version=\"1\"} 8",
                             "nv_cache_miss_duration_per_model{model=\"cached\",version=\"1\"} 9");
-            assertThat(text(new MetricsPage(server, EVERYTHING, List::of, open), ""))
+            assertThat(PageText.of(new MetricsPage(server, EVERYTHING, List::of, open), ""))
                     .doesNotContain("nv_cache_num");
         }
     }
@@ -107,7 +103,7 @@ class MetricsPageTest {
 
             assertThat(page.contentType("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
                     .startsWith("application/openmetrics-text");
-            assertThat(text(page, "application/openmetrics-text"))
+            assertThat(PageText.of(page, "application/openmetrics-text"))
                     .contains("# TYPE nv_inference_count counter")
                     .endsWith("# EOF\n");
             assertThat(page.contentType("text/plain")).startsWith("text/plain; version=0.0.4");
@@ -120,7 +116,7 @@ class MetricsPageTest {
             MetricsPage page = new MetricsPage(
                     server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD));
             for (String accept : List.of("", "application/openmetrics-text")) {
-                String text = text(page, accept);
+                String text = PageText.of(page, accept);
                 assertThat(text)
                         .contains("# TYPE process_open_fds gauge", "# TYPE jvm_gc_collection_seconds summary")
                         .containsPattern("(?m)^# TYPE process_cpu_seconds(_total)? counter$");
@@ -155,7 +151,7 @@ class MetricsPageTest {
     @Test
     void shouldRenderAServerWithoutModels() {
         try (CountedServer server = new CountedServer()) {
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
@@ -196,7 +192,7 @@ class MetricsPageTest {
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
         ModelLatencies plain = new ModelLatencies("plain", "1", false, digits.byOrigin(), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits, plain)) {
-            String page = text(
+            String page = PageText.of(
                     new MetricsPage(server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)), "");
 
             assertThat(page.lines())
@@ -239,7 +235,7 @@ class MetricsPageTest {
         ModelLatencies digits =
                 new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
@@ -253,7 +249,7 @@ class MetricsPageTest {
     @Test
     void shouldGiveCountersTheirTypeAndTheNameThatTritonGivesThem() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(
+            assertThat(PageText.of(
                                     new MetricsPage(
                                             server,
                                             ShownMetrics.STANDARD,
@@ -272,7 +268,7 @@ class MetricsPageTest {
     @Test
     void shouldTellOfTheMachineUnlessThatIsSwitchedOff() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
@@ -282,22 +278,12 @@ class MetricsPageTest {
                     .containsPattern("\nnv_cpu_utilization [01]")
                     .containsPattern("\nnv_cpu_memory_total_bytes [1-9]")
                     .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
                     .doesNotContain("nv_cpu");
         }
-    }
-
-    private static String text(MetricsPage page, String accept) {
-        ByteArrayOutputStream text = new ByteArrayOutputStream();
-        try {
-            page.write(accept, text);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return text.toString(StandardCharsets.UTF_8);
     }
 
     @Test
@@ -319,7 +305,7 @@ class MetricsPageTest {
                 OptionalDouble.empty(),
                 OptionalDouble.empty());
         try (CountedServer server = new CountedServer()) {
-            String page = text(
+            String page = PageText.of(
                     new MetricsPage(
                             server,
                             ShownMetrics.STANDARD,
@@ -338,7 +324,7 @@ class MetricsPageTest {
                             "nv_energy_consumption{gpu_uuid=\"GPU-1\"} 1.25");
             assertThat(page.lines())
                     .contains("# TYPE nv_gpu_utilization gauge", "# TYPE nv_energy_consumption counter");
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
