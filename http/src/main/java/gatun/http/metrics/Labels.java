@@ -35,6 +35,16 @@ final class Labels implements Comparable<Labels> {
         return new Labels(new String[] {name}, new String[] {value});
     }
 
+    /**
+     * Some labels. Takes both arrays over; those of equal names had best share them.
+     *
+     * @param names ascending
+     * @param values as many
+     */
+    static Labels of(String[] names, String... values) {
+        return new Labels(names, values);
+    }
+
     /** Some labels: values by name. */
     static Labels of(Map<String, String> labels) {
         Map<String, String> sorted = new TreeMap<>(labels);

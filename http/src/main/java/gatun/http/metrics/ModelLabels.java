@@ -17,6 +17,9 @@ final class ModelLabels {
     /** The characters that must not stand in the name of a label. */
     private static final Pattern FOREIGN = Pattern.compile("[^a-zA-Z0-9_]");
 
+    /** The labels that every version has; most have no other. */
+    private static final String[] PLAIN = {"model", "version"};
+
     private final InferenceServer server;
 
     ModelLabels(InferenceServer server) {
@@ -25,18 +28,19 @@ final class ModelLabels {
 
     /** The labels of a version that is ready, or was a moment ago: then without its tags. */
     Labels of(ModelIdentifier model, String version) {
+        Map<String, String> tags = tags(model, version);
+        if (tags.isEmpty() && model.namespace().isEmpty()) {
+            return Labels.of(PLAIN, model.name(), version);
+        }
         Map<String, String> labels = new TreeMap<>();
         labels.put("model", model.name());
         labels.put("version", version);
         if (!model.namespace().isEmpty()) {
             labels.put("namespace", model.namespace());
         }
-        Map<String, String> tags = tags(model, version);
-        if (!tags.isEmpty()) {
-            // In the order of their names, so that of two tags which differ in foreign characters only, it is always
-            // the same one that is shown.
-            new TreeMap<>(tags).forEach((tag, value) -> labels.putIfAbsent(label(tag), value));
-        }
+        // In the order of their names, so that of two tags which differ in foreign characters only, it is always the
+        // same one that is shown.
+        new TreeMap<>(tags).forEach((tag, value) -> labels.putIfAbsent(label(tag), value));
         return Labels.of(labels);
     }
 

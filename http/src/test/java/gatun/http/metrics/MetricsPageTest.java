@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class MetricsPageTest {
@@ -67,6 +68,41 @@ class MetricsPageTest {
                             "nv_pinned_memory_pool_used_bytes 0",
                             "gatun_backend_live_values{backend=\"onnxruntime\"} 12");
             assertThat(page).doesNotContain("nv_cache_");
+        }
+    }
+
+    /** As Prometheus' libraries do: by the values of the labels, in the order of the labels' names. */
+    @Test
+    void shouldOrderLinesByTheirLabels() {
+        ModelStatistics[] versions = Stream.of("m2 9", "m2 10", "m10 1", "m1 1")
+                .map(version -> version.split(" ", -1))
+                .map(version -> new ModelStatistics(
+                        version[0], version[1], DIGITS.totals(), List.of(), List.of(), List.of(), Optional.empty()))
+                .toArray(ModelStatistics[]::new);
+        try (CountedServer server = new CountedServer(versions)) {
+            String page = PageText.of(
+                    new MetricsPage(
+                            server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                    "");
+
+            assertThat(page.lines().filter(line -> line.startsWith("nv_inference_count")))
+                    .containsExactly(
+                            "nv_inference_count{model=\"m1\",version=\"1\"} 25",
+                            "nv_inference_count{model=\"m10\",version=\"1\"} 25",
+                            "nv_inference_count{model=\"m2\",version=\"10\"} 25",
+                            "nv_inference_count{model=\"m2\",version=\"9\"} 25");
+            assertThat(page.lines()
+                            .filter(line -> line.startsWith("nv_inference_request_failure{model=\"m2\""))
+                            .map(line -> line.replaceAll(".*reason=\"(.*)\",version=\"(.*)\"} \\d", "$1 $2")))
+                    .containsExactly(
+                            "BACKEND 10",
+                            "BACKEND 9",
+                            "CANCELED 10",
+                            "CANCELED 9",
+                            "OTHER 10",
+                            "OTHER 9",
+                            "REJECTED 10",
+                            "REJECTED 9");
         }
     }
 
