@@ -68,11 +68,6 @@ final class Labels implements Comparable<Labels> {
         return after;
     }
 
-    /** Whether there is a label of that name. */
-    boolean has(String name) {
-        return Arrays.binarySearch(names, name) >= 0;
-    }
-
     /** What stands between the braces, in UTF-8: name and quoted value of each label, with commas between them. */
     byte[] text() {
         return text;
