@@ -11,8 +11,6 @@ module gatun.http {
     requires io.helidon.common.socket;
     requires io.helidon.common.task;
     requires transitive io.helidon.http;
-    requires io.prometheus.metrics.model;
-    requires io.prometheus.writer.text;
     // The metrics of the process and of the virtual machine.
     requires java.management;
     requires jdk.management;

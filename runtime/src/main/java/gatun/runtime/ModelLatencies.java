@@ -4,6 +4,7 @@ package gatun.runtime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * How long the answered requests of a model version took since it was loaded.
@@ -58,5 +59,10 @@ public record ModelLatencies(
     /** The latencies of all requests, wherever they came from. */
     public StageLatencies total() {
         return byOrigin.values().stream().reduce(StageLatencies.NONE, StageLatencies::plus);
+    }
+
+    /** The latencies of one stage of all requests, wherever they came from. */
+    public Latencies total(Function<StageLatencies, Latencies> stage) {
+        return byOrigin.values().stream().map(stage).reduce(Latencies.NONE, Latencies::plus);
     }
 }

@@ -134,6 +134,10 @@ public record ModelStatistics(
 
     /** Runs of the engine. */
     public long executionCount() {
-        return batches.stream().mapToLong(BatchStatistics::executionCount).sum();
+        long sum = 0;
+        for (BatchStatistics batch : batches) {
+            sum += batch.executionCount();
+        }
+        return sum;
     }
 }

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.metrics;
 
-import gatun.http.metrics.MetricsPage.Point;
 import gatun.listener.ClientError;
-import gatun.listener.ClientErrors;
 import gatun.listener.ConnectionRefusal;
 import gatun.listener.OpenConnections;
 import gatun.listener.WireProtocol;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,39 +13,43 @@ import java.util.Locale;
 final class ConnectionFamilies {
     private ConnectionFamilies() {}
 
-    /** The connections that are open, by protocol. */
-    static GaugeSnapshot open(OpenConnections open) {
-        GaugeSnapshot.Builder gauge = GaugeSnapshot.builder()
-                .name("gatun_connections")
-                .help("Number of connections that clients have open, those to the metrics' port not counted");
-        for (WireProtocol protocol : WireProtocol.values()) {
-            gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                    .labels(Labels.of("protocol", protocol.label()))
-                    .value((double) open.open(protocol))
-                    .build());
-        }
-        return gauge.build();
-    }
-
-    /** The connections that ended because of their clients, by protocol and by the client's fault. */
-    static List<Point> errors(ClientErrors errors) {
-        List<Point> points = new ArrayList<>();
-        for (WireProtocol protocol : WireProtocol.values()) {
+    /**
+     * Writes the connections that are open, by protocol; those that were refused, by the limit that was reached; and
+     * those that ended because of their clients, by protocol and by the client's fault.
+     */
+    static void write(OpenConnections connections, PageWriter page) {
+        List<WireProtocol> protocols = List.of(WireProtocol.values());
+        page.add(
+                Measure.gauge(
+                        "gatun_connections",
+                        "Number of connections that clients have open, those to the metrics' port not counted",
+                        connections::open),
+                Rows.of(protocols, ConnectionFamilies::labels));
+        page.add(
+                Measure.counter(
+                        "gatun_connections_refused",
+                        "Number of connections that were refused because there were too many",
+                        connections::refused),
+                Rows.of(
+                        List.of(ConnectionRefusal.values()),
+                        refusal -> Labels.of("limit", refusal.name().toLowerCase(Locale.ROOT))));
+        List<Rows.Row<Long>> errors = new ArrayList<>();
+        for (WireProtocol protocol : protocols) {
             for (ClientError error : ClientError.values()) {
-                points.add(new Point(Labels.of("protocol", protocol.label(), "cause", error.label()), (double)
-                        errors.count(protocol, error)));
+                errors.add(new Rows.Row<>(
+                        labels(protocol).with("cause", error.label()),
+                        connections.errors().count(protocol, error)));
             }
         }
-        return points;
+        page.add(
+                Measure.counter(
+                        "gatun_client_errors",
+                        "Number of connections that ended because of what their clients did",
+                        Long::doubleValue),
+                Rows.of(errors));
     }
 
-    /** The connections that were refused, by the limit that was reached. */
-    static List<Point> refused(OpenConnections open) {
-        List<Point> points = new ArrayList<>();
-        for (ConnectionRefusal refusal : ConnectionRefusal.values()) {
-            points.add(new Point(
-                    Labels.of("limit", refusal.name().toLowerCase(Locale.ROOT)), (double) open.refused(refusal)));
-        }
-        return points;
+    private static Labels labels(WireProtocol protocol) {
+        return Labels.of("protocol", protocol.label());
     }
 }

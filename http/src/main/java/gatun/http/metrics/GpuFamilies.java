@@ -1,60 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.metrics;
 
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 
 /** The families of GPUs; each is on the page only when a GPU reports its value. */
 final class GpuFamilies {
-    private static final String LABEL = "gpu_uuid";
+    private record Reading(Family family, Function<GpuUse, OptionalDouble> value) {}
 
-    private record Family(String name, String help, Function<GpuUse, OptionalDouble> value) {}
-
-    private static final List<Family> GAUGES = List.of(
-            new Family("nv_gpu_utilization", "GPU utilization rate [0.0 - 1.0)", GpuUse::utilization),
-            new Family("nv_gpu_memory_total_bytes", "GPU total memory, in bytes", GpuUse::memoryBytes),
-            new Family("nv_gpu_memory_used_bytes", "GPU used memory, in bytes", GpuUse::usedBytes),
-            new Family("nv_gpu_power_usage", "GPU power usage in watts", GpuUse::powerWatts),
-            new Family("nv_gpu_power_limit", "GPU power management limit in watts", GpuUse::powerLimitWatts));
+    private static final List<Reading> READINGS = List.of(
+            gauge("nv_gpu_utilization", "GPU utilization rate [0.0 - 1.0)", GpuUse::utilization),
+            gauge("nv_gpu_memory_total_bytes", "GPU total memory, in bytes", GpuUse::memoryBytes),
+            gauge("nv_gpu_memory_used_bytes", "GPU used memory, in bytes", GpuUse::usedBytes),
+            gauge("nv_gpu_power_usage", "GPU power usage in watts", GpuUse::powerWatts),
+            gauge("nv_gpu_power_limit", "GPU power management limit in watts", GpuUse::powerLimitWatts),
+            new Reading(
+                    Family.counter(
+                            "nv_energy_consumption", "GPU energy consumption in joules since the server was started"),
+                    GpuUse::energyJoules));
 
     private GpuFamilies() {}
 
-    /** The gauges about {@code gpus}. */
-    static List<MetricSnapshot> gauges(List<GpuUse> gpus) {
-        List<MetricSnapshot> families = new ArrayList<>();
-        for (Family family : GAUGES) {
-            GaugeSnapshot.Builder gauge =
-                    GaugeSnapshot.builder().name(family.name()).help(family.help());
-            List<MetricsPage.Point> points = points(gpus, family.value());
-            for (MetricsPage.Point point : points) {
-                gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                        .labels(point.labels())
-                        .value(point.value())
-                        .build());
-            }
-            if (!points.isEmpty()) {
-                families.add(gauge.build());
-            }
-        }
-        return families;
+    private static Reading gauge(String name, String help, Function<GpuUse, OptionalDouble> value) {
+        return new Reading(Family.gauge(name, help), value);
     }
 
-    /** The energy that {@code gpus} have used. */
-    static List<MetricsPage.Point> energy(List<GpuUse> gpus) {
-        return points(gpus, GpuUse::energyJoules);
-    }
-
-    private static List<MetricsPage.Point> points(List<GpuUse> gpus, Function<GpuUse, OptionalDouble> value) {
-        List<MetricsPage.Point> points = new ArrayList<>();
-        for (GpuUse gpu : gpus) {
-            value.apply(gpu)
-                    .ifPresent(number -> points.add(new MetricsPage.Point(Labels.of(LABEL, gpu.uuid()), number)));
+    static void write(List<GpuUse> gpus, PageWriter page) {
+        Rows<GpuUse> rows = Rows.of(gpus, gpu -> Labels.of("gpu_uuid", gpu.uuid()));
+        for (Reading reading : READINGS) {
+            page.begin(reading.family());
+            for (Rows.Row<GpuUse> row : rows) {
+                reading.value().apply(row.subject()).ifPresent(value -> page.value(row.labels(), value));
+            }
         }
-        return points;
     }
 }

@@ -4,28 +4,28 @@ package gatun.http.metrics;
 import gatun.runtime.CacheLatencies;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
-import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
-import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
-import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
-import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
-import io.prometheus.metrics.model.snapshots.Quantile;
-import io.prometheus.metrics.model.snapshots.Quantiles;
-import io.prometheus.metrics.model.snapshots.SummarySnapshot;
-import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** The latencies of models as summaries and histograms, for the metrics page. Immutable. */
 final class LatencyFamilies {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_MILLI = 1e6;
-    private static final String FIRST_RESPONSE = "nv_inference_first_response_histogram_ms";
+
+    private static final Family BY_ORIGIN = histogram(
+            "gatun_inference_stage_duration_us",
+            "Duration of each stage of an inference in microseconds, by protocol and transport");
+    private static final Family FIRST_RESPONSE = histogram(
+            "nv_inference_first_response_histogram_ms", "Duration from request to first response in milliseconds");
+    private static final Family CACHE_HIT = summary(
+            "nv_cache_hit_summary_per_model",
+            "Quantiles of the duration of response cache hits in microseconds, since the model was loaded");
+    private static final Family CACHE_MISS = summary(
+            "nv_cache_miss_summary_per_model",
+            "Quantiles of the duration of response cache misses in microseconds, since the model was loaded");
 
     /** Triton's bounds where the configuration names none, in milliseconds. */
     private static final List<Double> FIRST_RESPONSE_BOUNDS = List.of(100.0, 500.0, 2000.0, 5000.0);
@@ -34,8 +34,21 @@ final class LatencyFamilies {
     private static final List<Double> DURATION_BOUNDS =
             List.of(50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7);
 
-    /** A stage of a request: its name in the names of metrics, its meaning, and its latencies. */
-    private record Stage(String name, String meaning, Function<StageLatencies, Latencies> latencies) {}
+    /** A stage of a request: its name where that is a label, its latencies, and its families. */
+    private record Stage(String name, Function<StageLatencies, Latencies> latencies, Family summary, Family histogram) {
+        Stage(String name, String meaning, Function<StageLatencies, Latencies> latencies) {
+            this(
+                    name,
+                    latencies,
+                    LatencyFamilies.summary(
+                            "nv_inference_" + name + "_summary_us",
+                            "Quantiles of inference " + meaning
+                                    + " duration in microseconds, since the model was loaded"),
+                    LatencyFamilies.histogram(
+                            "nv_inference_" + name + "_duration_histogram_us",
+                            "Inference " + meaning + " duration in microseconds"));
+        }
+    }
 
     private static final Stage REQUEST = new Stage("request", "request handling", StageLatencies::request);
 
@@ -47,11 +60,17 @@ final class LatencyFamilies {
             new Stage("compute_output", "compute output", StageLatencies::computeOutput));
 
     private final LatencyMetrics wanted;
-    private final ModelLabels labels;
 
-    LatencyFamilies(LatencyMetrics wanted, ModelLabels labels) {
+    LatencyFamilies(LatencyMetrics wanted) {
         this.wanted = wanted;
-        this.labels = labels;
+    }
+
+    private static Family summary(String name, String help) {
+        return new Family(name, Family.Kind.SUMMARY, help);
+    }
+
+    private static Family histogram(String name, String help) {
+        return new Family(name, Family.Kind.HISTOGRAM, help);
     }
 
     /** Whether latencies are shown as counters too. */
@@ -65,161 +84,122 @@ final class LatencyFamilies {
     }
 
     /** Writes the families that are wanted. */
-    void writeTo(FamilyWriter families, List<ModelLatencies> models) throws IOException {
+    void write(Rows<ModelLatencies> models, PageWriter page) {
         if (wanted.summaries()) {
-            List<ModelLatencies> cached =
-                    models.stream().filter(model -> model.cache().isPresent()).toList();
+            // Of cached models, Triton's requests are summaries of those that missed the cache only, and are not shown.
+            Rows<ModelLatencies> uncached = models.where(model -> model.cache().isEmpty());
             for (Stage stage : STAGES) {
-                // Of cached models, Triton's requests are summaries of those that missed the cache only, and are not
-                // shown.
-                List<ModelLatencies> told = stage.equals(REQUEST)
-                        ? models.stream()
-                                .filter(model -> model.cache().isEmpty())
-                                .toList()
-                        : models;
-                if (!told.isEmpty()) {
-                    families.add(summary(stage, told));
-                }
+                writeSummary(
+                        stage.summary(),
+                        stage.equals(REQUEST) ? uncached : models,
+                        model -> Optional.of(model.total(stage.latencies())),
+                        page);
             }
-            if (!cached.isEmpty()) {
-                families.add(cacheSummary(
-                        "nv_cache_hit_summary_per_model",
-                        "Quantiles of the duration of response cache hits in microseconds, since the model was loaded",
-                        CacheLatencies::hit,
-                        cached));
-                families.add(cacheSummary(
-                        "nv_cache_miss_summary_per_model",
-                        "Quantiles of the duration of response cache misses in microseconds, since the model was loaded",
-                        CacheLatencies::miss,
-                        cached));
-            }
+            writeSummary(CACHE_HIT, models, model -> model.cache().map(CacheLatencies::hit), page);
+            writeSummary(CACHE_MISS, models, model -> model.cache().map(CacheLatencies::miss), page);
         }
         if (wanted.histograms()) {
             for (Stage stage : STAGES) {
-                families.add(histogram(stage, models));
+                writeHistogram(
+                        stage.histogram(),
+                        models,
+                        DURATION_BOUNDS,
+                        NANOS_PER_MICRO,
+                        model -> model.total(stage.latencies()),
+                        page);
             }
-            families.add(byOrigin(models));
-            families.add(firstResponse(models));
+            writeByOrigin(models, page);
+            writeHistogram(
+                    FIRST_RESPONSE,
+                    models,
+                    FIRST_RESPONSE_BOUNDS,
+                    NANOS_PER_MILLI,
+                    LatencyFamilies::firstResponses,
+                    page);
         }
     }
 
-    private MetricSnapshot summary(Stage stage, List<ModelLatencies> models) {
-        SummarySnapshot.Builder summary = SummarySnapshot.builder()
-                .name("nv_inference_" + stage.name() + "_summary_us")
-                .help("Quantiles of inference " + stage.meaning()
-                        + " duration in microseconds, since the model was loaded");
-        for (ModelLatencies model : models) {
-            summary.dataPoint(quantiles(model, stage.latencies().apply(model.total())));
+    private void writeSummary(
+            Family family,
+            Rows<ModelLatencies> models,
+            Function<ModelLatencies, Optional<Latencies>> part,
+            PageWriter page) {
+        page.begin(family);
+        for (Rows.Row<ModelLatencies> model : models) {
+            part.apply(model.subject()).ifPresent(latencies -> {
+                double[] values = wanted.quantiles().stream()
+                        .mapToDouble(quantile -> latencies.quantileNanos(quantile) / NANOS_PER_MICRO)
+                        .toArray();
+                page.summary(
+                        model.labels(),
+                        wanted.quantiles(),
+                        values,
+                        latencies.count(),
+                        latencies.sumNanos() / NANOS_PER_MICRO);
+            });
         }
-        return summary.build();
     }
 
-    private MetricSnapshot cacheSummary(
-            String name, String help, Function<CacheLatencies, Latencies> part, List<ModelLatencies> models) {
-        SummarySnapshot.Builder summary = SummarySnapshot.builder().name(name).help(help);
-        for (ModelLatencies model : models) {
-            model.cache().ifPresent(cache -> summary.dataPoint(quantiles(model, part.apply(cache))));
+    /**
+     * Writes a histogram of each model.
+     *
+     * @param bounds where the model's configuration names none, in the unit of the metric, of {@code unitNanos} each
+     */
+    private static void writeHistogram(
+            Family family,
+            Rows<ModelLatencies> models,
+            List<Double> bounds,
+            double unitNanos,
+            Function<ModelLatencies, Latencies> part,
+            PageWriter page) {
+        page.begin(family);
+        for (Rows.Row<ModelLatencies> row : models) {
+            ModelLatencies model = row.subject();
+            writeBuckets(
+                    row.labels(),
+                    part.apply(model),
+                    model.bucketBounds().getOrDefault(family.name(), bounds),
+                    unitNanos,
+                    page);
         }
-        return summary.build();
     }
 
-    private SummaryDataPointSnapshot quantiles(ModelLatencies model, Latencies latencies) {
-        List<Quantile> quantiles = new ArrayList<>();
-        for (double quantile : wanted.quantiles()) {
-            quantiles.add(new Quantile(quantile, latencies.quantileNanos(quantile) / NANOS_PER_MICRO));
-        }
-        return SummaryDataPointSnapshot.builder()
-                .labels(labels(model))
-                .count(latencies.count())
-                .sum(latencies.sumNanos() / NANOS_PER_MICRO)
-                .quantiles(Quantiles.of(quantiles))
-                .build();
-    }
-
-    private MetricSnapshot histogram(Stage stage, List<ModelLatencies> models) {
-        String name = "nv_inference_" + stage.name() + "_duration_histogram_us";
-        HistogramSnapshot.Builder histogram = HistogramSnapshot.builder()
-                .name(name)
-                .help("Inference " + stage.meaning() + " duration in microseconds");
-        for (ModelLatencies model : models) {
-            histogram.dataPoint(point(
-                    stage.latencies().apply(model.total()),
-                    labels(model),
-                    model.bucketBounds().getOrDefault(name, DURATION_BOUNDS),
-                    NANOS_PER_MICRO));
-        }
-        return histogram.build();
-    }
-
-    private MetricSnapshot byOrigin(List<ModelLatencies> models) {
-        HistogramSnapshot.Builder histogram = HistogramSnapshot.builder()
-                .name("gatun_inference_stage_duration_us")
-                .help("Duration of each stage of an inference in microseconds, by protocol and transport");
-        for (ModelLatencies model : models) {
-            for (Map.Entry<Origin, StageLatencies> origin : model.byOrigin().entrySet()) {
-                Labels labels = labels(model)
-                        .add("protocol", origin.getKey().protocol())
-                        .add("transport", origin.getKey().transport());
+    private static void writeByOrigin(Rows<ModelLatencies> models, PageWriter page) {
+        List<Rows.Row<Latencies>> rows = new ArrayList<>();
+        for (Rows.Row<ModelLatencies> model : models) {
+            model.subject().byOrigin().forEach((origin, stages) -> {
+                Labels labels =
+                        model.labels().with("protocol", origin.protocol()).with("transport", origin.transport());
                 for (Stage stage : STAGES) {
-                    histogram.dataPoint(point(
-                            stage.latencies().apply(origin.getValue()),
-                            labels.add("stage", stage.name()),
-                            DURATION_BOUNDS,
-                            NANOS_PER_MICRO));
+                    rows.add(new Rows.Row<>(
+                            labels.with("stage", stage.name()),
+                            stage.latencies().apply(stages)));
                 }
-            }
+            });
         }
-        return histogram.build();
-    }
-
-    private MetricSnapshot firstResponse(List<ModelLatencies> models) {
-        HistogramSnapshot.Builder histogram = HistogramSnapshot.builder()
-                .name(FIRST_RESPONSE)
-                .help("Duration from request to first response in milliseconds");
-        for (ModelLatencies model : models) {
-            histogram.dataPoint(point(
-                    firstResponses(model),
-                    labels(model),
-                    model.bucketBounds().getOrDefault(FIRST_RESPONSE, FIRST_RESPONSE_BOUNDS),
-                    NANOS_PER_MILLI));
+        page.begin(BY_ORIGIN);
+        for (Rows.Row<Latencies> row : Rows.of(rows)) {
+            writeBuckets(row.labels(), row.subject(), DURATION_BOUNDS, NANOS_PER_MICRO, page);
         }
-        return histogram.build();
     }
 
     /** For a model of one response to each request, that response is the first; some come from the cache. */
     private static Latencies firstResponses(ModelLatencies model) {
-        StageLatencies total = model.total();
         if (model.decoupled()) {
-            return total.firstResponse();
+            return model.total(StageLatencies::firstResponse);
         }
-        return model.cache().map(cache -> total.request().plus(cache.hit())).orElse(total.request());
+        Latencies requests = model.total(StageLatencies::request);
+        return model.cache().map(cache -> requests.plus(cache.hit())).orElse(requests);
     }
 
-    /**
-     * A histogram whose sum is in whole units, as clients of Triton's read it.
-     *
-     * @param bounds ascending, in the unit of the metric, of {@code unitNanos} each
-     */
-    private static HistogramDataPointSnapshot point(
-            Latencies latencies, Labels labels, List<Double> bounds, double unitNanos) {
-        List<Double> uppers = new ArrayList<>(bounds);
-        List<Long> counts = new ArrayList<>();
-        long below = 0;
-        for (double bound : bounds) {
-            long upTo = latencies.countUpTo((long) (bound * unitNanos));
-            counts.add(upTo - below);
-            below = upTo;
+    /** Writes a histogram whose sum is in whole units, as clients of Triton's read it. */
+    private static void writeBuckets(
+            Labels labels, Latencies latencies, List<Double> bounds, double unitNanos, PageWriter page) {
+        long[] counts = new long[bounds.size() + 1];
+        for (int i = 0; i < bounds.size(); i++) {
+            counts[i] = latencies.countUpTo((long) (bounds.get(i) * unitNanos));
         }
-        uppers.add(Double.POSITIVE_INFINITY);
-        counts.add(latencies.count() - below);
-        return HistogramDataPointSnapshot.builder()
-                .labels(labels)
-                .classicHistogramBuckets(ClassicHistogramBuckets.of(uppers, counts))
-                .sum(Math.floor(latencies.sumNanos() / unitNanos))
-                .build();
-    }
-
-    private Labels labels(ModelLatencies model) {
-        return labels.of(model.model(), model.version());
+        counts[bounds.size()] = latencies.count();
+        page.histogram(labels, bounds, counts, Math.floor(latencies.sumNanos() / unitNanos));
     }
 }

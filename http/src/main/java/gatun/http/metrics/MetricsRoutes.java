@@ -5,14 +5,11 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
 import gatun.http.json.JsonWriter;
-import gatun.http.json.WriterStream;
 import gatun.listener.OpenConnections;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -35,11 +32,7 @@ public final class MetricsRoutes implements Routes {
 
     private void answerPage(Exchange exchange, String accept) {
         JsonWriter text = exchange.json(OK);
-        try {
-            page.write(accept, new WriterStream(text));
-        } catch (IOException e) {
-            throw new UncheckedIOException("writing to memory", e);
-        }
+        page.write(accept, text);
         exchange.answer(OK, text);
     }
 

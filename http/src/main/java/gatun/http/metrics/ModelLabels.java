@@ -4,7 +4,6 @@ package gatun.http.metrics;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.server.InferenceServer;
-import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
@@ -18,6 +17,9 @@ final class ModelLabels {
     /** The characters that must not stand in the name of a label. */
     private static final Pattern FOREIGN = Pattern.compile("[^a-zA-Z0-9_]");
 
+    /** The labels that every version has; most have no other. */
+    private static final String[] PLAIN = {"model", "version"};
+
     private final InferenceServer server;
 
     ModelLabels(InferenceServer server) {
@@ -26,19 +28,20 @@ final class ModelLabels {
 
     /** The labels of a version that is ready, or was a moment ago: then without its tags. */
     Labels of(ModelIdentifier model, String version) {
-        Labels labels = Labels.of("model", model.name(), "version", version);
+        Map<String, String> tags = tags(model, version);
+        if (tags.isEmpty() && model.namespace().isEmpty()) {
+            return Labels.of(PLAIN, model.name(), version);
+        }
+        Map<String, String> labels = new TreeMap<>();
+        labels.put("model", model.name());
+        labels.put("version", version);
         if (!model.namespace().isEmpty()) {
-            labels = labels.add("namespace", model.namespace());
+            labels.put("namespace", model.namespace());
         }
         // In the order of their names, so that of two tags which differ in foreign characters only, it is always the
         // same one that is shown.
-        for (Map.Entry<String, String> tag : new TreeMap<>(tags(model, version)).entrySet()) {
-            String label = label(tag.getKey());
-            if (!labels.contains(label)) {
-                labels = labels.add(label, tag.getValue());
-            }
-        }
-        return labels;
+        new TreeMap<>(tags).forEach((tag, value) -> labels.putIfAbsent(label(tag), value));
+        return Labels.of(labels);
     }
 
     /** Names that begin with two of {@code _} are Prometheus' own. */

@@ -3,59 +3,37 @@ package gatun.http.metrics;
 
 import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.metrics.MetricValue;
-import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
-import java.util.List;
-import java.util.Map;
 
 /** Families of metrics that models and backends have made themselves. */
 final class ModelMadeFamilies {
     private ModelMadeFamilies() {}
 
-    static MetricSnapshot gauge(MetricFamily family) {
-        GaugeSnapshot.Builder gauge =
-                GaugeSnapshot.builder().name(family.name()).help(family.description());
-        family.values()
-                .forEach(value -> gauge.dataPoint(GaugeSnapshot.GaugeDataPointSnapshot.builder()
-                        .labels(labels(value.labels()))
-                        .value(value.value())
-                        .build()));
-        return gauge.build();
-    }
-
-    static MetricSnapshot histogram(MetricFamily family) {
-        HistogramSnapshot.Builder histogram =
-                HistogramSnapshot.builder().name(family.name()).help(family.description());
-        family.values()
-                .forEach(value -> histogram.dataPoint(HistogramSnapshot.HistogramDataPointSnapshot.builder()
-                        .labels(labels(value.labels()))
-                        .sum(value.value())
-                        .classicHistogramBuckets(buckets(value))
-                        .build()));
-        return histogram.build();
-    }
-
-    private static ClassicHistogramBuckets buckets(MetricValue value) {
-        ClassicHistogramBuckets.Builder buckets = ClassicHistogramBuckets.builder();
-        for (int i = 0; i < value.bounds().size(); i++) {
-            buckets.bucket(value.bounds().get(i), value.counts().get(i));
+    static void write(MetricFamily made, PageWriter page) {
+        page.begin(new Family(
+                made.name(),
+                switch (made.kind()) {
+                    case COUNTER -> Family.Kind.COUNTER;
+                    case GAUGE -> Family.Kind.GAUGE;
+                    case HISTOGRAM -> Family.Kind.HISTOGRAM;
+                },
+                made.description()));
+        for (Rows.Row<MetricValue> row : Rows.of(made.values(), value -> Labels.of(value.labels()))) {
+            MetricValue value = row.subject();
+            switch (made.kind()) {
+                case COUNTER, GAUGE -> page.value(row.labels(), value.value());
+                case HISTOGRAM -> page.histogram(row.labels(), value.bounds(), upTo(value), value.value());
+            }
         }
-        buckets.bucket(Double.POSITIVE_INFINITY, value.counts().getLast());
-        return buckets.build();
     }
 
-    static List<MetricsPage.Point> points(MetricFamily family) {
-        return family.values().stream()
-                .map(value -> new MetricsPage.Point(labels(value.labels()), value.value()))
-                .toList();
-    }
-
-    private static Labels labels(Map<String, String> labels) {
-        Labels.Builder builder = Labels.builder();
-        labels.forEach(builder::label);
-        return builder.build();
+    /** The observations in each bucket and all below. */
+    private static long[] upTo(MetricValue value) {
+        long[] counts = new long[value.counts().size()];
+        long sum = 0;
+        for (int i = 0; i < counts.length; i++) {
+            sum += value.counts().get(i);
+            counts[i] = sum;
+        }
+        return counts;
     }
 }

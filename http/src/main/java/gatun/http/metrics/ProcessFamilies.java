@@ -3,13 +3,10 @@ package gatun.http.metrics;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
-import io.prometheus.metrics.model.snapshots.CounterSnapshot;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -29,43 +26,29 @@ final class ProcessFamilies {
         this.status = proc.resolve("self/status");
     }
 
-    List<MetricSnapshot> read() {
-        List<MetricSnapshot> families = new ArrayList<>();
+    void write(PageWriter page) {
         if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
-            families.add(seconds(
-                    "process_cpu_seconds",
-                    "Total user and system CPU time spent in seconds.",
-                    system.getProcessCpuTime() / NANOS_PER_SECOND));
+            page.add(
+                    Family.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds."),
+                    system.getProcessCpuTime() / NANOS_PER_SECOND);
             if (system instanceof UnixOperatingSystemMXBean unix) {
-                families.add(MetricsPage.gauge("process_open_fds", "Number of open file descriptors.", (double)
-                        unix.getOpenFileDescriptorCount()));
-                families.add(MetricsPage.gauge("process_max_fds", "Maximum number of open file descriptors.", (double)
-                        unix.getMaxFileDescriptorCount()));
+                page.add(Family.gauge("process_open_fds", "Number of open file descriptors."), (double)
+                        unix.getOpenFileDescriptorCount());
+                page.add(Family.gauge("process_max_fds", "Maximum number of open file descriptors."), (double)
+                        unix.getMaxFileDescriptorCount());
             }
         }
-        families.add(MetricsPage.gauge(
-                "process_start_time_seconds",
-                "Start time of the process since unix epoch in seconds.",
-                ManagementFactory.getRuntimeMXBean().getStartTime() / MILLIS_PER_SECOND));
+        page.add(
+                Family.gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
+                ManagementFactory.getRuntimeMXBean().getStartTime() / MILLIS_PER_SECOND);
         List<String> lines = lines();
         bytes(lines, "VmSize:")
-                .ifPresent(size -> families.add(MetricsPage.gauge(
-                        "process_virtual_memory_bytes", "Virtual memory size in bytes.", (double) size)));
+                .ifPresent(size -> page.add(
+                        Family.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."), (double) size));
         bytes(lines, "VmRSS:")
-                .ifPresent(size -> families.add(MetricsPage.gauge(
-                        "process_resident_memory_bytes", "Resident memory size in bytes.", (double) size)));
-        return families;
-    }
-
-    /** A counter of seconds, to whose name both formats add {@code _total}. */
-    static MetricSnapshot seconds(String name, String help, double value) {
-        return CounterSnapshot.builder()
-                .name(name)
-                .help(help)
-                .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
-                        .value(value)
-                        .build())
-                .build();
+                .ifPresent(size -> page.add(
+                        Family.gauge("process_resident_memory_bytes", "Resident memory size in bytes."),
+                        (double) size));
     }
 
     private static Optional<Long> bytes(List<String> lines, String name) {

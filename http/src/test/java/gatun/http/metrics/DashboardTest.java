@@ -11,9 +11,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,10 +56,9 @@ class DashboardTest {
         ModelLatencies latencies =
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
-            ByteArrayOutputStream page = new ByteArrayOutputStream();
-            new MetricsPage(server, everything, List::of, new OpenConnections(ConnectionLimits.STANDARD))
-                    .write("", page);
-            Set<String> shown = page.toString(StandardCharsets.UTF_8)
+            MetricsPage page =
+                    new MetricsPage(server, everything, List::of, new OpenConnections(ConnectionLimits.STANDARD));
+            Set<String> shown = PageText.of(page, "")
                     .lines()
                     .filter(line -> !line.startsWith("#"))
                     .map(line -> line.split("[ {]", 2)[0])

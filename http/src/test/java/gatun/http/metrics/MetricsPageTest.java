@@ -14,14 +14,11 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class MetricsPageTest {
@@ -44,7 +41,7 @@ class MetricsPageTest {
     @Test
     void shouldNameAndLabelTheCountersAsTritonDoes() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            String page = text(
+            String page = PageText.of(
                     new MetricsPage(
                             server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
                     "");
@@ -74,6 +71,41 @@ class MetricsPageTest {
         }
     }
 
+    /** As Prometheus' libraries do: by the values of the labels, in the order of the labels' names. */
+    @Test
+    void shouldOrderLinesByTheirLabels() {
+        ModelStatistics[] versions = Stream.of("m2 9", "m2 10", "m10 1", "m1 1")
+                .map(version -> version.split(" ", -1))
+                .map(version -> new ModelStatistics(
+                        version[0], version[1], DIGITS.totals(), List.of(), List.of(), List.of(), Optional.empty()))
+                .toArray(ModelStatistics[]::new);
+        try (CountedServer server = new CountedServer(versions)) {
+            String page = PageText.of(
+                    new MetricsPage(
+                            server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                    "");
+
+            assertThat(page.lines().filter(line -> line.startsWith("nv_inference_count")))
+                    .containsExactly(
+                            "nv_inference_count{model=\"m1\",version=\"1\"} 25",
+                            "nv_inference_count{model=\"m10\",version=\"1\"} 25",
+                            "nv_inference_count{model=\"m2\",version=\"10\"} 25",
+                            "nv_inference_count{model=\"m2\",version=\"9\"} 25");
+            assertThat(page.lines()
+                            .filter(line -> line.startsWith("nv_inference_request_failure{model=\"m2\""))
+                            .map(line -> line.replaceAll(".*reason=\"(.*)\",version=\"(.*)\"} \\d", "$1 $2")))
+                    .containsExactly(
+                            "BACKEND 10",
+                            "BACKEND 9",
+                            "CANCELED 10",
+                            "CANCELED 9",
+                            "OTHER 10",
+                            "OTHER 9",
+                            "REJECTED 10",
+                            "REJECTED 9");
+        }
+    }
+
     @Test
     void shouldCountTheCacheOfModelsThatHaveOne() {
         ModelStatistics cached = new ModelStatistics(
@@ -86,7 +118,7 @@ class MetricsPageTest {
                 Optional.of(new CacheStatistics(4, 8_000, 6, 9_000)));
         try (CountedServer server = new CountedServer(DIGITS, cached)) {
             OpenConnections open = new OpenConnections(ConnectionLimits.STANDARD);
-            assertThat(text(new MetricsPage(server, ShownMetrics.STANDARD, List::of, open), "")
+            assertThat(PageText.of(new MetricsPage(server, ShownMetrics.STANDARD, List::of, open), "")
                             .lines()
                             .filter(line -> line.startsWith("nv_cache_")))
                     .containsExactly(
@@ -94,7 +126,7 @@ class MetricsPageTest {
                             "nv_cache_num_misses_per_model{model=\"cached\",version=\"1\"} 6",
                             "nv_cache_hit_duration_per_model{model=\"cached\",version=\"1\"} 8",
                             "nv_cache_miss_duration_per_model{model=\"cached\",version=\"1\"} 9");
-            assertThat(text(new MetricsPage(server, EVERYTHING, List::of, open), ""))
+            assertThat(PageText.of(new MetricsPage(server, EVERYTHING, List::of, open), ""))
                     .doesNotContain("nv_cache_num");
         }
     }
@@ -107,7 +139,7 @@ class MetricsPageTest {
 
             assertThat(page.contentType("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
                     .startsWith("application/openmetrics-text");
-            assertThat(text(page, "application/openmetrics-text"))
+            assertThat(PageText.of(page, "application/openmetrics-text"))
                     .contains("# TYPE nv_inference_count counter")
                     .endsWith("# EOF\n");
             assertThat(page.contentType("text/plain")).startsWith("text/plain; version=0.0.4");
@@ -120,7 +152,7 @@ class MetricsPageTest {
             MetricsPage page = new MetricsPage(
                     server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD));
             for (String accept : List.of("", "application/openmetrics-text")) {
-                String text = text(page, accept);
+                String text = PageText.of(page, accept);
                 assertThat(text)
                         .contains("# TYPE process_open_fds gauge", "# TYPE jvm_gc_collection_seconds summary")
                         .containsPattern("(?m)^# TYPE process_cpu_seconds(_total)? counter$");
@@ -155,7 +187,7 @@ class MetricsPageTest {
     @Test
     void shouldRenderAServerWithoutModels() {
         try (CountedServer server = new CountedServer()) {
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
@@ -196,7 +228,7 @@ class MetricsPageTest {
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
         ModelLatencies plain = new ModelLatencies("plain", "1", false, digits.byOrigin(), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits, plain)) {
-            String page = text(
+            String page = PageText.of(
                     new MetricsPage(server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)), "");
 
             assertThat(page.lines())
@@ -239,7 +271,7 @@ class MetricsPageTest {
         ModelLatencies digits =
                 new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
@@ -253,7 +285,7 @@ class MetricsPageTest {
     @Test
     void shouldGiveCountersTheirTypeAndTheNameThatTritonGivesThem() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(
+            assertThat(PageText.of(
                                     new MetricsPage(
                                             server,
                                             ShownMetrics.STANDARD,
@@ -272,7 +304,7 @@ class MetricsPageTest {
     @Test
     void shouldTellOfTheMachineUnlessThatIsSwitchedOff() {
         try (CountedServer server = new CountedServer(DIGITS)) {
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
@@ -282,22 +314,12 @@ class MetricsPageTest {
                     .containsPattern("\nnv_cpu_utilization [01]")
                     .containsPattern("\nnv_cpu_memory_total_bytes [1-9]")
                     .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
                     .doesNotContain("nv_cpu");
         }
-    }
-
-    private static String text(MetricsPage page, String accept) {
-        ByteArrayOutputStream text = new ByteArrayOutputStream();
-        try {
-            page.write(accept, text);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return text.toString(StandardCharsets.UTF_8);
     }
 
     @Test
@@ -319,7 +341,7 @@ class MetricsPageTest {
                 OptionalDouble.empty(),
                 OptionalDouble.empty());
         try (CountedServer server = new CountedServer()) {
-            String page = text(
+            String page = PageText.of(
                     new MetricsPage(
                             server,
                             ShownMetrics.STANDARD,
@@ -338,7 +360,7 @@ class MetricsPageTest {
                             "nv_energy_consumption{gpu_uuid=\"GPU-1\"} 1.25");
             assertThat(page.lines())
                     .contains("# TYPE nv_gpu_utilization gauge", "# TYPE nv_energy_consumption counter");
-            assertThat(text(
+            assertThat(PageText.of(
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,

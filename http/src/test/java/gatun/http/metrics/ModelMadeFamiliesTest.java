@@ -8,10 +8,6 @@ import gatun.listener.OpenConnections;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.spi.ModelMetrics;
 import gatun.spi.ModelMetrics.Kind;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -28,12 +24,10 @@ class ModelMadeFamiliesTest {
 
     private String page(String accept) {
         try (CountedServer server = new CountedServer().withModelMetrics(registry.read())) {
-            ByteArrayOutputStream page = new ByteArrayOutputStream();
-            new MetricsPage(server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD))
-                    .write(accept, page);
-            return page.toString(StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            return PageText.of(
+                    new MetricsPage(
+                            server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                    accept);
         }
     }
 
@@ -119,6 +113,9 @@ class ModelMadeFamiliesTest {
             assertThat(lines("", "my_")).contains("my_c_" + end + " 1", "my_g_" + end + " 2", "my_h_" + end + "_sum 3");
             assertThat(lines(OPEN_METRICS, "my_")).as("in OpenMetrics").isNotEmpty();
         }
+        metric("_total", Kind.COUNTER, Map.of()).increment(1);
+        assertThat(page("")).contains("\n_total 1\n");
+        assertThat(page(OPEN_METRICS)).contains("# TYPE _total counter\n", "\n_total_total 1.0\n");
     }
 
     @Test

@@ -3,8 +3,6 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,12 +15,11 @@ class ProcessFamiliesTest {
     Path proc;
 
     private Optional<Double> value(String name) {
-        for (MetricSnapshot family : new ProcessFamilies(proc).read()) {
-            if (family.getMetadata().getName().equals(name) && family instanceof GaugeSnapshot gauge) {
-                return Optional.of(gauge.getDataPoints().getFirst().getValue());
-            }
-        }
-        return Optional.empty();
+        return PageText.of(TextFormat.PROMETHEUS, page -> new ProcessFamilies(proc).write(page))
+                .lines()
+                .filter(line -> line.startsWith(name + " "))
+                .map(line -> Double.parseDouble(line.substring(name.length() + 1)))
+                .findFirst();
     }
 
     @Test

@@ -23,6 +23,7 @@ import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -404,19 +405,19 @@ public final class ModelRepository {
 
     /** The counters of every ready version, by name and version. */
     public List<ModelStatistics> statistics() {
-        return ready((identifier, model) -> Stream.of(model.statistics().of(identifier)));
+        return ready((identifier, model) -> Optional.of(model.statistics().of(identifier)));
     }
 
     /** How long the requests to every ready version took, by name and version. */
     public List<ModelLatencies> latencies() {
-        return ready((identifier, model) -> model.latencies().stream().map(found -> found.of(identifier)));
+        return ready((identifier, model) -> model.latencies().map(found -> found.of(identifier)));
     }
 
     /** The same of those versions alone that {@code wanted} is true of. */
     public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
         return ready((identifier, model) -> wanted.test(identifier, model.versionText())
-                ? model.latencies().stream().map(found -> found.of(identifier))
-                : Stream.empty());
+                ? model.latencies().map(found -> found.of(identifier))
+                : Optional.empty());
     }
 
     /** How much memory models take, where it has a limit. */
@@ -425,10 +426,20 @@ public final class ModelRepository {
     }
 
     /** The result of {@code look} for every ready version, by name and version. */
-    private <T> List<T> ready(BiFunction<ModelIdentifier, ServedModel, Stream<T>> look) {
-        return entries()
-                .flatMap(entry -> readyVersions(entry).flatMap(model -> look.apply(entry.model(), model)))
-                .toList();
+    private <T> List<T> ready(BiFunction<ModelIdentifier, ServedModel, Optional<T>> look) {
+        List<T> found = new ArrayList<>();
+        // Without a stream for each of thousands of models.
+        entries().forEach(entry -> {
+            for (VersionEntry version : entry.versions()) {
+                VersionEntry now = version.now();
+                if (now.isReady()) {
+                    now.model()
+                            .flatMap(model -> look.apply(entry.model(), model))
+                            .ifPresent(found::add);
+                }
+            }
+        });
+        return Collections.unmodifiableList(found);
     }
 
     /** All versions by name, those of one name ascending. */

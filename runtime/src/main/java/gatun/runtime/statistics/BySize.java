@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.statistics;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.ToIntFunction;
-import java.util.stream.Stream;
 
 /**
  * Counters for each batch size that has occurred, up to {@link #MOST_SIZES} of them: a size that occurs for the first
@@ -74,9 +75,13 @@ final class BySize<C> {
     }
 
     /** Snapshots of the counters, ascending by batch size. */
-    <S> Stream<S> snapshots(Function<C, S> snapshot) {
+    <S> List<S> snapshots(Function<C, S> snapshot) {
         Object[] present = counters;
-        return Arrays.stream(present).map(each -> snapshot.apply(cast(each)));
+        List<S> snapshots = new ArrayList<>(present.length);
+        for (Object each : present) {
+            snapshots.add(snapshot.apply(cast(each)));
+        }
+        return snapshots;
     }
 
     private C at(Object[] present, int index) {

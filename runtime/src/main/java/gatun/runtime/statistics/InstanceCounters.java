@@ -6,9 +6,9 @@ import gatun.runtime.Origin;
 import gatun.runtime.RequestStatistics;
 import gatun.runtime.StageLatencies;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 
 /**
  * The counters of one instance. Written by the instance's thread only, read by any thread: a value may be stale but is
@@ -102,7 +102,11 @@ public final class InstanceCounters {
     }
 
     private long sum(ToLongFunction<StageHistograms> counter) {
-        return stages.values().stream().mapToLong(counter).sum();
+        long sum = 0;
+        for (StageHistograms stage : stages.values()) {
+            sum += counter.applyAsLong(stage);
+        }
+        return sum;
     }
 
     /** Adds the durations as they are now to {@code latencies}. */
@@ -116,12 +120,12 @@ public final class InstanceCounters {
     }
 
     /** The executions by batch size, ascending. */
-    Stream<BatchStatistics> batches() {
+    List<BatchStatistics> batches() {
         return batches.snapshots(BatchCounters::snapshot);
     }
 
     /** The answered requests by their batch size, ascending. */
-    Stream<RequestStatistics> requests() {
+    List<RequestStatistics> requests() {
         return requests.snapshots(RequestCounters::snapshot);
     }
 }

@@ -169,7 +169,11 @@ public final class ModelCounters {
     }
 
     private long sum(ToLongFunction<InstanceCounters> counter) {
-        return instances.stream().mapToLong(counter).sum();
+        long sum = 0;
+        for (InstanceCounters instance : instances) {
+            sum += counter.applyAsLong(instance);
+        }
+        return sum;
     }
 
     private long failures(FailureReason reason) {

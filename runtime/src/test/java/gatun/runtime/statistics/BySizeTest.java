@@ -16,7 +16,7 @@ class BySizeTest {
         for (int size = 1; size <= 2 * BySize.MOST_SIZES; size++) {
             counters.of(size).count().incrementAndGet();
         }
-        List<Counter> counted = counters.snapshots(counter -> counter).toList();
+        List<Counter> counted = counters.snapshots(counter -> counter);
         assertThat(counted).hasSize(BySize.MOST_SIZES);
         assertThat(counted.getLast().count()).hasValue(1 + BySize.MOST_SIZES);
         assertThat(counters.of(7).size()).isEqualTo(7);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.metrics;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The labels of a line, by name, and their text. Ordered by their names, then by their values. Immutable. Nobody here
+ * looks whether names are valid or appear twice: whoever makes labels of names that are not constants does.
+ */
+final class Labels implements Comparable<Labels> {
+    /** No label. */
+    static final Labels NONE = new Labels(new String[0], new String[0]);
+
+    private final String[] names;
+    private final String[] values;
+    private final byte[] text;
+
+    /** Takes both arrays over. */
+    private Labels(String[] names, String[] values) {
+        this.names = names;
+        this.values = values;
+        StringBuilder pairs = new StringBuilder();
+        for (int i = 0; i < names.length; i++) {
+            pairs.append(i == 0 ? "" : ",").append(names[i]).append("=\"");
+            pairs.append(escaped(values[i])).append('"');
+        }
+        text = pairs.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** One label. */
+    static Labels of(String name, String value) {
+        return new Labels(new String[] {name}, new String[] {value});
+    }
+
+    /**
+     * Some labels. Takes both arrays over; those of equal names had best share them.
+     *
+     * @param names ascending
+     * @param values as many
+     */
+    static Labels of(String[] names, String... values) {
+        return new Labels(names, values);
+    }
+
+    /** Some labels: values by name. */
+    static Labels of(Map<String, String> labels) {
+        Map<String, String> sorted = new TreeMap<>(labels);
+        return new Labels(
+                sorted.keySet().toArray(String[]::new), sorted.values().toArray(String[]::new));
+    }
+
+    /** These labels and another. */
+    Labels with(String name, String value) {
+        int at = 0;
+        while (at < names.length && names[at].compareTo(name) < 0) {
+            at++;
+        }
+        return new Labels(inserted(names, at, name), inserted(values, at, value));
+    }
+
+    private static String[] inserted(String[] before, int at, String added) {
+        String[] after = Arrays.copyOf(before, before.length + 1);
+        System.arraycopy(before, at, after, at + 1, before.length - at);
+        after[at] = added;
+        return after;
+    }
+
+    /** What stands between the braces, in UTF-8: name and quoted value of each label, with commas between them. */
+    byte[] text() {
+        return text;
+    }
+
+    /** A text as both formats write it between quotes. */
+    static String escaped(String value) {
+        if (value.indexOf('\\') < 0 && value.indexOf('"') < 0 && value.indexOf('\n') < 0) {
+            return value;
+        }
+        return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+    }
+
+    @Override
+    public int compareTo(Labels other) {
+        int byName = Arrays.compare(names, other.names);
+        return byName != 0 ? byName : Arrays.compare(values, other.values);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Labels labels && compareTo(labels) == 0;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Arrays.hashCode(names) + Arrays.hashCode(values);
+    }
+
+    @Override
+    public String toString() {
+        return "{" + new String(text, StandardCharsets.UTF_8) + "}";
+    }
+}
