@@ -55,6 +55,11 @@ public final class HttpListener {
         this.accessLog = accessLog;
     }
 
+    /** Loads what listeners are made of, which the first of them does otherwise. For any thread. */
+    public static void prepare() {
+        HttpRouting.builder().build();
+    }
+
     /**
      * Sets up a listener.
      *

@@ -16,6 +16,9 @@ public final class Main {
             return;
         }
         SocketReaders.configure();
+        if (GatunCommand.serves(arguments)) {
+            Preparation.begin();
+        }
         Serving serving = new Serving(System.nanoTime());
         System.exit(GatunCommand.run(
                 Version.text(), serving::run, EmbeddedServer::ownedClient, System.getenv(), arguments));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.listener.HelidonServices;
 import gatun.runtime.logging.AccessLog;
 import gatun.server.logging.AccessLogWriter;
 import gatun.server.logging.Log;
@@ -35,7 +34,6 @@ final class Serving {
      */
     int run(ServerSettings settings, LoggingSettings logging, List<String> warnings) {
         StopSignals signals = StopSignals.install();
-        HelidonServices.findNone();
         Log logControl;
         Optional<AccessLogWriter> accessLog;
         try {

@@ -48,6 +48,12 @@ public final class ConfigurationFile {
         return parse(text, String.valueOf(file.getFileName()));
     }
 
+    /** Loads the parser and what it makes of the fields that most configurations have, which takes longer than to parse. */
+    static void prepare() {
+        String tensor = " { name: 'T' data_type: TYPE_FP32 dims: [ 1 ] } ";
+        parse("name: 'M' backend: 'B' platform: 'P' max_batch_size: 1 input" + tensor + "output" + tensor, "none");
+    }
+
     /**
      * The configuration in a text.
      *

@@ -45,6 +45,11 @@ public final class ModelConfiguration {
                 written(name, directory, "", autoComplete), versionDirectory, autoComplete, backends, Optional.empty());
     }
 
+    /** Loads what reads configurations, which the first of them does otherwise. For any thread. */
+    public static void prepare() {
+        ConfigurationFile.prepare();
+    }
+
     /**
      * The configuration of model {@code name} as its files give it: neither completed nor filled with defaults.
      *

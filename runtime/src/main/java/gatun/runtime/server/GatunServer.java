@@ -27,6 +27,7 @@ import gatun.runtime.Subscription;
 import gatun.runtime.WindowOverlap;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
+import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.limits.HeapBudget;
@@ -111,6 +112,11 @@ public final class GatunServer implements InferenceServer {
         gpuWatches = CudaDevices.find().all().stream()
                 .map(gpu -> gpu.onFailure(listeners::changed))
                 .toList();
+    }
+
+    /** Loads what reads the configurations of models, which the first of them does otherwise. For any thread. */
+    public static void prepare() {
+        ModelConfiguration.prepare();
     }
 
     /**

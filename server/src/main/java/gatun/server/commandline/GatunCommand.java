@@ -94,6 +94,14 @@ public final class GatunCommand implements Callable<Integer> {
         return commands;
     }
 
+    /** Whether the arguments are those of a server, right or wrong. */
+    public static boolean serves(String... arguments) {
+        return arguments.length > 0
+                && (arguments[0].equals(SERVE)
+                        || arguments[0].equals(TritonServerArguments.COMMAND)
+                        || arguments[0].equals(ModelServerArguments.COMMAND));
+    }
+
     /** The names of those commands that the arguments can be about, as far as their first word tells. */
     private static Set<String> needed(Set<String> all, String... arguments) {
         String first = arguments.length == 0 ? "" : arguments[0];
