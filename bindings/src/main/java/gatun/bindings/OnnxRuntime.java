@@ -34,6 +34,11 @@ public final class OnnxRuntime {
         this.path = path;
     }
 
+    /** Links the library's functions, which is done when it is opened otherwise. For any thread, without the library. */
+    public static void prepare() {
+        OrtApi.layout();
+    }
+
     /**
      * Opens the library in the file {@code path}, for instance {@code libonnxruntime.so}, with its telemetry off unless
      * the environment says otherwise.
