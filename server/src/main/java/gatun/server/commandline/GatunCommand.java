@@ -41,6 +41,7 @@ import picocli.CommandLine.Spec;
             "'gatun help COMMAND' shows the flags of a command."
         })
 public final class GatunCommand implements Callable<Integer> {
+    private static final String NAME = "gatun ";
     private static final String SERVE = "serve";
 
     /** The commands that know nothing of others. */
@@ -111,13 +112,13 @@ public final class GatunCommand implements Callable<Integer> {
         if (first.equals(TritonServerArguments.COMMAND) || first.equals(ModelServerArguments.COMMAND)) {
             return Set.of(first, SERVE);
         }
-        return first.equals("--version") && arguments.length == 1 ? Set.of() : all;
+        return all;
     }
 
     private static CommandLine create(String version, Map<String, Supplier<Object>> commands, SettingSources sources) {
         CommandLine command = new CommandLine(new GatunCommand());
         commands.values().forEach(make -> command.addSubcommand(make.get()));
-        command.getCommandSpec().version("gatun " + version);
+        command.getCommandSpec().version(NAME + version);
         command.setParameterExceptionHandler(new FlagErrors(sources));
         // As with Triton, the last of several values counts.
         command.setOverwrittenOptionsAllowed(true);
@@ -140,6 +141,10 @@ public final class GatunCommand implements Callable<Integer> {
             EmbeddedModels embedded,
             Map<String, String> environment,
             String... arguments) {
+        if (arguments.length == 1 && arguments[0].equals("--version")) {
+            System.out.println(NAME + version); // to make a command line takes longer than all the rest
+            return ExitCode.OK;
+        }
         SettingSources sources = new SettingSources();
         Map<String, Supplier<Object>> commands = commands(serve, embedded);
         commands.keySet().retainAll(needed(Set.copyOf(commands.keySet()), arguments));
