@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.warmup;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/** Requests of HTTP/1.1 in turns, each a text that is sent as it is. */
+final class HttpConversation implements Conversation {
+    private static final String LENGTH = "\r\ncontent-length:";
+    private static final int LONGEST_HEAD = 8192;
+
+    private final ClientSocket socket;
+    private final List<byte[]> requests;
+    private final StringBuilder head = new StringBuilder();
+    private int turn;
+
+    private HttpConversation(ClientSocket socket, List<byte[]> requests) {
+        this.socket = socket;
+        this.requests = requests;
+    }
+
+    /** @param requests whole ones, from the first line to the end of the body */
+    static HttpConversation begin(SocketAddress address, List<byte[]> requests) throws IOException {
+        return new HttpConversation(ClientSocket.connect(address), requests);
+    }
+
+    @Override
+    public void send() throws IOException {
+        socket.write(ByteBuffer.wrap(requests.get(turn)));
+        turn = (turn + 1) % requests.size();
+    }
+
+    @Override
+    public void receive() throws IOException {
+        socket.skip(bodyLength());
+    }
+
+    /** Reads the head of a response. */
+    private long bodyLength() throws IOException {
+        head.setLength(0);
+        int endings = 0;
+        while (endings < 4) { // \r\n\r\n
+            int read = socket.read();
+            endings = read == (endings % 2 == 0 ? '\r' : '\n') ? endings + 1 : 0;
+            head.append((char) (read >= 'A' && read <= 'Z' ? read + 'a' - 'A' : read));
+            if (head.length() > LONGEST_HEAD) {
+                throw new IOException("the head of a response is longer than " + LONGEST_HEAD + " bytes");
+            }
+        }
+        int field = head.indexOf(LENGTH);
+        if (field < 0) {
+            throw new IOException("a response does not tell its length");
+        }
+        int begin = field + LENGTH.length();
+        return Long.parseLong(head.substring(begin, head.indexOf("\r", begin)).strip());
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+
+    /**
+     * A request of POST.
+     *
+     * @param fields more fields, each with its line's end
+     */
+    static byte[] post(String path, String fields, byte[] body) {
+        byte[] head = ("POST " + path + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "Content-Length: " + body.length
+                        + "\r\n\r\n")
+                .getBytes(StandardCharsets.ISO_8859_1);
+        return ByteBuffer.allocate(head.length + body.length)
+                .put(head)
+                .put(body)
+                .array();
+    }
+
+    /** A request of GET. */
+    static byte[] get(String path) {
+        return ("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nUser-Agent: gatun\r\nAccept: */*\r\n\r\n")
+                .getBytes(StandardCharsets.ISO_8859_1);
+    }
+}
