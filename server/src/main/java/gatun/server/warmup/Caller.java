@@ -4,6 +4,7 @@ package gatun.server.warmup;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -30,6 +31,8 @@ final class Caller implements Runnable {
     private final List<Conversation> current = new ArrayList<>(); // guarded by lock
     private boolean ended; // guarded by lock
     private int turn;
+    private int failures;
+    private volatile Optional<Exception> failure = Optional.empty();
 
     /** @param first which of the kinds comes first */
     Caller(List<Conversation.Kind> kinds, int first) {
@@ -39,13 +42,14 @@ final class Caller implements Runnable {
 
     @Override
     public void run() {
-        int failures = 0;
         while (failures < MOST_FAILURES && !hasEnded()) {
             try {
                 converse();
             } catch (IOException | RuntimeException e) {
-                failures++;
-                LOG.debug("a request of the warm-up failed", e);
+                if (!hasEnded()) {
+                    failures++;
+                    failure = Optional.of(e);
+                }
             } finally {
                 endConversations();
             }
@@ -105,6 +109,11 @@ final class Caller implements Runnable {
     /** How many requests were answered. */
     long answered() {
         return answered.get();
+    }
+
+    /** Why the last conversation failed that was not ended by {@link #end}; empty where none did. */
+    Optional<Exception> failure() {
+        return failure;
     }
 
     /** Ends the thread, whatever it waits for. */

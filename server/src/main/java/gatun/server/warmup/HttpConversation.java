@@ -10,36 +10,48 @@ import java.util.List;
 /** Requests of HTTP/1.1 in turns, each a text that is sent as it is. */
 final class HttpConversation implements Conversation {
     private static final String LENGTH = "\r\ncontent-length:";
+    private static final int STATUS = "HTTP/1.1 ".length();
     private static final int LONGEST_HEAD = 8192;
 
+    private static final int OK = 200;
+
     private final ClientSocket socket;
-    private final List<byte[]> requests;
+    private final List<Request> requests;
     private final StringBuilder head = new StringBuilder();
     private int turn;
 
-    private HttpConversation(ClientSocket socket, List<byte[]> requests) {
+    private HttpConversation(ClientSocket socket, List<Request> requests) {
         this.socket = socket;
         this.requests = requests;
     }
 
-    /** @param requests whole ones, from the first line to the end of the body */
-    static HttpConversation begin(SocketAddress address, List<byte[]> requests) throws IOException {
+    /**
+     * A request.
+     *
+     * @param bytes all of it, from the first line to the end of the body; nobody moves its position
+     * @param status of the response that is expected
+     */
+    record Request(ByteBuffer bytes, int status) {}
+
+    /** Connects. */
+    static HttpConversation begin(SocketAddress address, List<Request> requests) throws IOException {
         return new HttpConversation(ClientSocket.connect(address), requests);
     }
 
     @Override
     public void send() throws IOException {
-        socket.write(ByteBuffer.wrap(requests.get(turn)));
-        turn = (turn + 1) % requests.size();
+        socket.write(requests.get(turn).bytes().duplicate());
     }
 
     @Override
     public void receive() throws IOException {
+        readHead();
+        requireStatus(requests.get(turn).status());
+        turn = (turn + 1) % requests.size();
         socket.skip(bodyLength());
     }
 
-    /** Reads the head of a response. */
-    private long bodyLength() throws IOException {
+    private void readHead() throws IOException {
         head.setLength(0);
         int endings = 0;
         while (endings < 4) { // \r\n\r\n
@@ -50,6 +62,16 @@ final class HttpConversation implements Conversation {
                 throw new IOException("the head of a response is longer than " + LONGEST_HEAD + " bytes");
             }
         }
+    }
+
+    private void requireStatus(int expected) throws IOException {
+        String status = head.substring(STATUS, head.indexOf(" ", STATUS));
+        if (!status.equals(Integer.toString(expected))) {
+            throw new IOException("a request was answered with status " + status + ": expected " + expected);
+        }
+    }
+
+    private long bodyLength() throws IOException {
         int field = head.indexOf(LENGTH);
         if (field < 0) {
             throw new IOException("a response does not tell its length");
@@ -64,23 +86,25 @@ final class HttpConversation implements Conversation {
     }
 
     /**
-     * A request of POST.
+     * A request of POST that is answered with 200.
      *
      * @param fields more fields, each with its line's end
      */
-    static byte[] post(String path, String fields, byte[] body) {
+    static Request post(String path, String fields, byte[] body) {
         byte[] head = ("POST " + path + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "Content-Length: " + body.length
                         + "\r\n\r\n")
                 .getBytes(StandardCharsets.ISO_8859_1);
-        return ByteBuffer.allocate(head.length + body.length)
-                .put(head)
-                .put(body)
-                .array();
+        return new Request(
+                ByteBuffer.allocate(head.length + body.length)
+                        .put(head)
+                        .put(body)
+                        .flip(),
+                OK);
     }
 
-    /** A request of GET. */
-    static byte[] get(String path) {
-        return ("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nUser-Agent: gatun\r\nAccept: */*\r\n\r\n")
-                .getBytes(StandardCharsets.ISO_8859_1);
+    /** A request of GET that is answered with 200. */
+    static Request get(String path) {
+        String head = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nUser-Agent: gatun\r\nAccept: */*\r\n\r\n";
+        return new Request(ByteBuffer.wrap(head.getBytes(StandardCharsets.ISO_8859_1)), OK);
     }
 }

@@ -4,6 +4,7 @@ package gatun.server.warmup;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.protobuf.ByteString;
+import gatun.server.warmup.HttpConversation.Request;
 import gatun.wire.inference.ModelInferRequest;
 import gatun.wire.tensorflow.DataType;
 import gatun.wire.tensorflow.TensorProto;
@@ -37,9 +38,12 @@ final class Requests {
 
     /** The kinds of conversations, in an order that mixes them. */
     List<Conversation.Kind> kinds(SocketAddress http, SocketAddress grpc) {
-        Conversation.Kind json = () -> HttpConversation.begin(http, json());
-        Conversation.Kind binary = () -> HttpConversation.begin(http, binary());
-        Conversation.Kind others = () -> HttpConversation.begin(http, others());
+        List<Request> jsonRequests = json();
+        Conversation.Kind json = () -> HttpConversation.begin(http, jsonRequests);
+        List<Request> binaryRequests = binary();
+        Conversation.Kind binary = () -> HttpConversation.begin(http, binaryRequests);
+        List<Request> othersRequests = others();
+        Conversation.Kind others = () -> HttpConversation.begin(http, othersRequests);
         ModelInferRequest request = inferRequest(integers);
         Conversation.Kind unary = () -> GrpcConversation.begin(grpc, V2 + "ModelInfer", request, false);
         Conversation.Kind stream = () -> GrpcConversation.begin(grpc, V2 + "ModelStreamInfer", request, true);
@@ -48,8 +52,8 @@ final class Requests {
         return List.of(json, unary, binary, json, stream, json, unary, others, json, tensorFlow);
     }
 
-    private List<byte[]> json() {
-        List<byte[]> requests = new ArrayList<>();
+    private List<Request> json() {
+        List<Request> requests = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             requests.add(infer(integers, JSON, inputs("INT32", numbers(ELEMENTS))));
         }
@@ -59,14 +63,14 @@ final class Requests {
         return requests;
     }
 
-    private List<byte[]> binary() {
+    private List<Request> binary() {
         return List.of(
                 binary(integers), binary(integers), binary(integers), binary(PrivateModels.INTEGERS), manyFloats());
     }
 
-    private List<byte[]> others() {
+    private List<Request> others() {
         String rows = "{\"instances\":[{\"INPUT0\":" + numbers(ELEMENTS) + ",\"INPUT1\":" + numbers(ELEMENTS) + "}]}";
-        byte[] predict = HttpConversation.post("/v1/models/" + integers + ":predict", JSON, rows.getBytes(UTF_8));
+        Request predict = HttpConversation.post("/v1/models/" + integers + ":predict", JSON, rows.getBytes(UTF_8));
         return List.of(
                 predict,
                 predict,
@@ -74,12 +78,16 @@ final class Requests {
                 predict,
                 HttpConversation.get("/v2/health/ready"),
                 HttpConversation.get("/v2/models/" + integers),
-                infer("unknown", JSON, inputs("INT32", numbers(ELEMENTS))),
-                infer(integers, JSON, "{\"inputs\":[}"),
+                refused(404, infer("unknown", JSON, inputs("INT32", numbers(ELEMENTS)))),
+                refused(400, infer(integers, JSON, "{\"inputs\":[}")),
                 infer(PrivateModels.FLOATS, JSON, floats(512)));
     }
 
-    private static byte[] infer(String model, String fields, String body) {
+    private static Request refused(int status, Request request) {
+        return new Request(request.bytes(), status);
+    }
+
+    private static Request infer(String model, String fields, String body) {
         return HttpConversation.post("/v2/models/" + model + "/infer", fields, body.getBytes(UTF_8));
     }
 
@@ -109,7 +117,7 @@ final class Requests {
                 .collect(Collectors.joining("\",\"", "[\"", "\"]"));
     }
 
-    private static byte[] binary(String model) {
+    private static Request binary(String model) {
         String input =
                 "{\"name\":\"INPUT%d\",\"datatype\":\"INT32\",\"shape\":[1,16],\"parameters\":{\"binary_data_size\":64}}";
         return binary(
@@ -119,7 +127,7 @@ final class Requests {
                 2 * ELEMENTS);
     }
 
-    private static byte[] manyFloats() {
+    private static Request manyFloats() {
         return binary(
                 PrivateModels.FLOATS,
                 "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"FP32\",\"shape\":[1," + MANY
@@ -128,7 +136,7 @@ final class Requests {
                 MANY);
     }
 
-    private static byte[] binary(String model, String header, int elements) {
+    private static Request binary(String model, String header, int elements) {
         ByteBuffer body = ByteBuffer.allocate(header.length() + elements * Integer.BYTES)
                 .put(header.getBytes(UTF_8))
                 .put(elements(elements));

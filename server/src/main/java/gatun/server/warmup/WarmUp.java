@@ -55,7 +55,7 @@ public final class WarmUp {
         } catch (IOException | RuntimeException e) {
             LOG.warn(
                     "The warm-up is left out, and the first requests take longer: {}. It needs a folder for temporary"
-                            + " files that this user may write to, with a path of less than 30 bytes; java.io.tmpdir is {}",
+                            + " files that this user may write to, with a path of less than 40 bytes; java.io.tmpdir is {}",
                     e.toString(),
                     System.getProperty("java.io.tmpdir"));
         }
@@ -79,6 +79,11 @@ public final class WarmUp {
                 thread.join();
             }
         }
+        callers.stream()
+                .flatMap(caller -> caller.failure().stream())
+                .findFirst()
+                .ifPresent(failure ->
+                        LOG.warn("Some requests of the warm-up failed, the last one with: {}", failure.toString()));
         return callers.stream().mapToLong(Caller::answered).sum();
     }
 
