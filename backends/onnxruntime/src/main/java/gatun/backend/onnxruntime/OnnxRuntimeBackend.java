@@ -205,6 +205,7 @@ public final class OnnxRuntimeBackend implements Backend {
     @Override
     public void close() {
         // The library and its environment stay until the process ends: nobody can tell when its own threads are done.
+        engine.ifPresent(opened -> opened.poolThreads().close());
         engine = Optional.empty();
     }
 }
