@@ -116,7 +116,7 @@ final class Caller implements Runnable {
         return failure;
     }
 
-    /** Ends the thread, whatever it waits for. */
+    /** Has the thread end when it has the responses that it waits for. */
     void end() {
         lock.lock();
         try {
@@ -124,6 +124,11 @@ final class Caller implements Runnable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Ends the thread, whatever it waits for. */
+    void cut() {
+        end();
         endConversations();
     }
 }
