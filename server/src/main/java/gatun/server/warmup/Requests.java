@@ -118,8 +118,8 @@ final class Requests {
     }
 
     private static Request binary(String model) {
-        String input =
-                "{\"name\":\"INPUT%d\",\"datatype\":\"INT32\",\"shape\":[1,16],\"parameters\":{\"binary_data_size\":64}}";
+        String input = "{\"name\":\"INPUT%d\",\"datatype\":\"INT32\",\"shape\":[1,16],"
+                + "\"parameters\":{\"binary_data_size\":64}}";
         return binary(
                 model,
                 "{\"inputs\":[" + input.formatted(0) + "," + input.formatted(1)

@@ -54,8 +54,11 @@ public final class WarmUp {
             long end = begin + limit.minus(CLOSING).toNanos();
             long answered = 0;
             for (int round = 1; round <= ROUNDS && !stop.isTold(); round++) {
-                long left = end - System.nanoTime();
-                long roundEnd = System.nanoTime() + (round == ROUNDS ? left : left / 2);
+                long now = System.nanoTime();
+                if (end - now < LOOK.toNanos()) {
+                    break; // Another server would only start.
+                }
+                long roundEnd = round == ROUNDS ? end : now + (end - now) / 2;
                 try (AskedServer server = opener.open(repository, folder)) {
                     answered += ask(server, onnx, roundEnd, stop);
                 }
@@ -66,7 +69,8 @@ public final class WarmUp {
         } catch (IOException | RuntimeException e) {
             LOG.warn(
                     "The warm-up is left out, and the first requests take longer: {}. It needs a folder for temporary"
-                            + " files that this user may write to, with a path of less than 40 bytes; java.io.tmpdir is {}",
+                            + " files that this user may write to, with a path of less than 40 bytes; java.io.tmpdir is"
+                            + " {}",
                     e.toString(),
                     System.getProperty("java.io.tmpdir"));
         }
