@@ -28,7 +28,7 @@ class WarmUpIT {
     private static final String DONE = "WarmUp] Warmed up by ";
 
     private static final Pattern LASTING =
-            Pattern.compile("warm-up|accept-|region-|console-|grpc-|onnxruntime-|model-load-");
+            Pattern.compile("warm-up|accept-|region-|console-|grpc-|onnxruntime-");
 
     @TempDir
     Path folder;
