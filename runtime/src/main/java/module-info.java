@@ -16,7 +16,8 @@ module gatun.runtime {
             gatun.server;
     exports gatun.runtime.limits;
     exports gatun.runtime.repository to
-            gatun.isolation;
+            gatun.isolation,
+            gatun.server;
     exports gatun.runtime.logging;
     exports gatun.runtime.metrics;
     exports gatun.runtime.server;

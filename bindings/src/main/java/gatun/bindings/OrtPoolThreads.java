@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * Makes the threads of pools in place of ONNX Runtime. A thread has the priority of the one that makes it, for good:
  * made by the library, those of a session that a thread of {@linkplain ThreadPriority lower priority} opens would run
  * requests at that priority too. These are all made by one thread, which has the priority of the one that makes this
- * object. Usable from any thread; it lives as long as the process.
+ * object. Usable from any thread.
  */
-public final class OrtPoolThreads {
+public final class OrtPoolThreads implements AutoCloseable {
     /** Stack size of the library's own threads; the JVM's have less. Only the used part takes memory. */
     private static final long STACK_BYTES = 8 << 20;
 
@@ -76,6 +76,14 @@ public final class OrtPoolThreads {
     public void use(MemorySegment sessionOptions) {
         runtime.check(OrtApi.sessionOptionsSetCustomCreateThreadFn(runtime.api(), sessionOptions, create));
         runtime.check(OrtApi.sessionOptionsSetCustomJoinThreadFn(runtime.api(), sessionOptions, join));
+    }
+
+    /**
+     * Makes no more threads: no session can be opened from now on. Those that were made go on until their sessions end.
+     */
+    @Override
+    public void close() {
+        starter.shutdown();
     }
 
     /** Called by the library, which a failure must not reach; NULL has it refuse the session. */

@@ -12,6 +12,7 @@ import gatun.server.embedded.EmbeddedClient;
 import gatun.server.logging.Log;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
+import gatun.server.warmup.StopWait;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,7 +29,7 @@ public final class EmbeddedServer implements AutoCloseable {
 
     private EmbeddedServer(ServerSettings settings, boolean endsWithItsClient) {
         try {
-            server = Server.start(settings, LogControl.fixed(), AccessLog.OFF, StartReport.none());
+            server = Server.start(settings, LogControl.fixed(), AccessLog.OFF, StartReport.none(), StopWait.NEVER);
         } catch (StartException e) {
             throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);
         }

@@ -41,9 +41,6 @@ import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
 import gatun.v2.protocol.V2Protocol;
 import io.helidon.webserver.WebServerConfig;
 import java.net.InetSocketAddress;
-import java.net.SocketAddress;
-import java.net.UnixDomainSocketAddress;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -55,6 +52,7 @@ import java.util.stream.Stream;
 /** The protocols, and the addresses where each is spoken. */
 final class ProtocolListeners {
     private final ServerSettings settings;
+    private final List<ListenAddress> addresses;
     private final Optional<ServerTls> httpTls;
     private final Optional<ServerTls> grpcTls;
     private final Optional<Monitoring> monitoring;
@@ -70,10 +68,12 @@ final class ProtocolListeners {
     /**
      * Reads the TLS files and TensorFlow Serving's monitoring file.
      *
+     * @param addresses where to listen
      * @throws StartException naming the flag of a file that cannot be used
      */
-    ProtocolListeners(ServerSettings settings) {
+    ProtocolListeners(ServerSettings settings, List<ListenAddress> addresses) {
         this.settings = settings;
+        this.addresses = List.copyOf(addresses);
         try {
             this.httpTls = settings.listeners().http().bind().tls().map(this::load);
             this.grpcTls = settings.listeners().grpc().bind().tls().map(this::load);
@@ -103,7 +103,7 @@ final class ProtocolListeners {
     void reserve() {
         requireSafePorts();
         try (OpenResources held = new OpenResources()) {
-            for (ListenAddress address : addresses()) {
+            for (ListenAddress address : addresses) {
                 Listener.reserve(address.protocol(), address.address(), held);
             }
         }
@@ -115,7 +115,7 @@ final class ProtocolListeners {
             return;
         }
         CloudSettings.PortRange allowed = sageMaker.otherPorts().get();
-        for (ListenAddress address : addresses()) {
+        for (ListenAddress address : addresses) {
             if (address.protocol() != Endpoint.Protocol.SAGEMAKER
                     && address.address() instanceof InetSocketAddress tcp
                     && !allowed.contains(tcp.getPort())) {
@@ -124,81 +124,6 @@ final class ProtocolListeners {
                         + ", allowed port range is [" + allowed.first() + ", " + allowed.last() + "]");
             }
         }
-    }
-
-    private record ListenAddress(Endpoint.Protocol protocol, SocketAddress address) {
-        boolean forOperators() {
-            return switch (protocol) {
-                case METRICS, CONSOLE, CONSOLE_HTTPS -> true;
-                case HTTP, HTTPS, GRPC, TENSORFLOW_GRPC, TENSORFLOW_REST, VERTEX_AI, SAGEMAKER -> false;
-            };
-        }
-    }
-
-    private List<ListenAddress> addresses() {
-        List<ListenAddress> addresses = new ArrayList<>();
-        ListenerSettings listeners = settings.listeners();
-        ListenerSettings.TensorFlowServingSettings tensorFlow = listeners.tensorFlow();
-        ListenerSettings.BindSettings http = listeners.http().bind();
-        if (http.enabled()) {
-            addresses.add(onPort(
-                    httpTls.isPresent() ? Endpoint.Protocol.HTTPS : Endpoint.Protocol.HTTP,
-                    http.address(),
-                    http.port()));
-            addUnixSocket(addresses, Endpoint.Protocol.HTTP, http.unixSocket());
-        }
-        if (tensorFlow.restPort() != 0) {
-            addresses.add(onPort(Endpoint.Protocol.TENSORFLOW_REST, http.address(), tensorFlow.restPort()));
-        }
-        ListenerSettings.BindSettings grpc = listeners.grpc().bind();
-        if (grpc.enabled()) {
-            addresses.add(onPort(Endpoint.Protocol.GRPC, grpc.address(), grpc.port()));
-        }
-        if (grpc.enabled() || tensorFlow.grpcPort() != 0) {
-            addUnixSocket(addresses, Endpoint.Protocol.GRPC, grpc.unixSocket());
-        }
-        if (tensorFlow.grpcPort() != 0) {
-            addresses.add(onPort(Endpoint.Protocol.TENSORFLOW_GRPC, grpc.address(), tensorFlow.grpcPort()));
-        }
-        ListenerSettings.MetricsSettings metrics = listeners.metrics();
-        if (metrics.enabled()) {
-            addresses.add(onPort(Endpoint.Protocol.METRICS, metrics.address().orElse(http.address()), metrics.port()));
-        }
-        ConsoleSettings console = listeners.console();
-        if (console.enabled() && console.port().isPresent()) {
-            addresses.add(onPort(
-                    httpTls.isPresent() ? Endpoint.Protocol.CONSOLE_HTTPS : Endpoint.Protocol.CONSOLE,
-                    console.address().orElse(http.address()),
-                    console.port().get()));
-        }
-        addCloud(
-                addresses,
-                Endpoint.Protocol.SAGEMAKER,
-                listeners.cloud().sageMaker().bind(),
-                http.address());
-        addCloud(
-                addresses,
-                Endpoint.Protocol.VERTEX_AI,
-                listeners.cloud().vertexAi().bind(),
-                http.address());
-        return addresses;
-    }
-
-    private static void addCloud(
-            List<ListenAddress> addresses, Endpoint.Protocol protocol, CloudSettings.Bind bind, String standard) {
-        if (bind.enabled()) {
-            addresses.add(onPort(protocol, bind.address().orElse(standard), bind.port()));
-        }
-    }
-
-    private static ListenAddress onPort(Endpoint.Protocol protocol, String address, int port) {
-        return new ListenAddress(protocol, new InetSocketAddress(address, port));
-    }
-
-    /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
-    private static void addUnixSocket(
-            List<ListenAddress> addresses, Endpoint.Protocol protocol, Optional<Path> unixSocket) {
-        unixSocket.ifPresent(path -> addresses.add(new ListenAddress(protocol, UnixDomainSocketAddress.of(path))));
     }
 
     /**
@@ -274,7 +199,7 @@ final class ProtocolListeners {
         grpc = Optional.of(grpcListener);
         AutoCloseable announcement = grpcListener::announceStop;
         opened.add(announcement);
-        for (ListenAddress address : addresses()) {
+        for (ListenAddress address : addresses) {
             Consumer<WebServerConfig.Builder> protocol =
                     switch (address.protocol()) {
                         case HTTP -> listener -> httpListener.configure(listener, onHttp);

@@ -28,6 +28,8 @@ import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.StartException;
 import gatun.server.text.Version;
+import gatun.server.warmup.StopWait;
+import gatun.server.warmup.WarmUp;
 import gatun.tensorflow.serving.BatchingFiles;
 import gatun.tensorflow.serving.ExampleMappings;
 import gatun.tensorflow.serving.grpc.WarmUpRecords;
@@ -52,6 +54,8 @@ final class Server implements AutoCloseable {
     /** How long submitting a request may take that was begun behind a response which did not end its connection. */
     private static final Duration BEGIN = Duration.ofMillis(20);
 
+    private static final String ONNX = "onnxruntime";
+
     private final OpenResources opened;
     private final ProtocolListeners edges;
     private final GatunServer inference;
@@ -65,13 +69,15 @@ final class Server implements AutoCloseable {
     }
 
     /**
-     * Loads the models, shows them in {@code report}, and starts to listen.
+     * Loads the models, shows them in {@code report}, warms the process up, and starts to listen, unless the process was
+     * told to stop before.
      *
      * @param log the part of the log that clients may change
      * @param accessLog gets a line for each request; the caller closes it
+     * @param stop tells whether the process is to stop
      * @throws StartException when that is not possible; nothing is left open then
      */
-    static Server start(ServerSettings given, LogControl log, AccessLog accessLog, StartReport report) {
+    static Server start(ServerSettings given, LogControl log, AccessLog accessLog, StartReport report, StopWait stop) {
         given.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);
         if (given.models().control().exitOnError()) {
             given.models().sources().repositories().forEach(Server::requireFolder);
@@ -79,7 +85,7 @@ final class Server implements AutoCloseable {
         given.models().sources().repositories().stream()
                 .flatMap(repository -> RepositoryCheck.remarks(repository).stream())
                 .forEach(LOG::warn);
-        ProtocolListeners edges = new ProtocolListeners(given);
+        ProtocolListeners edges = new ProtocolListeners(given, ListenAddress.of(given.listeners()));
         edges.reserve();
         OpenResources opened = new OpenResources();
         try {
@@ -100,6 +106,10 @@ final class Server implements AutoCloseable {
                     .toList();
             report.models(loaded);
             requireAllModels(settings.models().control(), loaded, report);
+            warmUp(settings, inference, stop);
+            if (stop.isTold()) {
+                return new Server(opened, edges, inference, List.of());
+            }
             List<Endpoint> endpoints = edges.listen(inference, fetched.watch(), opened);
             settings.models()
                     .sources()
@@ -119,6 +129,16 @@ final class Server implements AutoCloseable {
                 t.addSuppressed(e);
             }
             throw t;
+        }
+    }
+
+    private static void warmUp(ServerSettings settings, InferenceServer inference, StopWait stop) {
+        Duration limit = settings.lifecycle().warmUp();
+        if (limit.isPositive()) {
+            boolean onnx = !settings.models().backends().isolated().contains(ONNX)
+                    && inference.engines().stream()
+                            .anyMatch(engine -> engine.backend().equals(ONNX));
+            WarmUp.run(limit, onnx, (repository, sockets) -> PrivateServer.start(settings, repository, sockets), stop);
         }
     }
 

@@ -49,15 +49,21 @@ final class Serving {
         log.info("Gatun {} on Java {}", Version.text(), Runtime.version());
         StartReport report = StartReport.standard();
         try (Server server = Server.start(
-                settings, logControl, accessLog.<AccessLog>map(writer -> writer).orElse(AccessLog.OFF), report)) {
-            report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
-            signals.onHangUp(() -> {
-                logControl.reopen();
-                accessLog.ifPresent(AccessLogWriter::reopen);
-                server.reopen();
-            });
-            signals.await();
-            drain(server, settings.lifecycle().drain(), signals, log);
+                settings,
+                logControl,
+                accessLog.<AccessLog>map(writer -> writer).orElse(AccessLog.OFF),
+                report,
+                signals)) {
+            if (!signals.isTold()) {
+                report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
+                signals.onHangUp(() -> {
+                    logControl.reopen();
+                    accessLog.ifPresent(AccessLogWriter::reopen);
+                    server.reopen();
+                });
+                signals.await();
+                drain(server, settings.lifecycle().drain(), signals, log);
+            }
             log.info(
                     "Stopping: no new connections, and {} s for running requests to finish",
                     settings.lifecycle().exitTimeout().toSeconds());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.server.warmup.StopWait;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -15,7 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>The JDK offers signals only in {@code sun.misc}, which it supports (module {@code jdk.unsupported}), but about
  * which the compiler prints a warning that cannot be suppressed. Hence the one use of reflection.
  */
-final class StopSignals {
+final class StopSignals implements StopWait {
     /** The exit status that a shell reports for a program that SIGINT ended. */
     private static final int KILLED_BY_SIGINT = 130;
 
@@ -46,6 +47,16 @@ final class StopSignals {
         asked.await();
     }
 
+    @Override
+    public boolean isTold() {
+        return asked.getCount() == 0;
+    }
+
+    @Override
+    public boolean await(Duration limit) throws InterruptedException {
+        return asked.await(limit.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
     /** Waits for {@code drain}, or until the process is told again to stop. */
     void awaitDrain(Duration drain) throws InterruptedException {
         draining = true;
@@ -57,14 +68,14 @@ final class StopSignals {
     }
 
     private void ask() {
-        if (asked.getCount() == 0 && draining) {
+        if (isTold() && draining) {
             askedAgain.countDown();
         }
         asked.countDown();
     }
 
     private void interrupt() {
-        boolean endsDrain = asked.getCount() == 0 && draining && askedAgain.getCount() > 0;
+        boolean endsDrain = isTold() && draining && askedAgain.getCount() > 0;
         ask();
         if (!endsDrain && interrupted.getAndSet(true)) {
             Runtime.getRuntime().halt(KILLED_BY_SIGINT);

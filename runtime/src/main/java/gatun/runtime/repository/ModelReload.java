@@ -27,11 +27,14 @@ final class ModelReload {
     private final ModelLoader loader;
     private final Unloader unloader;
     private final ChangeListeners listeners;
+    private final boolean logged;
 
-    ModelReload(ModelLoader loader, Unloader unloader, ChangeListeners listeners) {
+    /** @param logged whether the log tells which versions come and go; it tells failures in any case */
+    ModelReload(ModelLoader loader, Unloader unloader, ChangeListeners listeners, boolean logged) {
         this.loader = loader;
         this.unloader = unloader;
         this.listeners = listeners;
+        this.logged = logged;
     }
 
     /**
@@ -93,7 +96,7 @@ final class ModelReload {
         return serving;
     }
 
-    private static void log(ModelIdentifier model, List<ModelLoader.Result> results) {
+    private void log(ModelIdentifier model, List<ModelLoader.Result> results) {
         for (ModelLoader.Result result : results) {
             VersionEntry version = result.entry();
             if (result.failure().isPresent()) {
@@ -101,7 +104,7 @@ final class ModelReload {
                 LOG.warn("Model '{}'{} cannot be loaded: {}", model, which, version.reason());
             } else if (version.version().isEmpty()) {
                 LOG.warn("Model '{}' {}", model, version.reason());
-            } else {
+            } else if (logged) {
                 LOG.info(
                         "Model '{}' version {} is ready after {} ms",
                         model,
@@ -267,7 +270,7 @@ final class ModelReload {
         entry.loaded(Optional.empty());
         List<ServedModel> models =
                 ending.stream().flatMap(row -> row.model().stream()).toList();
-        if (!models.isEmpty()) {
+        if (logged && !models.isEmpty()) {
             LOG.info("Model '{}' is unloaded as soon as its running requests have ended", entry.model());
         }
         unloader.end(models, () -> {

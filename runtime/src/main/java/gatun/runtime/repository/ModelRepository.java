@@ -99,7 +99,7 @@ public final class ModelRepository {
                 : Optional.empty();
         loader = new ModelLoader(
                 settings, backends, pool, namespace -> new RepositoryMembers(models, namespace), remembering, memory);
-        reload = new ModelReload(loader, unloader, listeners);
+        reload = new ModelReload(loader, unloader, listeners, settings.logged());
         lifeCycle = new ModelLifeCycle(
                 sources,
                 models,

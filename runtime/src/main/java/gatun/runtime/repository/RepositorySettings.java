@@ -20,9 +20,15 @@ import java.util.function.Consumer;
  *
  * @param controlMode who decides which are loaded
  * @param limits the limits for a configuration
+ * @param logged whether the log tells which versions come and go; it tells failures in any case
  */
 public record RepositorySettings(
-        ControlMode controlMode, Sources sources, Loading loading, Scheduling scheduling, ModelLimits limits) {
+        ControlMode controlMode,
+        Sources sources,
+        Loading loading,
+        Scheduling scheduling,
+        ModelLimits limits,
+        boolean logged) {
     /**
      * Where models are.
      *

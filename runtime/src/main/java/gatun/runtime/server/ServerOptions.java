@@ -87,6 +87,7 @@ public final class ServerOptions {
     private Optional<RepositoryRefresh> repositoryRefresh = Optional.empty();
     private boolean modelNamespacing;
     private boolean strictReadiness = true;
+    private boolean logged = true;
     private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
 
     private ServerOptions(BufferPool buffers, RegionRegistry regions) {
@@ -284,6 +285,12 @@ public final class ServerOptions {
         return this;
     }
 
+    /** Whether the log tells which models come and go; without this call it does, and it tells failures in any case. */
+    public ServerOptions logged(boolean enabled) {
+        logged = enabled;
+        return this;
+    }
+
     /** How much clients may ask for; {@link LimitSettings#standard} without this call. */
     public ServerOptions limits(LimitSettings newLimits) {
         limits = newLimits;
@@ -395,7 +402,8 @@ public final class ServerOptions {
                         modelMemory),
                 new RepositorySettings.Scheduling(
                         queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
-                limits.model());
+                limits.model(),
+                logged);
     }
 
     ServerMetadata metadata() {

@@ -30,6 +30,13 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
             standard.lifecycle().drain(),
             "How long the server goes on serving after it is told to stop, without being ready, so that load"
                     + " balancers notice. Being told again ends it.");
+    private final Flag<Duration> warmUp = flag(
+            "--start-warm-up-secs",
+            FlagType.SECONDS,
+            standard.lifecycle().warmUp(),
+            "How long the server may ask a server of its own, with models of its own, before it is ready, so that its"
+                    + " code is compiled when the first requests come. It ends earlier when nothing is left to compile;"
+                    + " 0 for not at all.");
     private final Flag<Optional<Path>> readyFile = optional(
             "--ready-file",
             FlagType.PATH,
@@ -41,6 +48,6 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
     }
 
     LifecycleSettings lifecycle() {
-        return new LifecycleSettings(readyFile.value(), exitTimeout.value(), drain.value());
+        return new LifecycleSettings(readyFile.value(), exitTimeout.value(), drain.value(), warmUp.value());
     }
 }

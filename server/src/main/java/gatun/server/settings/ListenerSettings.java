@@ -56,6 +56,19 @@ public record ListenerSettings(
                 ConsoleSettings.NONE);
     }
 
+    /** The same protocols in the same way, but neither TLS, nor metrics, nor endpoints of clouds. */
+    public ListenerSettings plain() {
+        return new ListenerSettings(
+                new HttpSettings(
+                        http.bind.plain(), http.maxInputSize, http.timeouts, http.allowedOrigins, http.healthBodies),
+                new GrpcSettings(grpc.bind.plain(), grpc.keepalive, grpc.compression),
+                tensorFlow,
+                lanes,
+                new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, false),
+                cloud.disabled(),
+                console);
+    }
+
     /**
      * The address of a listener.
      *
@@ -73,6 +86,10 @@ public record ListenerSettings(
 
         private BindSettings disabled() {
             return new BindSettings(false, address, port, unixSocket, tls);
+        }
+
+        private BindSettings plain() {
+            return new BindSettings(enabled, address, port, unixSocket, Optional.empty());
         }
     }
 

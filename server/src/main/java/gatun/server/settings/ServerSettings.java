@@ -64,11 +64,12 @@ public record ServerSettings(
      * @param exitTimeout how long requests may take to finish after the server was told to stop
      * @param drain how long the server goes on serving, without being ready, after it was told to stop; zero for not at
      *     all
+     * @param warmUp how long the server may warm its own code up before it is ready; zero for not at all
      */
-    public record LifecycleSettings(Optional<Path> readyFile, Duration exitTimeout, Duration drain) {
+    public record LifecycleSettings(Optional<Path> readyFile, Duration exitTimeout, Duration drain, Duration warmUp) {
         /** Requests have half a minute to finish. */
-        public static final LifecycleSettings STANDARD =
-                new LifecycleSettings(Optional.empty(), ServerOptions.DEFAULT_EXIT_TIMEOUT, Duration.ZERO);
+        public static final LifecycleSettings STANDARD = new LifecycleSettings(
+                Optional.empty(), ServerOptions.DEFAULT_EXIT_TIMEOUT, Duration.ZERO, Duration.ZERO);
     }
 
     /**

@@ -21,6 +21,8 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +38,9 @@ public final class OnnxRuntimeBackend implements Backend {
     private static final Logger LOG = LoggerFactory.getLogger(OnnxRuntimeBackend.class);
     private static final String FILE = "libonnxruntime.so";
     private static final String LIBRARY = "library";
+
+    /** The libraries of which the log has told: a process may have several servers. */
+    private static final Set<Path> TOLD = ConcurrentHashMap.newKeySet();
 
     private Optional<Engine> engine = Optional.empty();
     private int defaultMaxBatchSize;
@@ -66,7 +71,9 @@ public final class OnnxRuntimeBackend implements Backend {
             case NativeLibrary.Available available -> {
                 try {
                     Engine opened = new Engine(OnnxRuntime.of(available), chosen);
-                    LOG.info("ONNX Runtime {} from {}", opened.version(), available.path());
+                    if (TOLD.add(available.path())) {
+                        LOG.info("ONNX Runtime {} from {}", opened.version(), available.path());
+                    }
                     engine = Optional.of(opened);
                 } catch (NativeException e) {
                     throw new GatunException(ErrorCode.UNAVAILABLE, "ONNX Runtime not available: " + e.getMessage(), e);
@@ -198,6 +205,7 @@ public final class OnnxRuntimeBackend implements Backend {
     @Override
     public void close() {
         // The library and its environment stay until the process ends: nobody can tell when its own threads are done.
+        engine.ifPresent(opened -> opened.poolThreads().close());
         engine = Optional.empty();
     }
 }

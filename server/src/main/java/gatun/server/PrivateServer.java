@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server;
+
+import gatun.listener.ConnectionLimits;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.SharedRegions;
+import gatun.runtime.server.GatunServer;
+import gatun.runtime.server.ServerOptions;
+import gatun.server.settings.AccessSettings;
+import gatun.server.settings.ClientSettings;
+import gatun.server.settings.ServerSettings;
+import gatun.server.settings.ServerSettings.LifecycleSettings;
+import gatun.server.settings.ServerSettings.MemorySettings;
+import gatun.server.settings.TracingSettings;
+import gatun.server.warmup.AskedServer;
+import gatun.stores.mirror.FetchProgress;
+import gatun.stores.mirror.FetchWatch;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A second server within this process, which speaks the protocols of the first in the same way, and has nothing else in
+ * common with it: models, memory, statistics and limits of its own, and Unix sockets instead of ports.
+ */
+final class PrivateServer implements AskedServer {
+    private static final long POOL_BYTES = 64L << 20;
+
+    /** Its clients have left when it closes. */
+    private static final Duration GRACE = Duration.ofSeconds(1);
+
+    private final OpenResources opened;
+    private final SocketAddress http;
+    private final SocketAddress grpc;
+
+    private PrivateServer(OpenResources opened, SocketAddress http, SocketAddress grpc) {
+        this.opened = opened;
+        this.http = http;
+        this.grpc = grpc;
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param first the settings of the first server
+     * @param repository its models
+     * @param sockets a folder for its sockets
+     */
+    static PrivateServer start(ServerSettings first, Path repository, Path sockets) {
+        UnixDomainSocketAddress http = UnixDomainSocketAddress.of(sockets.resolve("http"));
+        UnixDomainSocketAddress grpc = UnixDomainSocketAddress.of(sockets.resolve("grpc"));
+        OpenResources opened = new OpenResources();
+        try {
+            BufferPool buffers = opened.add(BufferPool.withReserve(POOL_BYTES));
+            SharedRegions regions = opened.add(SharedRegions.open(buffers));
+            GatunServer inference = opened.add(GatunServer.open(options(first, repository, buffers, regions)));
+            ProtocolListeners edges = new ProtocolListeners(
+                    settings(first),
+                    List.of(
+                            new ListenAddress(Endpoint.Protocol.HTTP, http),
+                            new ListenAddress(Endpoint.Protocol.GRPC, grpc)));
+            edges.listen(inference, new FetchWatch(FetchProgress.NONE), opened);
+            return new PrivateServer(opened, http, grpc);
+        } catch (RuntimeException | Error e) {
+            try {
+                opened.close();
+            } catch (RuntimeException second) {
+                e.addSuppressed(second);
+            }
+            throw e;
+        }
+    }
+
+    private static ServerOptions options(
+            ServerSettings first, Path repository, BufferPool buffers, SharedRegions regions) {
+        ServerOptions options = ServerOptions.of(buffers, regions)
+                .repository(repository)
+                .autoComplete(false)
+                .logged(false)
+                .exitTimeout(GRACE);
+        first.models()
+                .backends()
+                .options()
+                .forEach((backend, values) ->
+                        values.forEach((name, value) -> options.backendOption(backend, name, value)));
+        return options;
+    }
+
+    private static ServerSettings settings(ServerSettings first) {
+        return new ServerSettings(
+                first.id(),
+                new LifecycleSettings(Optional.empty(), GRACE, Duration.ZERO, Duration.ZERO),
+                first.models(),
+                MemorySettings.STANDARD,
+                first.listeners().plain(),
+                new ClientSettings(AccessSettings.OPEN, first.clients().limits(), ConnectionLimits.OPERATORS),
+                TracingSettings.OFF);
+    }
+
+    @Override
+    public SocketAddress http() {
+        return http;
+    }
+
+    @Override
+    public SocketAddress grpc() {
+        return grpc;
+    }
+
+    @Override
+    public void close() {
+        opened.close();
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.warmup;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has conversations of all kinds on a thread of its own, some at a time, until it is told to end: it sends a request in
+ * each of them, then waits for all responses.
+ */
+final class Caller implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(Caller.class);
+
+    /** Conversations at a time. */
+    private static final int CONVERSATIONS = 16;
+
+    /** Requests of a conversation. */
+    private static final int REQUESTS = 200;
+
+    private static final int MOST_FAILURES = 100;
+
+    private final List<Conversation.Kind> kinds;
+    private final AtomicLong answered = new AtomicLong();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<Conversation> current = new ArrayList<>(); // guarded by lock
+    private boolean ended; // guarded by lock
+    private int turn;
+    private int failures;
+    private volatile Optional<Exception> failure = Optional.empty();
+
+    /** @param first which of the kinds comes first */
+    Caller(List<Conversation.Kind> kinds, int first) {
+        this.kinds = kinds;
+        this.turn = first;
+    }
+
+    @Override
+    public void run() {
+        while (failures < MOST_FAILURES && !hasEnded()) {
+            try {
+                converse();
+            } catch (IOException | RuntimeException e) {
+                if (!hasEnded()) {
+                    failures++;
+                    failure = Optional.of(e);
+                }
+            } finally {
+                endConversations();
+            }
+        }
+    }
+
+    private void converse() throws IOException {
+        List<Conversation> begun = new ArrayList<>();
+        for (int i = 0; i < CONVERSATIONS; i++) {
+            Conversation conversation = kinds.get(turn++ % kinds.size()).begin();
+            begun.add(conversation);
+            keep(conversation);
+        }
+        for (int i = 0; i < REQUESTS && !hasEnded(); i++) {
+            for (Conversation conversation : begun) {
+                conversation.send();
+            }
+            for (Conversation conversation : begun) {
+                conversation.receive();
+            }
+            answered.lazySet(answered.getPlain() + begun.size());
+        }
+    }
+
+    private void keep(Conversation conversation) {
+        lock.lock();
+        try {
+            current.add(conversation);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean hasEnded() {
+        lock.lock();
+        try {
+            return ended;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void endConversations() {
+        lock.lock();
+        try {
+            for (Conversation conversation : current) {
+                conversation.close();
+            }
+            current.clear();
+        } catch (IOException e) {
+            LOG.debug("a connection of the warm-up cannot be closed", e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How many requests were answered. */
+    long answered() {
+        return answered.get();
+    }
+
+    /** Why the last conversation failed that was not ended by {@link #end}; empty where none did. */
+    Optional<Exception> failure() {
+        return failure;
+    }
+
+    /** Has the thread end when it has the responses that it waits for. */
+    void end() {
+        lock.lock();
+        try {
+            ended = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the thread, whatever it waits for. */
+    void cut() {
+        end();
+        endConversations();
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.warmup;
+
+import java.time.Duration;
+
+/** Finds out from the time that compilers have taken whether they still have work. For one thread. */
+final class CompilerWatch {
+    /** The part of a look for which compilers that have little to do work all the same. */
+    private static final double IDLE = 0.05;
+
+    /** Looks in a row; a compiler may take longer than one for a large method, and tells of it only then. */
+    private static final int LOOKS = 3;
+
+    private final long idleMillis;
+    private long before;
+    private int idleLooks;
+
+    /**
+     * Compilers that are looked at again and again.
+     *
+     * @param look the time between two looks
+     * @param compiledMillis the time that they have taken so far
+     */
+    CompilerWatch(Duration look, long compiledMillis) {
+        idleMillis = (long) (look.toMillis() * IDLE);
+        before = compiledMillis;
+    }
+
+    /**
+     * Whether nothing has been left to compile for some looks.
+     *
+     * @param compiledMillis the time that compilers have taken so far
+     */
+    boolean isIdle(long compiledMillis) {
+        idleLooks = compiledMillis - before > idleMillis ? 0 : idleLooks + 1;
+        before = compiledMillis;
+        return idleLooks >= LOOKS;
+    }
+}

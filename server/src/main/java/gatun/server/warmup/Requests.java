@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.warmup;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.protobuf.ByteString;
+import gatun.server.warmup.HttpConversation.Request;
+import gatun.wire.inference.ModelInferRequest;
+import gatun.wire.tensorflow.DataType;
+import gatun.wire.tensorflow.TensorProto;
+import gatun.wire.tensorflow.TensorShapeProto;
+import gatun.wire.tensorflow.serving.ModelSpec;
+import gatun.wire.tensorflow.serving.PredictRequest;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** What the private server is asked: as much of it as clients are likely to ask, in their proportions. */
+final class Requests {
+    private static final String V2 = "inference.GRPCInferenceService/";
+    private static final String TENSORFLOW = "tensorflow.serving.PredictionService/Predict";
+    private static final String JSON = "Content-Type: application/json\r\n";
+    private static final int ELEMENTS = 16;
+    private static final int MANY = 4096;
+
+    private final String integers;
+    private final String texts;
+
+    /** @param onnx whether ONNX Runtime is to compute */
+    Requests(boolean onnx) {
+        integers = onnx ? PrivateModels.ONNX_INTEGERS : PrivateModels.INTEGERS;
+        texts = onnx ? PrivateModels.ONNX_TEXTS : PrivateModels.TEXTS;
+    }
+
+    /** The kinds of conversations, in an order that mixes them. */
+    List<Conversation.Kind> kinds(SocketAddress http, SocketAddress grpc) {
+        List<Request> jsonRequests = json();
+        Conversation.Kind json = () -> HttpConversation.begin(http, jsonRequests);
+        List<Request> binaryRequests = binary();
+        Conversation.Kind binary = () -> HttpConversation.begin(http, binaryRequests);
+        List<Request> othersRequests = others();
+        Conversation.Kind others = () -> HttpConversation.begin(http, othersRequests);
+        ModelInferRequest request = inferRequest(integers);
+        Conversation.Kind unary = () -> GrpcConversation.begin(grpc, V2 + "ModelInfer", request, false);
+        Conversation.Kind stream = () -> GrpcConversation.begin(grpc, V2 + "ModelStreamInfer", request, true);
+        PredictRequest predict = predictRequest(integers);
+        Conversation.Kind tensorFlow = () -> GrpcConversation.begin(grpc, TENSORFLOW, predict, false);
+        return List.of(json, unary, binary, json, stream, json, unary, others, json, tensorFlow);
+    }
+
+    private List<Request> json() {
+        List<Request> requests = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            requests.add(infer(integers, JSON, inputs("INT32", numbers(ELEMENTS))));
+        }
+        requests.add(infer(texts, JSON, inputs("BYTES", strings())));
+        requests.add(infer(PrivateModels.INTEGERS, JSON, inputs("INT32", numbers(ELEMENTS))));
+        requests.add(infer(PrivateModels.FLOATS, "User-Agent: gatun\r\nAccept: */*\r\n" + JSON, floats(64)));
+        return requests;
+    }
+
+    private List<Request> binary() {
+        return List.of(
+                binary(integers), binary(integers), binary(integers), binary(PrivateModels.INTEGERS), manyFloats());
+    }
+
+    private List<Request> others() {
+        String rows = "{\"instances\":[{\"INPUT0\":" + numbers(ELEMENTS) + ",\"INPUT1\":" + numbers(ELEMENTS) + "}]}";
+        Request predict = HttpConversation.post("/v1/models/" + integers + ":predict", JSON, rows.getBytes(UTF_8));
+        return List.of(
+                predict,
+                predict,
+                predict,
+                predict,
+                HttpConversation.get("/v2/health/ready"),
+                HttpConversation.get("/v2/models/" + integers),
+                refused(404, infer("unknown", JSON, inputs("INT32", numbers(ELEMENTS)))),
+                refused(400, infer(integers, JSON, "{\"inputs\":[}")),
+                infer(PrivateModels.FLOATS, JSON, floats(512)));
+    }
+
+    private static Request refused(int status, Request request) {
+        return new Request(request.bytes(), status);
+    }
+
+    private static Request infer(String model, String fields, String body) {
+        return HttpConversation.post("/v2/models/" + model + "/infer", fields, body.getBytes(UTF_8));
+    }
+
+    private static String inputs(String datatype, String data) {
+        return IntStream.range(0, 2)
+                .mapToObj(i -> "{\"name\":\"INPUT" + i + "\",\"shape\":[1,16],\"datatype\":\"" + datatype
+                        + "\",\"data\":" + data + "}")
+                .collect(Collectors.joining(",", "{\"inputs\":[", "]}"));
+    }
+
+    private static String floats(int count) {
+        return "{\"id\":\"1\",\"inputs\":[{\"name\":\"INPUT0\",\"shape\":[1," + count
+                + "],\"datatype\":\"FP32\",\"data\":"
+                + IntStream.range(0, count)
+                        .mapToObj(i -> Float.toString(i * 0.37f))
+                        .collect(Collectors.joining(",", "[", "]"))
+                + "}],\"outputs\":[{\"name\":\"OUTPUT0\"}]}";
+    }
+
+    private static String numbers(int count) {
+        return IntStream.range(0, count).mapToObj(Integer::toString).collect(Collectors.joining(",", "[", "]"));
+    }
+
+    private static String strings() {
+        return IntStream.range(0, ELEMENTS)
+                .mapToObj(Integer::toString)
+                .collect(Collectors.joining("\",\"", "[\"", "\"]"));
+    }
+
+    private static Request binary(String model) {
+        String input = "{\"name\":\"INPUT%d\",\"datatype\":\"INT32\",\"shape\":[1,16],"
+                + "\"parameters\":{\"binary_data_size\":64}}";
+        return binary(
+                model,
+                "{\"inputs\":[" + input.formatted(0) + "," + input.formatted(1)
+                        + "],\"parameters\":{\"binary_data_output\":true}}",
+                2 * ELEMENTS);
+    }
+
+    private static Request manyFloats() {
+        return binary(
+                PrivateModels.FLOATS,
+                "{\"inputs\":[{\"name\":\"INPUT0\",\"datatype\":\"FP32\",\"shape\":[1," + MANY
+                        + "],\"parameters\":{\"binary_data_size\":" + MANY * Float.BYTES
+                        + "}}],\"outputs\":[{\"name\":\"OUTPUT0\",\"parameters\":{\"binary_data\":true}}]}",
+                MANY);
+    }
+
+    private static Request binary(String model, String header, int elements) {
+        ByteBuffer body = ByteBuffer.allocate(header.length() + elements * Integer.BYTES)
+                .put(header.getBytes(UTF_8))
+                .put(elements(elements));
+        String fields = "Content-Type: application/octet-stream\r\nInference-Header-Content-Length: " + header.length()
+                + "\r\n";
+        return HttpConversation.post("/v2/models/" + model + "/infer", fields, body.array());
+    }
+
+    private static ByteBuffer elements(int count) {
+        ByteBuffer elements = ByteBuffer.allocate(count * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < count; i++) {
+            elements.putInt(i);
+        }
+        return elements.flip();
+    }
+
+    private static ModelInferRequest inferRequest(String model) {
+        ModelInferRequest.Builder request = ModelInferRequest.newBuilder().setModelName(model);
+        for (int i = 0; i < 2; i++) {
+            request.addInputs(ModelInferRequest.InferInputTensor.newBuilder()
+                            .setName("INPUT" + i)
+                            .setDatatype("INT32")
+                            .addShape(1)
+                            .addShape(ELEMENTS))
+                    .addRawInputContents(ByteString.copyFrom(elements(ELEMENTS)));
+        }
+        return request.build();
+    }
+
+    private static PredictRequest predictRequest(String model) {
+        TensorProto tensor = TensorProto.newBuilder()
+                .setDtype(DataType.DT_INT32)
+                .setTensorShape(TensorShapeProto.newBuilder()
+                        .addDim(TensorShapeProto.Dim.newBuilder().setSize(1))
+                        .addDim(TensorShapeProto.Dim.newBuilder().setSize(ELEMENTS)))
+                .setTensorContent(ByteString.copyFrom(elements(ELEMENTS)))
+                .build();
+        return PredictRequest.newBuilder()
+                .setModelSpec(ModelSpec.newBuilder().setName(model))
+                .putInputs("INPUT0", tensor)
+                .putInputs("INPUT1", tensor)
+                .build();
+    }
+}

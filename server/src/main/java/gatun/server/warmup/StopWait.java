@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.warmup;
+
+import java.time.Duration;
+
+/** Tells whether the process is to stop. Safe for any thread. */
+public interface StopWait {
+    /** Never. */
+    StopWait NEVER = new StopWait() {
+        @Override
+        public boolean isTold() {
+            return false;
+        }
+
+        @Override
+        public boolean await(Duration limit) throws InterruptedException {
+            Thread.sleep(limit);
+            return false;
+        }
+    };
+
+    /** Whether the process was told to stop. */
+    boolean isTold();
+
+    /**
+     * Waits until the process is told to stop, or {@code limit} is over.
+     *
+     * @return whether it was told so
+     */
+    boolean await(Duration limit) throws InterruptedException;
+}

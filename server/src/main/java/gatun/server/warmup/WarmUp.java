@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.warmup;
+
+import gatun.runtime.repository.TemporaryFolder;
+import java.io.IOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has a server of this process's own answer requests of this process's own, so that the code that all servers have in
+ * common is compiled when the first clients come. Nothing of it is left afterwards: no thread, connection, file or
+ * native memory.
+ */
+public final class WarmUp {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+
+    /** Threads that ask; each has several connections. */
+    private static final int CALLERS = 2;
+
+    /**
+     * Servers, one after another. Code that was compiled while one of them was asked is thrown away, in part, when the
+     * next one starts, as it would be when clients ask the first requests; and is compiled better then.
+     */
+    private static final int ROUNDS = 3;
+
+    private static final Duration LOOK = Duration.ofMillis(500);
+
+    /** Kept of the time for the end of the server. */
+    private static final Duration CLOSING = Duration.ofMillis(200);
+
+    private WarmUp() {}
+
+    /**
+     * Asks until nothing is left to compile, the process is told to stop, or {@code limit} is over, whichever comes
+     * first. What fails is logged: the process goes on without being warm.
+     *
+     * @param onnx whether models of ONNX Runtime are asked too
+     * @param opener starts the server that is asked
+     */
+    public static void run(Duration limit, boolean onnx, AskedServer.Opener opener, StopWait stop) {
+        long begin = System.nanoTime();
+        LOG.info("Warming up for {} s at most", limit.toSeconds());
+        try (TemporaryFolder files = new TemporaryFolder()) {
+            Path folder = files.newFolder();
+            Path repository = Files.createDirectory(folder.resolve("models"));
+            PrivateModels.write(repository, onnx);
+            long end = begin + limit.minus(CLOSING).toNanos();
+            long answered = 0;
+            for (int round = 1; round <= ROUNDS && !stop.isTold(); round++) {
+                long now = System.nanoTime();
+                if (end - now < LOOK.toNanos()) {
+                    break; // Another server would only start.
+                }
+                long roundEnd = round == ROUNDS ? end : now + (end - now) / 2;
+                try (AskedServer server = opener.open(repository, folder)) {
+                    answered += ask(server, onnx, roundEnd, stop);
+                }
+            }
+            LOG.info("Warmed up by {} requests in {} ms", answered, (System.nanoTime() - begin) / 1_000_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException | RuntimeException e) {
+            LOG.warn(
+                    "The warm-up is left out, and the first requests take longer: {}. It needs a folder for temporary"
+                            + " files that this user may write to, with a path of less than 40 bytes; java.io.tmpdir is"
+                            + " {}",
+                    e.toString(),
+                    System.getProperty("java.io.tmpdir"));
+        }
+    }
+
+    /** @return how many requests were answered */
+    private static long ask(AskedServer server, boolean onnx, long end, StopWait stop) throws InterruptedException {
+        List<Conversation.Kind> kinds = new Requests(onnx).kinds(server.http(), server.grpc());
+        List<Caller> callers = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < CALLERS; i++) {
+            Caller caller = new Caller(kinds, i * kinds.size() / CALLERS);
+            callers.add(caller);
+            threads.add(Thread.ofPlatform().daemon().name("warm-up-" + i).start(caller));
+        }
+        try {
+            await(end, stop);
+        } finally {
+            end(callers, threads);
+        }
+        callers.stream()
+                .flatMap(caller -> caller.failure().stream())
+                .findFirst()
+                .ifPresent(failure ->
+                        LOG.warn("Some requests of the warm-up failed, the last one with: {}", failure.toString()));
+        return callers.stream().mapToLong(Caller::answered).sum();
+    }
+
+    /** A connection that is cut makes the JVM throw code for connections away, so none is that ends by itself. */
+    private static void end(List<Caller> callers, List<Thread> threads) throws InterruptedException {
+        callers.forEach(Caller::end);
+        long deadline = System.nanoTime() + CLOSING.toNanos() / 2;
+        for (Thread thread : threads) {
+            thread.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+        }
+        callers.forEach(Caller::cut);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private static void await(long end, StopWait stop) throws InterruptedException {
+        CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+        CompilerWatch watch = new CompilerWatch(LOOK, compilers.getTotalCompilationTime());
+        long left = end - System.nanoTime();
+        while (left > 0
+                && !stop.await(Duration.ofNanos(Math.min(left, LOOK.toNanos())))
+                && !watch.isIdle(compilers.getTotalCompilationTime())) {
+            left = end - System.nanoTime();
+        }
+    }
+}
