@@ -27,8 +27,7 @@ class WarmUpIT {
     private static final String BEGUN = "WarmUp] Warming up for ";
     private static final String DONE = "WarmUp] Warmed up by ";
 
-    private static final Pattern LASTING =
-            Pattern.compile("warm-up|accept-|region-|console-|grpc-|onnxruntime-");
+    private static final Pattern LASTING = Pattern.compile("warm-up|accept-|region-|console-|grpc-|onnxruntime-");
 
     @TempDir
     Path folder;
