@@ -101,7 +101,7 @@ class ChartTest {
 
         assertThat(arguments)
                 .contains("serve", "--model-repository=/models", "--drain-secs=15", "--buffer-pool-byte-size=268435456")
-                .contains("--start-warm-up-secs=8")
+                .contains("--start-warm-up-secs=10")
                 .endsWith("--log-verbose=1", "--model-control-mode=poll");
         assertThat(Flags.unknown(arguments)).isEmpty();
         assertThat(Flags.unknown(List.of("--drain", "serve"))).containsExactly("--drain");
