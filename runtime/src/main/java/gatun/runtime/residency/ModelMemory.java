@@ -117,7 +117,7 @@ public final class ModelMemory {
             try {
                 departure.get().complete();
             } finally {
-                giveBack(departure.get().model());
+                free(departure.get().model().byteSize());
             }
         }
     }
@@ -180,12 +180,22 @@ public final class ModelMemory {
                         + " bytes that all may take; ask again later, or raise " + Setting.MODEL_MEMORY_LIMIT);
     }
 
-    /** Gives back the memory of a model that is closed, or could not be loaded. */
+    /** Gives back the memory of a model that is in memory no more, or could not be loaded. */
     void giveBack(Residence model) {
         lock.lock();
         try {
             models.remove(model);
-            used -= model.byteSize();
+            free(model.byteSize());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives back memory of a model that is no longer counted; it may have been loaded again meanwhile. */
+    private void free(long modelByteSize) {
+        lock.lock();
+        try {
+            used -= modelByteSize;
             room.signalAll();
         } finally {
             lock.unlock();

@@ -150,6 +150,30 @@ class OnDemandModelTest {
         }
     }
 
+    @Test
+    void shouldKnowAModelThatCameBackBeforeItsOwnEnd() throws Exception {
+        CountDownLatch closing = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        try (TestServer test = open(ScriptedBackend::copy, "a", "b", "c")) {
+            infer(test, "a");
+            infer(test, "b");
+            test.backend.beforeClose = () -> {
+                test.backend.beforeClose = () -> {};
+                closing.countDown();
+                await(end);
+            };
+            CompletableFuture<Void> evicting = CompletableFuture.runAsync(() -> infer(test, "c"));
+            await(closing);
+            infer(test, "a");
+            end.countDown();
+            evicting.get(30, TimeUnit.SECONDS);
+            assertThat(use(test)).isEqualTo(new ModelMemoryUse(200, 200, 2, 4, 2));
+            infer(test, "c");
+            infer(test, "b");
+            assertThat(use(test)).as("a makes room").isEqualTo(new ModelMemoryUse(200, 200, 2, 5, 3));
+        }
+    }
+
     private static void await(CountDownLatch latch) {
         try {
             assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
