@@ -11,6 +11,8 @@ import gatun.wire.tensorflow.TensorProto;
 import gatun.wire.tensorflow.TensorShapeProto;
 import gatun.wire.tensorflow.serving.ModelSpec;
 import gatun.wire.tensorflow.serving.PredictRequest;
+import gatun.wire.v1.InferRequest;
+import gatun.wire.v1.InferRequestHeader;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -23,6 +25,7 @@ import java.util.stream.IntStream;
 final class Requests {
     private static final String V2 = "inference.GRPCInferenceService/";
     private static final String TENSORFLOW = "tensorflow.serving.PredictionService/Predict";
+    private static final String V1 = "nvidia.inferenceserver.GRPCService/Infer";
     private static final String JSON = "Content-Type: application/json\r\n";
     private static final int ELEMENTS = 16;
     private static final int MANY = 4096;
@@ -30,8 +33,14 @@ final class Requests {
     private final String integers;
     private final String texts;
 
-    /** @param onnx whether ONNX Runtime is to compute */
-    Requests(boolean onnx) {
+    private final boolean v1;
+
+    /**
+     * @param onnx whether ONNX Runtime is to compute
+     * @param v1 whether the server speaks v1
+     */
+    Requests(boolean onnx, boolean v1) {
+        this.v1 = v1;
         integers = onnx ? PrivateModels.ONNX_INTEGERS : PrivateModels.INTEGERS;
         texts = onnx ? PrivateModels.ONNX_TEXTS : PrivateModels.TEXTS;
     }
@@ -49,7 +58,31 @@ final class Requests {
         Conversation.Kind stream = () -> GrpcConversation.begin(grpc, V2 + "ModelStreamInfer", request, true);
         PredictRequest predict = predictRequest(integers);
         Conversation.Kind tensorFlow = () -> GrpcConversation.begin(grpc, TENSORFLOW, predict, false);
-        return List.of(json, unary, binary, json, stream, json, unary, others, json, tensorFlow);
+        List<Conversation.Kind> kinds =
+                new ArrayList<>(List.of(json, unary, binary, json, stream, json, unary, others, json, tensorFlow));
+        if (v1) {
+            List<Request> legacyRequests = legacy();
+            kinds.add(() -> HttpConversation.begin(http, legacyRequests));
+            InferRequest legacy = legacyRequest(integers);
+            kinds.add(() -> GrpcConversation.begin(grpc, V1, legacy, false));
+        }
+        return kinds;
+    }
+
+    /** What a server answers with 200 if it speaks v1. */
+    static Request legacyHealth() {
+        return HttpConversation.get("/api/health/live");
+    }
+
+    private List<Request> legacy() {
+        String header = IntStream.range(0, 2)
+                .mapToObj(i -> " input { name: \"INPUT" + i + "\" } output { name: \"OUTPUT" + i + "\" }")
+                .collect(Collectors.joining("", "NV-InferRequest: batch_size: 1", "\r\n"));
+        ByteBuffer data = ByteBuffer.allocate(2 * ELEMENTS * Integer.BYTES)
+                .put(elements(ELEMENTS))
+                .put(elements(ELEMENTS));
+        Request infer = HttpConversation.post("/api/infer/" + integers, header, data.array());
+        return List.of(infer, infer, infer, legacyHealth(), HttpConversation.get("/api/health/ready"));
     }
 
     private List<Request> json() {
@@ -188,5 +221,17 @@ final class Requests {
                 .putInputs("INPUT0", tensor)
                 .putInputs("INPUT1", tensor)
                 .build();
+    }
+
+    private static InferRequest legacyRequest(String model) {
+        InferRequestHeader.Builder header = InferRequestHeader.newBuilder().setBatchSize(1);
+        InferRequest.Builder request =
+                InferRequest.newBuilder().setModelName(model).setModelVersion(-1);
+        for (int i = 0; i < 2; i++) {
+            header.addInput(InferRequestHeader.Input.newBuilder().setName("INPUT" + i))
+                    .addOutput(InferRequestHeader.Output.newBuilder().setName("OUTPUT" + i));
+            request.addRawInput(ByteString.copyFrom(elements(ELEMENTS)));
+        }
+        return request.setMetaData(header).build();
     }
 }

@@ -78,7 +78,8 @@ public final class WarmUp {
 
     /** @return how many requests were answered */
     private static long ask(AskedServer server, boolean onnx, long end, StopWait stop) throws InterruptedException {
-        List<Conversation.Kind> kinds = new Requests(onnx).kinds(server.http(), server.grpc());
+        Requests requests = new Requests(onnx, speaksV1(server));
+        List<Conversation.Kind> kinds = requests.kinds(server.http(), server.grpc());
         List<Caller> callers = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < CALLERS; i++) {
@@ -97,6 +98,17 @@ public final class WarmUp {
                 .ifPresent(failure ->
                         LOG.warn("Some requests of the warm-up failed, the last one with: {}", failure.toString()));
         return callers.stream().mapToLong(Caller::answered).sum();
+    }
+
+    /** A distribution may lack the jar of v1. */
+    private static boolean speaksV1(AskedServer server) {
+        try (Conversation conversation = HttpConversation.begin(server.http(), List.of(Requests.legacyHealth()))) {
+            conversation.send();
+            conversation.receive();
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
     }
 
     /** A connection that is cut makes the JVM throw code for connections away, so none is that ends by itself. */

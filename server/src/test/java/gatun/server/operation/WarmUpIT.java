@@ -2,6 +2,7 @@
 package gatun.server.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
@@ -26,6 +27,9 @@ class WarmUpIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final String BEGUN = "WarmUp] Warming up for ";
     private static final String DONE = "WarmUp] Warmed up by ";
+
+    /** Less than a buffer pool takes of the address space, and more than anything else that may differ by chance. */
+    private static final long POOL_SPACE = 1L << 30;
 
     private static final Pattern LASTING = Pattern.compile("warm-up|accept-|region-|console-|grpc-|onnxruntime-");
 
@@ -59,6 +63,17 @@ class WarmUpIT {
                 Files.list(Path.of("/proc/" + server.handle().pid() + "/fd"))) {
             return entries.filter(descriptor -> target(descriptor).startsWith("socket:"))
                     .count();
+        }
+    }
+
+    /** Bytes of address space that the process may write to, whether or not there is memory behind them. */
+    private static long writableBytes(ServerProcess server) throws IOException {
+        try (Stream<String> maps =
+                Files.lines(Path.of("/proc/" + server.handle().pid() + "/maps"))) {
+            return maps.map(line -> line.split("[- ]", 4))
+                    .filter(map -> map[2].startsWith("rw"))
+                    .mapToLong(map -> Long.parseLong(map[1], 16) - Long.parseLong(map[0], 16))
+                    .sum();
         }
     }
 
@@ -100,6 +115,7 @@ class WarmUpIT {
                 Await.until("the threads are those of a server without a warm-up", () -> threads(server)
                         .equals(threads(cold)));
                 assertThat(sockets(server)).isEqualTo(sockets(cold));
+                assertThat(writableBytes(server)).isCloseTo(writableBytes(cold), within(POOL_SPACE));
             }
 
             assertThat(http.post("/v2/repository/index", "").body())

@@ -7,34 +7,28 @@ then for a second, for four more, and for two, in which the server is as fast as
 --start-warm-up-secs, which are compared with none. Needs wrk.
 """
 
-import os
 import pathlib
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import example_server
+
 MILLISECONDS = {"us": 0.001, "ms": 1, "s": 1000}
 TENSOR = '{"name":"%s","shape":[1,16],"datatype":"INT32","data":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}'
 SCRIPT = "wrk.method='POST'\nwrk.headers['Content-Type']='application/json'\nwrk.body='{\"inputs\":[%s,%s]}'\n" % (
     TENSOR % "INPUT0", TENSOR % "INPUT1")
 
 
-def processor_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def ask(server, script, port, seconds):
+def ask(server, script, seconds):
     """Returns responses a second, the same for each second of the server's processor time, and the 99th percentile in ms."""
-    before = processor_seconds(server.pid)
+    before = server.processor_seconds()
     said = subprocess.run(
         ["wrk", "-t1", "-c32", f"-d{seconds}s", "--latency", f"-s{script}",
-         f"http://127.0.0.1:{port}/v2/models/simple/infer"], capture_output=True, text=True, check=True).stdout
-    used = processor_seconds(server.pid) - before
+         f"http://127.0.0.1:{server.ports['http']}/v2/models/simple/infer"], capture_output=True, text=True, check=True).stdout
+    used = server.processor_seconds() - before
     if "Non-2xx" in said or "Socket errors" in said:
         sys.exit(said)
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1])
@@ -43,29 +37,14 @@ def ask(server, script, port, seconds):
 
 
 def start(warm_up):
-    with tempfile.TemporaryDirectory() as folder:
-        ready, script = pathlib.Path(folder) / "ready", pathlib.Path(folder) / "simple.lua"
+    with tempfile.TemporaryDirectory() as folder, \
+            example_server.running(f"--start-warm-up-secs={warm_up}") as server:
+        script = pathlib.Path(folder) / "simple.lua"
         script.write_text(SCRIPT)
-        ports = [f"--{listener}-port=0" for listener in ("http", "grpc", "metrics")]
-        begin = time.monotonic()
-        server = subprocess.Popen(
-            [ROOT / "gatun", "serve", f"--model-repository={ROOT}/examples/models", f"--ready-file={ready}", *ports,
-             f"--start-warm-up-secs={warm_up}"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "GATUN_BUILD": "never"})
-        try:
-            while not ready.exists():
-                if server.poll() is not None:
-                    sys.exit(f"the server ended with {server.returncode}; run 'mvn package' first")
-                time.sleep(0.002)
-            took = time.monotonic() - begin
-            port = next(line.split("=")[1] for line in ready.read_text().splitlines() if line.startswith("http.port="))
-            first, second = (ask(server, script, port, 1) for _ in range(2))
-            ask(server, script, port, 4)
-            steady = ask(server, script, port, 2)
-            return [took, *first, *second, *steady, first[0] / steady[0], first[1] / steady[1]]
-        finally:
-            server.terminate()
-            server.wait()
+        first, second = (ask(server, script, 1) for _ in range(2))
+        ask(server, script, 4)
+        steady = ask(server, script, 2)
+        return [server.took, *first, *second, *steady, first[0] / steady[0], first[1] / steady[1]]
 
 
 def main():
