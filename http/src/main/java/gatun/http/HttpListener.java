@@ -12,6 +12,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.runtime.logging.AccessLog;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
+import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.HttpService;
 import java.time.Duration;
@@ -57,7 +58,17 @@ public final class HttpListener {
 
     /** Loads what listeners are made of, which the first of them does otherwise. For any thread. */
     public static void prepare() {
-        HttpRouting.builder().build();
+        WebServerConfig.Builder none = WebServerConfig.builder();
+        setUp(
+                none,
+                new HttpConnections(
+                        exchange -> false,
+                        AllowedOrigins.none(),
+                        Optional.empty(),
+                        new StopNotice(),
+                        0,
+                        AccessLog.OFF));
+        none.buildPrototype();
     }
 
     /**
@@ -122,7 +133,14 @@ public final class HttpListener {
                 accessLog);
         configured.add(connections);
         buffers.onShortage(connections::endSlowReaders);
-        listener.useNio(true)
+        setUp(listener, connections, services)
+                .idleConnectionTimeout(settings.timeouts().idleTimeout())
+                .idleConnectionPeriod(checkPeriod());
+    }
+
+    private static ListenerConfig.BuilderBase<?, ?> setUp(
+            ListenerConfig.BuilderBase<?, ?> listener, HttpConnections connections, HttpService... services) {
+        return listener.useNio(true)
                 .connectionOptions(connections.socketOptions())
                 .protocolsDiscoverServices(false)
                 .addConnectionSelector(connections)
@@ -131,8 +149,6 @@ public final class HttpListener {
                         .build())
                 .directHandlers(RefusedRequests.handlers())
                 .maxPayloadSize(NO_LIMIT)
-                .idleConnectionTimeout(settings.timeouts().idleTimeout())
-                .idleConnectionPeriod(checkPeriod())
                 .routing(HttpRouting.builder().register(services));
     }
 

@@ -12,8 +12,8 @@ public final class Main {
 
     /** Runs {@code gatun} with {@code arguments} and exits with its status. */
     public static void main(String[] arguments) throws IOException {
-        if (ProcessIsolation.ran(arguments)) {
-            return;
+        if (ProcessIsolation.ran(arguments) || GatunCommand.answeredVersion(Version.text(), arguments)) {
+            return; // System.exit looks for loggers in each jar first
         }
         SocketReaders.configure();
         if (GatunCommand.serves(arguments)) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.json;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.math.BigInteger;
 
 /**
@@ -18,17 +20,12 @@ final class ShortestDecimal {
     private static final long LOW_63 = Long.MAX_VALUE;
 
     /**
-     * For each power of ten its first 126 bits, rounded up, in two parts of 63 bits: the upper, then the lower.
+     * For each power of ten its first 126 bits, rounded up, in two parts of 63 bits: the upper, then the lower. They are 0
+     * until the power is needed: to find all takes as long as a twentieth of a start. The upper part is written last.
      */
     private static final long[] POWERS_OF_TEN = new long[2 * (LAST_POWER - FIRST_POWER + 1)];
 
-    static {
-        for (int power = FIRST_POWER; power <= LAST_POWER; power++) {
-            BigInteger bits = first126Bits(power);
-            POWERS_OF_TEN[2 * (power - FIRST_POWER)] = bits.shiftRight(63).longValue();
-            POWERS_OF_TEN[2 * (power - FIRST_POWER) + 1] = bits.longValue() & LOW_63;
-        }
-    }
+    private static final VarHandle PART = MethodHandles.arrayElementVarHandle(long[].class);
 
     private long digits;
     private int exponent;
@@ -56,8 +53,12 @@ final class ShortestDecimal {
 
         int power = uneven ? floorLog10ThreeQuarters(binary) : floorLog10(binary);
         int shift = binary + floorLog2OfTen(-power) + 2;
-        long upper = POWERS_OF_TEN[2 * (-power - FIRST_POWER)];
-        long lower = POWERS_OF_TEN[2 * (-power - FIRST_POWER) + 1];
+        int place = 2 * (-power - FIRST_POWER);
+        long upper = (long) PART.getAcquire(POWERS_OF_TEN, place);
+        if (upper == 0) {
+            upper = find(-power, place);
+        }
+        long lower = POWERS_OF_TEN[place + 1];
 
         // All in quarters of a decimal unit: the value, and the two ends of what reads as it.
         long middle = mantissa << 2;
@@ -108,6 +109,15 @@ final class ShortestDecimal {
         long middle = (highLow >>> 1) + lowHigh;
         long high = Math.multiplyHigh(upper, factor) + (middle >>> 63);
         return high | (((middle & LOW_63) + LOW_63) >>> 63);
+    }
+
+    /** Any number of threads may find the same. */
+    private static long find(int power, int place) {
+        BigInteger bits = first126Bits(power);
+        long upper = bits.shiftRight(63).longValue();
+        POWERS_OF_TEN[place + 1] = bits.longValue() & LOW_63;
+        PART.setRelease(POWERS_OF_TEN, place, upper);
+        return upper;
     }
 
     private static BigInteger first126Bits(int power) {

@@ -14,17 +14,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code GET /openapi.json}: the description of a listener's tables in the words of <a
- * href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>, which most programs read. Made once.
+ * href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>, which most programs read. Made when it is first asked for, once as a rule.
  */
 public final class OpenApiJson {
     private static final String PATH = "/openapi.json";
     private static final ResponseHeaders HEADERS =
             ResponseHeaders.of(ResponseHeaders.constant(Status.OK_200, "Content-Type: application/json"));
 
-    private final byte[] description;
+    private final String title;
+    private final String version;
+    private final List<Route> rows;
+    private volatile byte @Nullable [] description;
 
     /**
      * A path as it is described.
@@ -34,8 +38,10 @@ public final class OpenApiJson {
      */
     private record DescribedPath(String path, String pattern, Map<String, Route> operations) {}
 
-    private OpenApiJson(byte[] description) {
-        this.description = description;
+    private OpenApiJson(String title, String version, List<Route> rows) {
+        this.title = title;
+        this.version = version;
+        this.rows = List.copyOf(rows);
     }
 
     /**
@@ -49,7 +55,7 @@ public final class OpenApiJson {
         List<Route> rows = new ArrayList<>();
         tables.forEach(table -> rows.addAll(table.rows()));
         rows.add(row((exchange, path) -> {}));
-        OpenApiJson self = new OpenApiJson(describe(title, version, rows));
+        OpenApiJson self = new OpenApiJson(title, version, rows);
         return new RouteTable(
                 PATH, List.of(row((exchange, path) -> self.answer(exchange))), access, StandardConventions.INSTANCE);
     }
@@ -59,10 +65,15 @@ public final class OpenApiJson {
     }
 
     private void answer(Exchange exchange) {
-        exchange.answer(HEADERS, exchange.json(HEADERS).raw(description, description.length));
+        byte[] text = description;
+        if (text == null) {
+            text = describe();
+            description = text;
+        }
+        exchange.answer(HEADERS, exchange.json(HEADERS).raw(text, text.length));
     }
 
-    private static byte[] describe(String title, String version, List<Route> rows) {
+    private byte[] describe() {
         // Rows of several protocols may have one path in common, and write its parameters differently.
         Map<String, DescribedPath> paths = new LinkedHashMap<>();
         for (Route row : rows) {

@@ -141,15 +141,25 @@ public final class GatunCommand implements Callable<Integer> {
             EmbeddedModels embedded,
             Map<String, String> environment,
             String... arguments) {
-        if (arguments.length == 1 && arguments[0].equals("--version")) {
-            System.out.println(NAME + version); // to make a command line takes longer than all the rest
-            return ExitCode.OK;
-        }
         SettingSources sources = new SettingSources();
         Map<String, Supplier<Object>> commands = commands(serve, embedded);
         commands.keySet().retainAll(needed(Set.copyOf(commands.keySet()), arguments));
         CommandLine command = create(version, commands, sources);
         return run(command, sources, environment, arguments);
+    }
+
+    /**
+     * Prints the version where {@code arguments} ask for that alone: to make a command line takes longer than all the
+     * rest.
+     *
+     * @return whether they do
+     */
+    public static boolean answeredVersion(String version, String... arguments) {
+        boolean asked = arguments.length == 1 && arguments[0].equals("--version");
+        if (asked) {
+            System.out.println(NAME + version);
+        }
+        return asked;
     }
 
     /** Runs {@code command} with {@code arguments} as they were typed. */
