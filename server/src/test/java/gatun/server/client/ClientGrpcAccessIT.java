@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +41,8 @@ class ClientGrpcAccessIT {
 
     private static Certificates.Identity identity;
     private static Certificates.Identity own;
+
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
@@ -54,13 +56,6 @@ class ClientGrpcAccessIT {
                 "--grpc-server-cert=" + identity.certificate(),
                 "--grpc-server-key=" + identity.key(),
                 "--grpc-root-cert=" + own.certificate());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            server.close();
-        }
     }
 
     private static ClientOptions options(TlsOptions tls) {

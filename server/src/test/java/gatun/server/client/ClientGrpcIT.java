@@ -37,7 +37,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,7 +54,10 @@ class ClientGrpcIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static GatunClient client;
 
     @BeforeAll
@@ -66,14 +69,6 @@ class ClientGrpcIT {
                 "--load-model=*",
                 "--grpc-unix-socket=" + folder.resolve("grpc"));
         client = GatunClient.connect("grpc://127.0.0.1:" + server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            client.close();
-            server.close();
-        }
     }
 
     @Test

@@ -25,7 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,21 +35,16 @@ import org.junit.jupiter.api.Timeout;
 class ClientGrpcStreamIT {
     private static final int LIMIT_SECONDS = 60;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static GatunClient client;
 
     @BeforeAll
     static void start() throws Exception {
         server = ServerProcess.launch(ServerProcess.exampleModels(), "--allow-client-shm");
         client = GatunClient.connect("grpc://127.0.0.1:" + server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            client.close();
-            server.close();
-        }
     }
 
     /** Notes the events of a stream. */

@@ -29,7 +29,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +45,7 @@ class ClientHttpIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
 
     /** How the server is reached. */
@@ -70,11 +71,6 @@ class ClientHttpIT {
                 ServerProcess.exampleModels(),
                 "--http-unix-socket=" + folder.resolve("http.sock"),
                 "--allow-client-shm");
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     @ParameterizedTest

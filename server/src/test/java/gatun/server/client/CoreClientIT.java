@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +32,7 @@ class CoreClientIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
@@ -44,13 +45,6 @@ class CoreClientIT {
                 ServerProcess.exampleModels(),
                 "--allow-client-shm",
                 "--grpc-unix-socket=" + folder.resolve("grpc.sock"));
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            server.close();
-        }
     }
 
     private static void run(String target, String... authority) throws Exception {

@@ -8,7 +8,7 @@ import gatun.server.harness.ServerProcess;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -16,16 +16,12 @@ import org.junit.jupiter.api.Test;
 class PlainHttpIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
     static void start() throws Exception {
         server = ServerProcess.launch(ServerProcess.exampleModels());
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     private static ChildJvm program(List<String> flags, int most) {

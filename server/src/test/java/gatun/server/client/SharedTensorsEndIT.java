@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,7 +38,11 @@ class SharedTensorsEndIT {
     static Path folder;
 
     private static CudaStandInCounts counts;
+
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static GatunClient client;
 
     @BeforeAll
@@ -48,14 +52,6 @@ class SharedTensorsEndIT {
         environment.put(CudaStandInCounts.VARIABLE, counts.file().toString());
         server = ServerProcess.launch(ServerProcess.exampleModels(), environment, "--allow-client-shm");
         client = GatunClient.connect("grpc://127.0.0.1:" + server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            client.close();
-            server.close();
-        }
     }
 
     @ParameterizedTest

@@ -26,8 +26,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,7 +45,10 @@ class SharedTensorsIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -56,14 +59,6 @@ class SharedTensorsIT {
                 "--http-unix-socket=" + folder.resolve("http"),
                 "--grpc-unix-socket=" + folder.resolve("grpc"));
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            http.close();
-            server.close();
-        }
     }
 
     /** After each test nothing is registered and no buffer is lent. */

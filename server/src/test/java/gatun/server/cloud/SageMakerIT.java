@@ -19,7 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,7 +36,11 @@ class SageMakerIT {
     static Path folder;
 
     private static Path models;
+
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -72,12 +76,6 @@ class SageMakerIT {
                 "--limit-models=5",
                 "--http-restricted-api=model-repository:key=secret");
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        http.close();
-        server.close();
     }
 
     private static HttpRequest.Builder request(String path) {

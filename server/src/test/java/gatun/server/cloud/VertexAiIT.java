@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,7 +40,10 @@ class VertexAiIT {
     @TempDir
     static Path repository;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -48,12 +51,6 @@ class VertexAiIT {
         new ModelRepositoryFolder(repository).simple("simple", "", 1);
         server = ServerProcess.launch(repository, VARIABLES, "--http-restricted-api=statistics:key=secret");
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        http.close();
-        server.close();
     }
 
     private static URI uri(String path) {

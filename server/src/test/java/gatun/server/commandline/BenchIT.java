@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,6 +36,7 @@ class BenchIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
@@ -45,11 +46,6 @@ class BenchIT {
                 "--allow-client-shm",
                 "--http-unix-socket=" + folder.resolve("http.sock"),
                 "--grpc-unix-socket=" + folder.resolve("grpc.sock"));
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     @Test

@@ -32,7 +32,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -67,8 +67,14 @@ class CudaBackendIT {
 
     private static Path repository;
     private static CudaStandInCounts counts;
+
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     @BeforeAll
@@ -85,15 +91,6 @@ class CudaBackendIT {
                 repository, environment, "--allow-client-shm", "--model-control-mode=explicit", "--load-model=*");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            grpc.close();
-            http.close();
-            server.close();
-        }
     }
 
     /** Adds an example model under a name of its own, with {@code instances} for its instance group. */

@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,7 +35,11 @@ class CudaEnsembleIT {
     static Path folder;
 
     private static CudaStandInCounts counts;
+
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -84,14 +88,6 @@ class CudaEnsembleIT {
                 repository.resolve(name).resolve("config.pbtxt"),
                 config.replace("name: \"simple_gpu\"", "name: \"" + name + "\"").replace("count: 1", "gpus: [ 0 ]")
                         + more);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            http.close();
-            server.close();
-        }
     }
 
     private static byte[] numbers(int first, int step) {

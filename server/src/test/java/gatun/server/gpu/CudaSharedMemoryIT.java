@@ -33,8 +33,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,8 +53,14 @@ class CudaSharedMemoryIT {
     static Path folder;
 
     private static CudaStandInCounts counts;
+
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     @BeforeAll
@@ -65,15 +71,6 @@ class CudaSharedMemoryIT {
         server = ServerProcess.launch(ServerProcess.exampleModels(), environment, "--allow-client-shm");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            grpc.close();
-            http.close();
-            server.close();
-        }
     }
 
     /** After each test nothing is registered or open, no buffer is lent, and the server answers. */

@@ -7,7 +7,7 @@ import gatun.server.harness.ChildJvm;
 import gatun.server.harness.ServerProcess;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,18 +18,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SharedTensorsCudaIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
     static void start() throws Exception {
         server = ServerProcess.launch(ServerProcess.exampleModels(), CudaClient.environment(), "--allow-client-shm");
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            server.close();
-        }
     }
 
     /** The client is a process of its own: CUDA lets none open its own memory, and the tests' own has no driver. */

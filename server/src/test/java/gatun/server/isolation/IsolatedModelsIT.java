@@ -16,7 +16,7 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,9 +24,11 @@ import org.junit.jupiter.api.Timeout;
 /** The example models, with every engine in processes of its own, answer as they do in the server. */
 @Timeout(240)
 class IsolatedModelsIT {
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServerProcess server;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
 
@@ -38,12 +40,6 @@ class IsolatedModelsIT {
                 "--isolate=repeat",
                 "--allow-client-shm=true");
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void close() {
-        http.close();
-        server.close();
     }
 
     @Test

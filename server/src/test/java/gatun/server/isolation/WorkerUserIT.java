@@ -12,7 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,9 +64,11 @@ class WorkerUserIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by start
     private static ServerProcess server;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by start
     private static HttpApi http;
 
@@ -83,12 +85,6 @@ class WorkerUserIT {
                 "--isolate=identity",
                 "--backend-config=python,executable=/usr/bin/python3");
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        http.close();
-        server.close();
     }
 
     private static Path model(String name, String backend, String more) throws IOException {

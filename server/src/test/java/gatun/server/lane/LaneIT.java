@@ -17,8 +17,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,8 +43,12 @@ class LaneIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
     private static Path socket;
 
     @BeforeAll
@@ -59,14 +63,6 @@ class LaneIT {
                 "--trace-config=level=TIMESTAMPS",
                 "--trace-config=rate=1");
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            http.close();
-            server.close();
-        }
     }
 
     @AfterEach

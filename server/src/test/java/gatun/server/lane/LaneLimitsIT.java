@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,8 +35,12 @@ class LaneLimitsIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
     private static Path socket;
 
     @BeforeAll
@@ -45,14 +49,6 @@ class LaneLimitsIT {
         server = ServerProcess.launch(
                 ServerProcess.exampleModels(), "--allow-client-shm", "--http-unix-socket=" + socket);
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            http.close();
-            server.close();
-        }
     }
 
     @Test

@@ -19,8 +19,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -43,8 +43,12 @@ class LaneRepeatIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
     private static Path socket;
 
     @BeforeAll
@@ -89,14 +93,6 @@ class LaneRepeatIT {
 
     private static String tensor(String kind, String name) {
         return kind + " { name: \"" + name + "\" data_type: TYPE_INT32 dims: [-1] }\n";
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            http.close();
-            server.close();
-        }
     }
 
     @AfterEach

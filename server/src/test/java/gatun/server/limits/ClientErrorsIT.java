@@ -17,7 +17,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,7 +40,10 @@ class ClientErrorsIT {
     private static final String PUSH_PROMISE = "\0\0\4\5\4\0\0\0\1\0\0\0\2";
     private static final String PING = "\0\0\10\6\0\0\0\0\0gatungat";
 
+    @AutoClose
     private static ServerProcess plain;
+
+    @AutoClose
     private static ServerProcess secured;
 
     @BeforeAll
@@ -54,12 +57,6 @@ class ClientErrorsIT {
                 "--grpc-use-ssl=true",
                 "--grpc-server-cert=" + identity.certificate(),
                 "--grpc-server-key=" + identity.key());
-    }
-
-    @AfterAll
-    static void stop() {
-        plain.close();
-        secured.close();
     }
 
     /**

@@ -22,8 +22,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +38,7 @@ class ConnectionLimitsIT {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0".getBytes(US_ASCII);
     private static final String OTHER = "127.0.0.2";
 
+    @AutoClose
     private static ServerProcess server;
 
     private final List<Socket> open = new ArrayList<>();
@@ -48,11 +49,6 @@ class ConnectionLimitsIT {
                 ServerProcess.exampleModels(),
                 "--max-connections=" + MOST,
                 "--max-connections-per-address=" + MOST_PER_ADDRESS);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     @AfterEach

@@ -20,8 +20,8 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,8 +51,12 @@ class IdleConnectionsIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess plain;
+
+    @AutoClose
     private static ServerProcess secured;
+
     private static Certificates.Identity identity;
 
     private final List<Socket> open = new ArrayList<>();
@@ -69,12 +73,6 @@ class IdleConnectionsIT {
                 "--grpc-use-ssl",
                 "--grpc-server-cert=" + identity.certificate(),
                 "--grpc-server-key=" + identity.key());
-    }
-
-    @AfterAll
-    static void stop() {
-        plain.close();
-        secured.close();
     }
 
     @AfterEach

@@ -29,7 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,8 +44,13 @@ class BatchingIT {
     @TempDir
     static Path repository;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static GrpcClient grpc;
+
+    @AutoClose
     private static HttpClient http;
 
     @BeforeAll
@@ -67,13 +72,6 @@ class BatchingIT {
         String batching = "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000"
                 + " default_queue_policy { " + queuePolicy + " } }";
         Files.writeString(repository.resolve(name).resolve("config.pbtxt"), config + batching);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        http.close();
-        grpc.close();
-        server.close();
     }
 
     private static ModelInferRequest request(String model) {

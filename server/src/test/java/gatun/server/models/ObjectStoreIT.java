@@ -30,7 +30,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +43,7 @@ class ObjectStoreIT {
     @TempDir
     static Path shared;
 
+    @AutoClose
     private static S3Server s3;
 
     @TempDir
@@ -51,11 +52,6 @@ class ObjectStoreIT {
     @BeforeAll
     static void startStore() throws IOException, InterruptedException {
         s3 = S3Server.start(shared);
-    }
-
-    @AfterAll
-    static void stopStore() {
-        s3.close();
     }
 
     private List<String> flags(String url, String... more) {

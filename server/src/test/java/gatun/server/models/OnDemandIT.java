@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,7 +32,10 @@ class OnDemandIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -46,12 +49,6 @@ class OnDemandIT {
         Files.writeString(folder.resolve("broken/1/model.onnx"), "no model");
         server = ServerProcess.launch(folder, "--model-memory-limit=" + ROOM * Files.size(file));
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        http.close();
-        server.close();
     }
 
     private static void infer(int model) {

@@ -28,7 +28,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,8 +47,13 @@ class SequenceIT {
     @TempDir
     static Path repository;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static GrpcClient grpc;
+
+    @AutoClose
     private static HttpClient http;
 
     @BeforeAll
@@ -90,13 +95,6 @@ class SequenceIT {
     private static void add(String model, String config) throws IOException {
         Files.createDirectories(repository.resolve(model).resolve("1"));
         Files.writeString(repository.resolve(model).resolve("config.pbtxt"), config);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        http.close();
-        grpc.close();
-        server.close();
     }
 
     /** The response over HTTP to a step with the value {@code value}. */

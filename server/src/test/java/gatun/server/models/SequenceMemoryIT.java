@@ -17,7 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,7 +38,10 @@ class SequenceMemoryIT {
     @TempDir
     static Path repository;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -61,12 +64,6 @@ class SequenceMemoryIT {
                 + "instance_group [ { count: 1 } ]\n";
         assertThat(config).contains(strategy);
         Files.writeString(repository.resolve(name).resolve("config.pbtxt"), config);
-    }
-
-    @AfterAll
-    static void stop() {
-        http.close();
-        server.close();
     }
 
     /** One step of a client's sequence, whose input is first in its window and whose output is second. */

@@ -23,7 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,9 +35,11 @@ class ConsoleIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServerProcess server;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
 
@@ -62,12 +64,6 @@ class ConsoleIT {
                 "--allow-client-shm=true");
         http = new HttpApi(server);
         console = new ConsoleApi(http);
-    }
-
-    @AfterAll
-    static void close() {
-        http.close();
-        server.close();
     }
 
     @Test

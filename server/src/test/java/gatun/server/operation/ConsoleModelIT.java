@@ -23,7 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -40,9 +40,11 @@ class ConsoleModelIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServerProcess server;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
 
@@ -83,12 +85,6 @@ class ConsoleModelIT {
                 "--load-model=" + ODD);
         http = new HttpApi(server);
         console = new ConsoleApi(http);
-    }
-
-    @AfterAll
-    static void close() {
-        http.close();
-        server.close();
     }
 
     @Test

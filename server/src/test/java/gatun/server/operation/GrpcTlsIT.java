@@ -17,7 +17,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +34,8 @@ class GrpcTlsIT {
 
     private static Certificates.Identity identity;
     private static Certificates.Identity client;
+
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
@@ -48,11 +50,6 @@ class GrpcTlsIT {
                 "--grpc-server-key=" + identity.key(),
                 "--grpc-root-cert=" + client.certificate(),
                 "--grpc-unix-socket=" + folder.resolve("grpc.sock"));
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     private static void assertInfers(ManagedChannel channel) {

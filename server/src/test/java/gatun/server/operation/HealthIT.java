@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,6 +50,7 @@ class HealthIT {
     private static final int LARGE = 1024;
     private static final int LONG_FLOATS = 3 << 20;
 
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
@@ -73,11 +74,6 @@ class HealthIT {
                 output [ { name: "Y" data_type: TYPE_FP32 dims: [ -1 ] } ]
                 """);
         server = ServerProcess.launch(repository);
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     /** A request with one tensor in binary form, which leaves the form of the response to the server. */

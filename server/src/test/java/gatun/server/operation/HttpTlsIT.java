@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,6 +30,8 @@ class HttpTlsIT {
 
     private static Certificates.Identity identity;
     private static Certificates.Identity client;
+
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
@@ -42,11 +44,6 @@ class HttpTlsIT {
                 "--http-server-cert=" + identity.certificate(),
                 "--http-server-key=" + identity.key(),
                 "--http-root-cert=" + client.certificate());
-    }
-
-    @AfterAll
-    static void stop() {
-        server.close();
     }
 
     private static HttpResponse<String> infer(Optional<Certificates.Identity> shown) throws Exception {

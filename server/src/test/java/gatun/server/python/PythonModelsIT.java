@@ -18,7 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,7 +33,10 @@ class PythonModelsIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -184,14 +187,6 @@ class PythonModelsIT {
         Files.createDirectories(folder.resolve("simple/1"));
         Files.copy(simple.resolve("config.pbtxt"), folder.resolve("simple/config.pbtxt"));
         Files.copy(simple.resolve("1/model.onnx"), folder.resolve("simple/1/model.onnx"));
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            http.close();
-            server.close();
-        }
     }
 
     private static HttpResponse<String> infer(String model, String inputs) {

@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,8 +37,13 @@ class PythonStreamsIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     @BeforeAll
@@ -141,15 +146,6 @@ class PythonStreamsIT {
                                 AFTER
                         return [pb_utils.InferenceResponse([pb_utils.Tensor("I", np.array([count], np.int32))])]
                 """.replace("MODEL", model).replace("AFTER", afterFirst);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        if (server != null) {
-            http.close();
-            grpc.close();
-            server.close();
-        }
     }
 
     private static ModelInferRequest request(String model, String id, int... shape) {

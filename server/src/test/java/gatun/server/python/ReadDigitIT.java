@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,7 +20,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The example of a Python model: a picture in, its digit out. */
 @Timeout(120)
 class ReadDigitIT {
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
@@ -30,14 +33,6 @@ class ReadDigitIT {
                 "--model-repository=" + ServerProcess.root().resolve("examples/models-python"),
                 PythonModels.EXECUTABLE);
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            http.close();
-            server.close();
-        }
     }
 
     private static HttpResponse<byte[]> read(byte[] picture) {

@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,9 +56,11 @@ class TorchScriptIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServerProcess server;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
 
@@ -98,12 +100,6 @@ class TorchScriptIT {
         server = ServerProcess.launch(folder, EXECUTABLE);
         server.expectErrors();
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void close() {
-        http.close();
-        server.close();
     }
 
     @Test

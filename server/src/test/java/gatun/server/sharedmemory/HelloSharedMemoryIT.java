@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,18 +28,12 @@ class HelloSharedMemoryIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String SUMS = "[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]";
 
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
     static void start() throws Exception {
         server = ServerProcess.launch(ServerProcess.exampleModels(), "--allow-client-shm");
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            server.close();
-        }
     }
 
     @Test

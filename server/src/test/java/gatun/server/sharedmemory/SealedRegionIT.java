@@ -26,8 +26,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,8 +44,13 @@ class SealedRegionIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     @BeforeAll
@@ -53,13 +58,6 @@ class SealedRegionIT {
         server = ServerProcess.launch(ServerProcess.exampleModels(), "--allow-client-shm");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        grpc.close();
-        http.close();
-        server.close();
     }
 
     /** After each test nothing is registered, no buffer is lent, and the server answers. */

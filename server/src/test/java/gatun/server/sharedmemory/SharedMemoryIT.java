@@ -30,8 +30,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,19 +44,16 @@ class SharedMemoryIT {
     private static final int NOBODY = 65534;
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
 
     @BeforeAll
     static void start() throws Exception {
         server = ServerProcess.launch(ServerProcess.exampleModels(), "--allow-client-shm");
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void stop() {
-        http.close();
-        server.close();
     }
 
     /** After each test nothing is registered, no buffer is lent, and the server answers. */

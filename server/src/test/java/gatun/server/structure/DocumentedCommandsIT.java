@@ -22,7 +22,7 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,6 +80,7 @@ class DocumentedCommandsIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
@@ -96,13 +97,6 @@ class DocumentedCommandsIT {
         server = ServerProcess.launchList(flags.stream()
                 .map(flag -> flag.replace("--model-repository=", "--model-repository=" + ROOT + "/"))
                 .toArray(String[]::new));
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            server.close();
-        }
     }
 
     private static Stream<DocumentedPage> pages() throws IOException {

@@ -15,7 +15,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,9 +27,11 @@ class OpenApiServedIT {
     @TempDir
     private static Path folder;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServerProcess server;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static HttpApi http;
 
@@ -41,12 +43,6 @@ class OpenApiServedIT {
                 "--model-repository=" + folder,
                 "--http-restricted-api=metadata:key=secret");
         http = new HttpApi(server);
-    }
-
-    @AfterAll
-    static void close() {
-        http.close();
-        server.close();
     }
 
     @Test

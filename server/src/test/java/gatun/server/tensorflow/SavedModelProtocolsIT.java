@@ -45,7 +45,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,8 +58,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SavedModelProtocolsIT {
     private static final int LIMIT_SECONDS = 20;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     static Path models() {
@@ -74,15 +79,6 @@ class SavedModelProtocolsIT {
         server = ServerProcess.launch(models(), "--allow-client-shm", "--rest_api_timeout_in_ms=5000");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            grpc.close();
-            http.close();
-            server.close();
-        }
     }
 
     /** A way to send a column of numbers as one input and to get one output of numbers. */

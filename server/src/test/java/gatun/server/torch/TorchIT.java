@@ -33,7 +33,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,6 +62,7 @@ class TorchIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServedExamples served;
 
@@ -178,13 +179,6 @@ class TorchIT {
                         .replace(from, to)
                         .getBytes(StandardCharsets.ISO_8859_1)
                 : content;
-    }
-
-    @AfterAll
-    static void close() {
-        if (served != null) {
-            served.close();
-        }
     }
 
     static List<String> names() throws IOException {

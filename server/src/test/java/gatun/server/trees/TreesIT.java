@@ -29,7 +29,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,6 +48,7 @@ class TreesIT {
     @TempDir
     static Path folder;
 
+    @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServedExamples served;
 
@@ -140,13 +141,6 @@ class TreesIT {
         Files.write(
                 ExampleModels.version(folder, name).resolve(file.getFileName()),
                 Arrays.copyOf(whole, whole.length / 2));
-    }
-
-    @AfterAll
-    static void close() {
-        if (served != null) {
-            served.close();
-        }
     }
 
     static List<String> names() throws IOException {

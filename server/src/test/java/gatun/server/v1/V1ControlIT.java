@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,9 +36,16 @@ class V1ControlIT {
     static Path repository;
 
     private static ModelRepositoryFolder models;
+
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient channel;
+
     private static V1Client.Grpc grpc;
 
     @BeforeAll
@@ -55,13 +62,6 @@ class V1ControlIT {
         http = new HttpApi(server);
         channel = GrpcClient.tcp(server.grpcPort());
         grpc = new V1Client.Grpc(channel.channel());
-    }
-
-    @AfterAll
-    static void stop() {
-        channel.close();
-        http.close();
-        server.close();
     }
 
     private static V1Message binary(String path) {

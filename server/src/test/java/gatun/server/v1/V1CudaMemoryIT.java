@@ -15,8 +15,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,8 +31,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 class V1CudaMemoryIT {
     private static final String PATH = "/api/sharedmemorycontrol/";
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     @BeforeAll
@@ -40,15 +45,6 @@ class V1CudaMemoryIT {
         server = ServerProcess.launch(ServerProcess.exampleModels(), CudaClient.environment(), "--allow-client-shm");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        if (server != null) {
-            grpc.close();
-            http.close();
-            server.close();
-        }
     }
 
     @AfterEach

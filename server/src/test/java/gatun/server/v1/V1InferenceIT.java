@@ -23,7 +23,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,8 +36,13 @@ class V1InferenceIT {
     @TempDir
     static Path repository;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     enum Transport {
@@ -85,13 +90,6 @@ class V1InferenceIT {
                 }
             }
         }
-    }
-
-    @AfterAll
-    static void stop() {
-        grpc.close();
-        http.close();
-        server.close();
     }
 
     private static byte[] ints(int... values) {

@@ -17,7 +17,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Timeout;
 /** Streams of the legacy v1 API in the real server: a response to each request, in their order. */
 @Timeout(120)
 class V1StreamIT {
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     /** A stream that is open. */
@@ -72,12 +75,6 @@ class V1StreamIT {
     static void start() throws Exception {
         server = ServerProcess.launch(ServerProcess.exampleModels());
         grpc = GrpcClient.tcp(server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        grpc.close();
-        server.close();
     }
 
     private static V1Header step(int value) {

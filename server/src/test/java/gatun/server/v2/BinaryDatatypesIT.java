@@ -25,7 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,8 +37,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 class BinaryDatatypesIT {
     private static final int COUNT = 3;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static HttpApi http;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     @BeforeAll
@@ -55,13 +60,6 @@ class BinaryDatatypesIT {
         server = ServerProcess.launch(models, "--allow-client-shm");
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
-    }
-
-    @AfterAll
-    static void stop() {
-        grpc.close();
-        http.close();
-        server.close();
     }
 
     static Stream<Datatype> binaryOnly() {

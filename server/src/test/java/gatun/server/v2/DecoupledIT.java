@@ -35,7 +35,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,7 +53,10 @@ class DecoupledIT {
     @TempDir
     static Path repository;
 
+    @AutoClose
     private static ServerProcess server;
+
+    @AutoClose
     private static GrpcClient grpc;
 
     @BeforeAll
@@ -72,12 +75,6 @@ class DecoupledIT {
     private static void add(String model, String config) throws IOException {
         Files.createDirectories(repository.resolve(model).resolve("1"));
         Files.writeString(repository.resolve(model).resolve("config.pbtxt"), config);
-    }
-
-    @AfterAll
-    static void stop() throws Exception {
-        grpc.close();
-        server.close();
     }
 
     private static final class Responses implements StreamObserver<ModelStreamInferResponse> {
