@@ -9,22 +9,14 @@ import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelIdentifier;
-import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.ModelState;
-import gatun.runtime.ModelStatistics;
-import gatun.runtime.ModelStatus;
 import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.residency.ModelMemory;
-import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,9 +24,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.function.BiFunction;
-import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -57,6 +46,7 @@ public final class ModelRepository {
     private final ModelLoader loader;
     private final Optional<ModelMemory> memory;
     private final Unloader unloader = new Unloader();
+    private final ServedModels served;
     private final ModelReload reload;
     private final ModelLifeCycle lifeCycle;
     private final boolean readableAtStart;
@@ -92,6 +82,7 @@ public final class ModelRepository {
         controlMode = settings.controlMode();
         readableAtStart = settings.sources().readableAtStart();
         models = new ModelTable(settings.sources().namespacing(), listeners);
+        served = new ServedModels(models, sources);
         OptionalLong limit = settings.loading().memoryByteSize();
         memory = limit.isPresent()
                 ? Optional.of(
@@ -307,148 +298,19 @@ public final class ModelRepository {
         return !unread;
     }
 
-    /**
-     * Whether every version that should be served is. One that asks a model which somebody unloaded rests with it, and
-     * does not count.
-     */
-    public boolean ready() {
-        return entries().allMatch(entry -> entry.versions().stream()
-                .map(VersionEntry::now)
-                .allMatch(row -> row.isReady() || !row.required() || asksUnloaded(entry, row)));
-    }
-
-    /** Whether a version asks a model that was unloaded, directly or through other models. */
-    private boolean asksUnloaded(ModelEntry entry, VersionEntry version) {
-        String namespace = entry.model().namespace();
-        return version.model().stream()
-                .flatMap(model -> model.dependencies().stream())
-                .flatMap(name -> Stream.ofNullable(models.member(namespace, name)))
-                .anyMatch(member -> member.versions().stream()
-                        .allMatch(row -> (!row.isReady() && !row.required()) || asksUnloaded(member, row)));
-    }
-
-    /** Every version that is or was loaded, and every model in the repositories that never was, by name and version. */
-    public List<ModelStatus> index() {
-        List<ModelStatus> index = new ArrayList<>();
-        rows().map(VersionEntry::status).forEach(index::add);
-        present().forEach((identifier, finding) -> {
-            if (models.find(identifier)
-                    .filter(known -> !known.versions().isEmpty())
-                    .isEmpty()) {
-                index.add(
-                        switch (finding) {
-                            case RepositoryScan.Finding.Conflict conflict ->
-                                VersionEntry.failed(identifier.name(), "", "", conflict.reason(), Duration.ZERO)
-                                        .status();
-                            case RepositoryScan.Finding.Model model ->
-                                unknown(model.directory().name());
-                        });
-            }
-        });
-        index.sort(Comparator.comparing(ModelStatus::name));
-        return index;
-    }
-
-    /** As {@link gatun.runtime.server.InferenceServer#states}. */
-    public List<ModelStatus> states() {
-        return rows().map(VersionEntry::status).toList();
-    }
-
     /** Who decides which models are loaded. */
     public ControlMode controlMode() {
         return controlMode;
     }
 
-    /** As {@link gatun.runtime.server.InferenceServer#writtenConfig}. */
-    public Optional<ModelConfig> writtenConfig(String name) {
-        return models.named(name).stream()
-                .flatMap(entry -> entry.loaded().stream())
-                .map(ModelSource::config)
-                .findFirst();
-    }
-
-    /** As {@link gatun.runtime.server.GatunServer#models}. */
-    public Set<ModelIdentifier> models() {
-        return present().keySet();
-    }
-
-    /** As {@link gatun.runtime.server.GatunServer#readyVersions}. */
-    public List<ServedModel> readyVersions(ModelIdentifier model) {
-        return models.find(model).stream()
-                .flatMap(ModelRepository::readyVersions)
-                .toList();
-    }
-
-    private static Stream<ServedModel> readyVersions(ModelEntry entry) {
-        return entry.versions().stream()
-                .map(VersionEntry::now)
-                .filter(VersionEntry::isReady)
-                .flatMap(row -> row.model().stream());
-    }
-
-    /**
-     * The models that the repositories hold; none when they cannot be read now, so that the index still tells of the
-     * loaded ones.
-     */
-    private SortedMap<ModelIdentifier, RepositoryScan.Finding> present() {
-        try {
-            return sources.scan();
-        } catch (GatunException e) {
-            LOG.warn("The index lists only models that were loaded: {}", e.getMessage());
-            return new TreeMap<>();
-        }
-    }
-
-    private static ModelStatus unknown(String name) {
-        return new ModelStatus(name, "", "", ModelState.UNKNOWN, "", Duration.ZERO);
-    }
-
-    /** The counters of every ready version, by name and version. */
-    public List<ModelStatistics> statistics() {
-        return ready((identifier, model) -> Optional.of(model.statistics().of(identifier)));
-    }
-
-    /** How long the requests to every ready version took, by name and version. */
-    public List<ModelLatencies> latencies() {
-        return ready((identifier, model) -> model.latencies().map(found -> found.of(identifier)));
-    }
-
-    /** The same of those versions alone that {@code wanted} is true of. */
-    public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
-        return ready((identifier, model) -> wanted.test(identifier, model.versionText())
-                ? model.latencies().map(found -> found.of(identifier))
-                : Optional.empty());
+    /** What is served, to be looked at. */
+    public ServedModels served() {
+        return served;
     }
 
     /** How much memory models take, where it has a limit. */
     public Optional<ModelMemoryUse> memory() {
         return memory.map(ModelMemory::use);
-    }
-
-    /** The result of {@code look} for every ready version, by name and version. */
-    private <T> List<T> ready(BiFunction<ModelIdentifier, ServedModel, Optional<T>> look) {
-        List<T> found = new ArrayList<>();
-        // Without a stream for each of thousands of models.
-        entries().forEach(entry -> {
-            for (VersionEntry version : entry.versions()) {
-                VersionEntry now = version.now();
-                if (now.isReady()) {
-                    now.model()
-                            .flatMap(model -> look.apply(entry.model(), model))
-                            .ifPresent(found::add);
-                }
-            }
-        });
-        return Collections.unmodifiableList(found);
-    }
-
-    /** All versions by name, those of one name ascending. */
-    private Stream<VersionEntry> rows() {
-        return entries().flatMap(model -> model.versions().stream()).map(VersionEntry::now);
-    }
-
-    private Stream<ModelEntry> entries() {
-        return models.all().stream().filter(model -> !model.departed()).sorted(Comparator.comparing(ModelEntry::model));
     }
 
     /**

@@ -180,7 +180,9 @@ public final class GatunServer implements InferenceServer {
     @Override
     public boolean ready() {
         requireOpen();
-        return !draining && repository.readable() && (!strictReadiness || repository.ready());
+        return !draining
+                && repository.readable()
+                && (!strictReadiness || repository.served().ready());
     }
 
     @Override
@@ -203,12 +205,12 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public List<ModelStatus> index() {
-        return repository.index();
+        return repository.served().index();
     }
 
     @Override
     public List<ModelStatus> states() {
-        return repository.states();
+        return repository.served().states();
     }
 
     @Override
@@ -218,7 +220,7 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public Optional<ModelConfig> writtenConfig(String name) {
-        return repository.writtenConfig(name);
+        return repository.served().writtenConfig(name);
     }
 
     @Override
@@ -235,12 +237,12 @@ public final class GatunServer implements InferenceServer {
 
     /** The models that the repositories hold, loaded or not; several of one name only with namespaces. */
     public Set<ModelIdentifier> models() {
-        return repository.models();
+        return repository.served().models();
     }
 
     /** The versions of a model that answer now, ascending. */
     public List<? extends ModelVersion> readyVersions(ModelIdentifier model) {
-        return repository.readyVersions(model);
+        return repository.served().readyVersions(model);
     }
 
     /**
@@ -317,17 +319,17 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public List<ModelStatistics> statistics() {
-        return repository.statistics();
+        return repository.served().statistics();
     }
 
     @Override
     public List<ModelLatencies> latencies() {
-        return repository.latencies();
+        return repository.served().latencies();
     }
 
     @Override
     public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
-        return repository.latencies(wanted);
+        return repository.served().latencies(wanted);
     }
 
     @Override
