@@ -31,8 +31,10 @@ class ProtocolIT {
     @Test
     void shouldNotSpeakV1WhereItsJarIsLeftOut() throws Exception {
         Map<String, String> environment = Map.of("GATUN_JAVA_OPTS", "--limit-modules=" + allModulesBut("gatun.v1"));
-        try (ServerProcess server = ServerProcess.launch(ServerProcess.exampleModels(), environment)) {
+        try (ServerProcess server =
+                ServerProcess.launch(ServerProcess.exampleModels(), environment, "--start-warm-up-secs=2")) {
             HttpApi http = new HttpApi(server);
+            assertThat(server.log()).contains("Warmed up by ").doesNotContain("requests of the warm-up failed");
             assertThat(http.get("/v2/models/simple/ready").statusCode()).isEqualTo(200);
             assertThat(http.get("/v1/models/simple").statusCode()).isEqualTo(200);
             assertThat(http.get("/api/health/live").statusCode()).isEqualTo(404);
