@@ -229,7 +229,7 @@ def main():
     parser.add_argument("--transports", nargs="+", choices=["embedded", *OVER], default=["embedded", *OVER])
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--window", type=int, default=2, help="seconds of a window of measurement")
-    parser.add_argument("--warm-up", type=int, default=3, help="seconds of each model and transport before the first window")
+    parser.add_argument("--warm-up", type=int, default=15, help="seconds of each model and transport before the first window")
     parser.add_argument("--parameter", action="append", default=[], metavar="KEY=VALUE", help="a parameter of each model")
     parser.add_argument("--gatun", default=str(ROOT / "gatun"), help="another launcher, to compare with")
     flags = parser.parse_args()
