@@ -7,7 +7,8 @@ import java.math.BigInteger;
 
 /**
  * Finds the shortest decimal that reads as a given double, and of several such the nearest, as Raffaello Giulietti
- * describes in "The Schubfach way to render doubles". For one thread; makes no garbage.
+ * describes in "The Schubfach way to render doubles". For one thread; makes no garbage, except when a power of ten is
+ * needed for the first time in the process.
  */
 final class ShortestDecimal {
     private static final int MANTISSA_BITS = 52;
@@ -20,8 +21,8 @@ final class ShortestDecimal {
     private static final long LOW_63 = Long.MAX_VALUE;
 
     /**
-     * For each power of ten its first 126 bits, rounded up, in two parts of 63 bits: the upper, then the lower. They are 0
-     * until the power is needed: to find all takes as long as a twentieth of a start. The upper part is written last.
+     * For each power of ten its first 126 bits, rounded up, in two parts of 63 bits: the upper, then the lower. They
+     * are 0 until the power is needed: to find all takes a twentieth of a start. The upper part is written last.
      */
     private static final long[] POWERS_OF_TEN = new long[2 * (LAST_POWER - FIRST_POWER + 1)];
 

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code GET /openapi.json}: the description of a listener's tables in the words of <a
- * href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>, which most programs read. Made when it is first asked for, once as a rule.
+ * href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>, which most programs read. Made when it is first asked
+ * for, and once as a rule.
  */
 public final class OpenApiJson {
     private static final String PATH = "/openapi.json";
