@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 final class BatchCandidates<T extends Ticket> {
     private final BatchPolicy policy;
     private final TicketQueue<T> queue;
+    private final Gathering gathering;
     private final Consumer<Ticket> overdue;
 
     /** The sizes of as many tickets as fit in a batch. */
@@ -22,11 +23,13 @@ final class BatchCandidates<T extends Ticket> {
     /**
      * Those of a queue.
      *
+     * @param gathering tells whether others are expected that could share a batch
      * @param overdue takes a ticket, whose time to wait is over, out of the queue or puts it back
      */
-    BatchCandidates(BatchPolicy policy, TicketQueue<T> queue, Consumer<Ticket> overdue) {
+    BatchCandidates(BatchPolicy policy, TicketQueue<T> queue, Gathering gathering, Consumer<Ticket> overdue) {
         this.policy = policy;
         this.queue = queue;
+        this.gathering = gathering;
         this.overdue = overdue;
         sizes = new int[policy.maxBatchSize() + 1];
     }
@@ -68,12 +71,21 @@ final class BatchCandidates<T extends Ticket> {
                 break;
             }
         }
-        long waitedNanos = now - oldest;
-        waitNanos = count == 0 ? Dispatcher.FOREVER : policy.maxQueueDelayNanos() - waitedNanos;
         if (count == 0) {
+            // An instance that is awake stays for those who are expected, so that none has to be woken to keep the
+            // time.
+            long keepNanos = promised ? gathering.comingNanos(now) : 0;
+            waitNanos = keepNanos > 0 ? keepNanos : Dispatcher.FOREVER;
             return BatchDecision.WAIT;
         }
-        return policy.maxBatchSize() == 0 ? 1 : BatchDecision.decide(policy, sizes, count, blocked, waitedNanos);
+        if (policy.maxBatchSize() == 0) {
+            return 1;
+        }
+        long waitedNanos = now - oldest;
+        int sent = BatchDecision.decide(policy, sizes, count, blocked, waitedNanos);
+        long keepNanos = sent < count || blocked || policy.prefers(total) ? 0 : gathering.keepNanos(total, now);
+        waitNanos = keepNanos > 0 ? keepNanos : policy.maxQueueDelayNanos() - waitedNanos;
+        return keepNanos > 0 ? BatchDecision.WAIT : sent;
     }
 
     /** How long the tickets of the last attempt may wait for more; {@link Dispatcher#FOREVER} when there were none. */

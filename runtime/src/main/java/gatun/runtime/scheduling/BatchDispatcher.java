@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * the past; one idle instance, the watcher, therefore wakes by itself from time to time and helps out. It also keeps
  * the time for a batch that waits for more tickets.
  *
+ * <p>A batch that might be run is kept for a moment where callers who were just answered are expected to ask again
+ * ({@link Gathering}).
+ *
  * <p>An instance whose {@linkplain RunPermits turn} has not come takes nothing. What it would have run stays in the
  * queue, with all that follows from that, and may go to another instance; when nothing waits any more it gives its turn
  * up.
@@ -36,6 +39,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
 
     private final BatchPolicy policy;
     private final TicketQueue<T> queue;
+    private final Gathering gathering;
     private final BatchCandidates<T> candidates;
     private final InstanceStates instances;
     private final RunPermits turns;
@@ -47,10 +51,16 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     private final @Nullable CompletionOrder order;
 
     BatchDispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
+        this(policy, instanceCount, turns, new Gathering(policy));
+    }
+
+    /** As the other, with what has been learned of past runs. */
+    BatchDispatcher(BatchPolicy policy, int instanceCount, RunPermits turns, Gathering gathering) {
         this.policy = policy;
         this.turns = turns;
+        this.gathering = gathering;
         queue = new TicketQueue<>(policy.capacities(), policy.capacitiesCountSizes());
-        candidates = new BatchCandidates<>(policy, queue, this::expire);
+        candidates = new BatchCandidates<>(policy, queue, gathering, this::expire);
         instances = new InstanceStates(instanceCount);
         order = policy.preserveOrdering() ? new CompletionOrder() : null;
     }
@@ -122,8 +132,9 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     }
 
     @Override
-    public void ran(long nanos) {
+    public void ran(int instance, long nanos, int waiting, long now) {
         runTimes.ran(nanos);
+        gathering.ended(instance, nanos, runTimes.typicalNanos(), waiting, now);
     }
 
     /**
@@ -131,11 +142,13 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
      * submitted; {@link #NONE} where it must wait its turn, or where a run may take longer than {@code nanos}.
      */
     int lend(T ticket, long nanos) {
-        if (!instances.anyIdle() || stopping || !mayBeLent(nanos)) {
+        if (!instances.anyIdle() || stopping || !mayBeLent(nanos) || gathering.expectsMoreThan(ticket.size())) {
             return NONE;
         }
         ticket.become(State.RUNNING);
-        return instances.lend();
+        int instance = instances.lend();
+        gathering.begun(instance, ticket.size(), 1, 0);
+        return instance;
     }
 
     /** Whether it lends instances at all: where no ticket may have to wait for others. */
@@ -206,6 +219,8 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
             instances.stall(instance);
             return FOREVER;
         }
+        int size = 0;
+        long waitedNanos = 0;
         for (int i = 0; i < sent; i++) {
             T ticket = queue.first();
             if (ticket == null) {
@@ -214,7 +229,10 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
             queue.remove(ticket);
             ticket.become(State.RUNNING);
             batch.add(ticket);
+            size += ticket.size();
+            waitedNanos += now - ticket.submittedNanos;
         }
+        gathering.begun(instance, size, sent, waitedNanos);
         keepPromises();
         dismissStalled();
         return 0;

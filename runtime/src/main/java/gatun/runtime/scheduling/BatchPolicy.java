@@ -9,7 +9,7 @@ import java.util.List;
  * @param maxBatchSize the most that the sizes of a batch's tickets may add up to; 0 to run each ticket alone
  * @param preferredBatchSizes sizes that are worth sending before all else; ascending, none above {@code maxBatchSize}
  * @param maxQueueDelayNanos how long the oldest ticket may be kept while an instance is idle, in the hope of more
- *     tickets
+ *     tickets; with 0 as long as {@link Gathering} has found to pay
  * @param preserveOrdering whether tickets end in the order they were submitted
  * @param capacities how many may wait in each priority level
  * @param capacitiesCountSizes whether {@code capacities} is about the sizes of those that wait, taken together, and not

@@ -45,8 +45,13 @@ interface Dispatcher<T extends Ticket> {
      */
     long take(int instance, long now, List<T> batch);
 
-    /** Notes how long a run took, before the instance that ran it asks again; most have no use for that. */
-    default void ran(long nanos) {}
+    /**
+     * Notes a run, before the instance that ran it asks again; most have no use for that.
+     *
+     * @param nanos how long it took
+     * @param waiting how many tickets waited when it ended, and none of those whom it was for had heard of that
+     */
+    default void ran(int instance, long nanos, int waiting, long now) {}
 
     /** Whether {@link #finish} is to be called after each run. The same at any time; may be called without the lock. */
     boolean followsRuns();

@@ -61,11 +61,12 @@ final class LentInstances<T extends Ticket> {
         try {
             ranNanos = threads.get(instance).runElsewhere(alone(ticket));
         } finally {
+            int waiting = dispatcher.pendingCount();
             inlineRuns.end();
             if (!ticket.isDetached()) {
                 ticket.completeHere();
             }
-            giveBack(instance, ranNanos);
+            giveBack(instance, ranNanos, waiting);
         }
     }
 
@@ -74,12 +75,13 @@ final class LentInstances<T extends Ticket> {
         return (List<T>) ticket.alone();
     }
 
-    private void giveBack(int instance, long ranNanos) {
+    private void giveBack(int instance, long ranNanos, int waiting) {
         int woken;
         lock.lock();
         try {
-            dispatcher.ran(ranNanos);
-            woken = dispatcher.giveBack(instance, System.nanoTime());
+            long now = System.nanoTime();
+            dispatcher.ran(instance, ranNanos, waiting, now);
+            woken = dispatcher.giveBack(instance, now);
         } finally {
             lock.unlock();
         }

@@ -196,9 +196,9 @@ public final class Scheduler<T extends Ticket> {
      */
     private boolean serve(InstanceThread<T> thread) {
         List<T> batch = new ArrayList<>();
-        long ranNanos = 0;
+        LastRun last = new LastRun();
         while (true) {
-            long sleepNanos = takeOrRefuse(thread, ranNanos, batch);
+            long sleepNanos = takeOrRefuse(thread, last, batch);
             if (sleepNanos == Dispatcher.END) {
                 return true;
             }
@@ -206,33 +206,33 @@ public final class Scheduler<T extends Ticket> {
                 if (!thread.sleep(sleepNanos)) {
                     return false;
                 }
-                ranNanos = 0;
+                last.nanos = 0;
             } else {
-                ranNanos = run(thread, batch);
+                run(thread, batch, last);
             }
         }
     }
 
     /** As {@link #take}; a fault ends the tickets that it has taken out of the queue already. */
-    private long takeOrRefuse(InstanceThread<T> thread, long ranNanos, List<T> batch) {
+    private long takeOrRefuse(InstanceThread<T> thread, LastRun last, List<T> batch) {
         try {
-            return take(thread, ranNanos, batch);
+            return take(thread, last, batch);
         } catch (Throwable t) {
             batch.forEach(Ticket::refuse);
             throw t;
         }
     }
 
-    /** As {@link Dispatcher#take}, after a run that took {@code ranNanos}, or after sleeping when that is 0. */
-    private long take(InstanceThread<T> thread, long ranNanos, List<T> batch) {
+    /** As {@link Dispatcher#take}, after a run, or after sleeping. */
+    private long take(InstanceThread<T> thread, LastRun last, List<T> batch) {
         long sleepNanos;
         int woken;
         List<Sequence> ended;
         lock.lock();
         try {
             long now = System.nanoTime();
-            if (ranNanos > 0) {
-                dispatcher.ran(ranNanos);
+            if (last.nanos > 0) {
+                dispatcher.ran(thread.ordinal(), last.nanos, last.waiting, now);
             }
             sleepNanos = dispatcher.take(thread.ordinal(), now, batch);
             woken = dispatcher.instanceToWake(now);
@@ -245,19 +245,30 @@ public final class Scheduler<T extends Ticket> {
     }
 
     /**
-     * Runs a batch and ends its tickets; returns how long it ran, in nanoseconds. The states of sequences that end are
-     * given back before those who wait for the last steps are told.
+     * Runs a batch and ends its tickets. The states of sequences that end are given back before those who wait for the
+     * last steps are told.
      */
-    private long run(InstanceThread<T> thread, List<T> batch) {
+    private void run(InstanceThread<T> thread, List<T> batch, LastRun last) {
+        last.nanos = 0;
         try {
-            return thread.run(batch);
+            last.nanos = thread.run(batch);
         } finally {
+            last.waiting = dispatcher.pendingCount();
             batch.removeIf(Ticket::isDetached);
             if (!batch.isEmpty()) {
                 end(batch);
             }
             batch.clear();
         }
+    }
+
+    /** What an instance has run last. */
+    private static final class LastRun {
+        /** How long it took; 0 when the instance has slept since. */
+        private long nanos;
+
+        /** How many tickets waited before anybody knew that it had ended. */
+        private int waiting;
     }
 
     private void end(List<T> batch) {

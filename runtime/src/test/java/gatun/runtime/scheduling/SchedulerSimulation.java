@@ -174,11 +174,12 @@ final class SchedulerSimulation {
                 if (turns != null) {
                     turns.end(ordinal);
                 }
+                int waiting = dispatcher.pendingCount();
                 if (dispatcher.followsRuns()) {
                     dispatcher.finish(batch, loop.now());
                 }
                 batch.forEach(Ticket::complete);
-                dispatcher.ran(runNanos);
+                dispatcher.ran(ordinal, runNanos, waiting, loop.now());
                 batch.clear();
                 ask();
             });
@@ -202,9 +203,10 @@ final class SchedulerSimulation {
             execute(ordinal, List.of(job));
             long runNanos = runNanos();
             loop.after(runNanos, () -> {
+                int waiting = dispatcher.pendingCount();
                 job.become(State.COMPLETED);
                 lent = false;
-                dispatcher.ran(runNanos);
+                dispatcher.ran(ordinal, runNanos, waiting, loop.now());
                 wake(dispatcher.giveBack(ordinal, loop.now()));
             });
         }
@@ -275,7 +277,12 @@ final class SchedulerSimulation {
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
                 : null;
         lends = turns == null && random.nextBoolean();
-        dispatcher = new BatchDispatcher<>(policy, instanceCount, turns == null ? RunPermits.UNLIMITED : turns);
+        Gathering gathering = new Gathering(policy);
+        if (random.nextBoolean()) {
+            GatheringTest.teach(gathering);
+        }
+        dispatcher =
+                new BatchDispatcher<>(policy, instanceCount, turns == null ? RunPermits.UNLIMITED : turns, gathering);
         instances = new ArrayList<>(
                 IntStream.range(0, instanceCount).mapToObj(Instance::new).toList());
         model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;
@@ -510,9 +517,15 @@ final class SchedulerSimulation {
         checkNotForgotten();
     }
 
+    private long delayNanos() {
+        return policy.maxQueueDelayNanos() == 0 && policy.maxBatchSize() > 1
+                ? Gathering.LONGEST_NANOS
+                : policy.maxQueueDelayNanos();
+    }
+
     /**
-     * No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do;
-     * unless they wait for their turns.
+     * No ticket waits longer than the delay and the watch while some instance sleeps, nor than the delay while all do,
+     * where others are expected that could share its batch, longer than for these; unless they wait for their turns.
      */
     private void checkNotForgotten() {
         if (turns != null) {
@@ -522,9 +535,9 @@ final class SchedulerSimulation {
         List<Instance> present =
                 instances.stream().filter(instance -> instance.serving).toList();
         if (present.stream().allMatch(Instance::isIdle)) {
-            limit = policy.maxQueueDelayNanos() + TICK_NANOS;
+            limit = delayNanos() + TICK_NANOS;
         } else if (present.stream().anyMatch(Instance::isIdle)) {
-            limit = policy.maxQueueDelayNanos() + IDLE_LIMIT_NANOS;
+            limit = delayNanos() + IDLE_LIMIT_NANOS;
         }
         for (Job job : jobs) {
             assertThat(job.state() == State.QUEUED && loop.now() - job.submittedNanos > limit)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.scheduling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class GatheringTest {
+    private static final long RUN = 1_000_000;
+    private static final int CALLERS = 4;
+    private static final int MANY_RUNS = 100_000;
+
+    private final Gathering gathering = new Gathering(batches(0));
+    private long now;
+
+    private static BatchPolicy batches(long maxQueueDelayNanos) {
+        return new BatchPolicy(8, List.of(), maxQueueDelayNanos, false, QueueCapacities.all(100));
+    }
+
+    /** Four callers who ask again at once: run together they wait for one run, else most of them for two. */
+    private static long askTogether(Gathering gathering, long now, long togetherNanos) {
+        if (gathering.expectsMoreThan(1)) {
+            gathering.begun(0, CALLERS, CALLERS, 0);
+            gathering.ended(0, togetherNanos, RUN, 0, now + togetherNanos);
+            return now + togetherNanos;
+        }
+        gathering.begun(0, 1, 1, 0);
+        gathering.ended(0, RUN, RUN, CALLERS - 1, now + RUN);
+        gathering.begun(0, CALLERS - 1, CALLERS - 1, (CALLERS - 1) * RUN);
+        gathering.ended(0, RUN, RUN, 1, now + 2 * RUN);
+        return now + 2 * RUN;
+    }
+
+    private void askTogether(int runs, long togetherNanos) {
+        for (int i = 0; i < runs; i++) {
+            now = askTogether(gathering, now, togetherNanos);
+        }
+    }
+
+    /** Has callers show that keeping batches pays. */
+    static void teach(Gathering gathering) {
+        long time = -MANY_RUNS * RUN;
+        for (int i = 0; i < Gathering.COMPANY + 2 * Gathering.TRIALS * Gathering.TRIAL_RUNS; i++) {
+            time = askTogether(gathering, time, RUN);
+        }
+    }
+
+    @Test
+    void shouldKeepABatchForCallersWhoComeBackTogetherAndAreServedSoonerThen() {
+        teach(gathering);
+        askTogether(1, RUN);
+
+        assertThat(gathering.expectsMoreThan(CALLERS - 1)).isTrue();
+        assertThat(gathering.expectsMoreThan(CALLERS)).isFalse();
+        assertThat(gathering.keepNanos(1, now)).isPositive().isLessThan(RUN);
+        assertThat(gathering.keepNanos(CALLERS, now)).isZero();
+        assertThat(gathering.keepNanos(1, now + RUN))
+                .as("when the time is over")
+                .isZero();
+    }
+
+    @Test
+    void shouldNotKeepABatchForLongerBecauseOtherRunsEnd() {
+        teach(gathering);
+        askTogether(1, RUN);
+        long kept = gathering.keepNanos(1, now);
+        gathering.ended(1, RUN, RUN, CALLERS, now + kept / 2);
+        assertThat(gathering.keepNanos(2, now + kept / 2)).isEqualTo(kept - kept / 2);
+        assertThat(gathering.keepNanos(2, now + kept)).isZero();
+
+        gathering.begun(0, 2, 2, 0);
+        assertThat(gathering.keepNanos(2, now + kept / 2)).as("the next batch").isEqualTo(kept);
+    }
+
+    @Test
+    void shouldKeepNoneWhereThatTakesLonger() {
+        int kept = 0;
+        for (int i = 0; i < MANY_RUNS; i++) {
+            kept += gathering.expectsMoreThan(1) ? 1 : 0;
+            askTogether(1, 2 * RUN);
+        }
+        assertThat(kept).as("trials").isBetween(Gathering.TRIALS, MANY_RUNS / 50);
+    }
+
+    @Test
+    void shouldNoticeThatItPaysNoMore() {
+        teach(gathering);
+        askTogether(MANY_RUNS, 4 * RUN);
+        int kept = 0;
+        for (int i = 0; i < Gathering.FIRST_RUNS / 2; i++) {
+            kept += gathering.expectsMoreThan(1) ? 1 : 0;
+            askTogether(1, 4 * RUN);
+        }
+        assertThat(kept).isLessThanOrEqualTo(Gathering.TRIALS * Gathering.TRIAL_RUNS);
+    }
+
+    @Test
+    void shouldExpectNobodyBesideACallerWhoIsAlone() {
+        teach(gathering);
+        for (int i = 0; i < 2 * Gathering.COMPANY; i++) {
+            now += RUN;
+            gathering.begun(0, 1, 1, 0);
+            gathering.ended(0, RUN, RUN, 0, now);
+        }
+        assertThat(gathering.expectsMoreThan(1)).isFalse();
+        assertThat(gathering.keepNanos(1, now)).isZero();
+    }
+
+    @Test
+    void shouldNotKeepBatchesForShortRuns() {
+        teach(gathering);
+        gathering.begun(0, CALLERS, CALLERS, 0);
+        gathering.ended(0, RUN, Gathering.SHORTEST_RUN_NANOS - 1, CALLERS, now);
+        assertThat(gathering.expectsMoreThan(1)).isFalse();
+    }
+
+    @Test
+    void shouldExpectNoMoreThanABatchHolds() {
+        teach(gathering);
+        gathering.begun(0, 8, 8, 0);
+        gathering.ended(0, RUN, RUN, 8, now);
+        assertThat(gathering.expectsMoreThan(7)).isTrue();
+        assertThat(gathering.expectsMoreThan(8)).isFalse();
+    }
+
+    @Test
+    void shouldLeaveItToWhoeverSaysHowLongToWait() {
+        Gathering configured = new Gathering(batches(1));
+        teach(configured);
+        assertThat(configured.expectsMoreThan(1)).isFalse();
+    }
+}
