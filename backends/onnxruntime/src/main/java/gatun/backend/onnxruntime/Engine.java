@@ -32,6 +32,7 @@ final class Engine {
     private final RunCores runCores = new RunCores(ThreadCore.allowed());
     private final ThreadPools pools;
     private final OrtPoolThreads poolThreads;
+    private final PartThreads partThreads = new PartThreads(Math.max(1, CORES - 1));
     private final Optional<OptimizedModels> optimized;
 
     /**
@@ -150,6 +151,11 @@ final class Engine {
         return poolThreads;
     }
 
+    /** Run parts of batches. */
+    PartThreads partThreads() {
+        return partThreads;
+    }
+
     /** Where optimised graphs are kept; empty for nowhere. */
     Optional<OptimizedModels> optimized() {
         return optimized;
@@ -172,6 +178,11 @@ final class Engine {
      */
     void check(MemorySegment status) {
         runtime.check(status);
+    }
+
+    /** Frees the status at an address, unread. */
+    void releaseStatus(long address) {
+        OrtApi.releaseStatus(api, MemorySegment.ofAddress(address));
     }
 
     /** Frees a value that {@link LiveHandles} counted. */

@@ -3,10 +3,7 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.ThreadPriority;
 import java.time.Duration;
-import java.util.Objects;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -41,26 +38,6 @@ final class LoadingThread {
      * Uninterruptible: loading is not abandoned half way.
      */
     static <T> T load(Supplier<T> loading) {
-        Future<T> task = THREADS.submit(loading::get);
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } catch (ExecutionException e) {
-            switch (Objects.requireNonNull(e.getCause())) {
-                case RuntimeException failure -> throw failure;
-                case Error failure -> throw failure;
-                default -> throw new AssertionError("a supplier may not throw this", e);
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        return TaskResult.of(THREADS.submit(loading::get));
     }
 }

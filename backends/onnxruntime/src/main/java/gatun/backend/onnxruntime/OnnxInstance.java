@@ -2,7 +2,6 @@
 package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeException;
-import gatun.bindings.onnxruntime.OrtApi;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
@@ -11,9 +10,8 @@ import gatun.spi.BackendInstance;
 import gatun.spi.Execution;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sessions with everything that a run needs prepared: names, arrays of pointers, and the values of addresses that come
@@ -34,16 +32,14 @@ final class OnnxInstance implements BackendInstance {
     private final Arena arena = Arena.ofShared();
 
     private final RunOptions runOptions;
-    private final MemorySegment[] inputNames;
-    private final MemorySegment[] outputNames;
-    private final ValueCache[] inputValues;
-    private final ValueCache[] outputValues;
+    private final RunArguments arguments;
 
-    // The arguments of the run under way.
-    private final MemorySegment inputNameArray;
-    private final MemorySegment inputArray;
-    private final MemorySegment outputNameArray;
-    private final MemorySegment outputArray;
+    /** Null where batches are not divided. */
+    private final @Nullable BatchParts parts;
+
+    /** Whether rows have not been seen to need one another. */
+    private boolean comeApart = true;
+
     private final Shape[] inputShapes;
     /** Values of this run only, to be released after it; NULL where the value is a cache's. */
     private final MemorySegment[] inputOwned;
@@ -61,7 +57,8 @@ final class OnnxInstance implements BackendInstance {
             InstanceSessions sessions,
             OnnxParameters parameters,
             ModelDescription model,
-            ScalarTensors scalars) {
+            ScalarTensors scalars,
+            boolean divides) {
         this.engine = engine;
         this.sessions = sessions;
         this.model = model;
@@ -73,14 +70,8 @@ final class OnnxInstance implements BackendInstance {
         this.runOptions = new RunOptions(engine, parameters.runEntries());
         int inputs = model.inputs().size();
         int outputs = model.outputs().size();
-        inputNames = names(model.inputs());
-        outputNames = names(model.outputs());
-        inputValues = caches(inputs);
-        outputValues = caches(outputs);
-        inputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, inputs));
-        inputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, inputs));
-        outputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, outputs));
-        outputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, outputs));
+        arguments = new RunArguments(engine, model, arena);
+        parts = divides ? new BatchParts(engine, model, sessions.shares(), arena) : null;
         inputShapes = new Shape[inputs];
         inputOwned = new MemorySegment[inputs];
         outputOwned = new MemorySegment[outputs];
@@ -89,18 +80,6 @@ final class OnnxInstance implements BackendInstance {
         Arrays.fill(inputOwned, MemorySegment.NULL);
         Arrays.fill(outputOwned, MemorySegment.NULL);
         Arrays.fill(destinations, MemorySegment.NULL);
-    }
-
-    private MemorySegment[] names(List<TensorDescription> tensors) {
-        return tensors.stream().map(tensor -> arena.allocateFrom(tensor.name())).toArray(MemorySegment[]::new);
-    }
-
-    private ValueCache[] caches(int count) {
-        ValueCache[] caches = new ValueCache[count];
-        for (int i = 0; i < count; i++) {
-            caches[i] = new ValueCache(engine, engine.cpuMemory(), arena);
-        }
-        return caches;
     }
 
     @Override
@@ -118,6 +97,7 @@ final class OnnxInstance implements BackendInstance {
         int inputCount = execution.inputCount();
         int outputCount = execution.outputCount();
         runOptions.resume();
+        arguments.begin(inputCount, outputCount);
         try {
             for (int i = 0; i < inputCount; i++) {
                 bindInput(i, execution.input(i));
@@ -127,15 +107,15 @@ final class OnnxInstance implements BackendInstance {
                 guessed |= bindOutput(i, execution);
             }
             execution.inferStarted();
-            long status = run(inputCount, outputCount);
+            long status = run();
             if (guessed && status != 0) {
-                status = runAgainWithoutGuesses(status, inputCount, outputCount);
+                status = runAgainWithoutGuesses(status, outputCount);
             }
             check(status);
             execution.inferEnded();
             for (int i = 0; i < outputCount; i++) {
                 if (!isInPlace(i)) {
-                    outputOwned[i] = outputArray.getAtIndex(ValueLayout.ADDRESS, i);
+                    outputOwned[i] = arguments.output(i);
                     LiveHandles.valueCreated();
                 }
             }
@@ -167,19 +147,16 @@ final class OnnxInstance implements BackendInstance {
         Datatype datatype = tensor.spec().datatype();
         Shape shape = scalars.taken(index, tensor.spec().shape());
         inputShapes[index] = shape;
-        MemorySegment value;
+        MemorySegment bytes = tensor.bytes();
         if (datatype == Datatype.BYTES) {
-            value = strings.value(tensor, shape);
-            inputOwned[position] = value;
-        } else {
-            MemorySegment bytes = tensor.bytes();
-            if (!isAligned(bytes, datatype)) {
-                bytes = alignedCopies.copy(index, bytes);
-            }
-            value = inputValues[index].value(bytes.address(), bytes.byteSize(), datatype, shape);
+            inputOwned[position] = strings.value(tensor, shape);
+            arguments.bindInput(position, index, inputOwned[position], bytes.byteSize());
+            return;
         }
-        inputNameArray.setAtIndex(ValueLayout.ADDRESS, position, inputNames[index]);
-        inputArray.setAtIndex(ValueLayout.ADDRESS, position, value);
+        if (!isAligned(bytes, datatype)) {
+            bytes = alignedCopies.copy(index, bytes);
+        }
+        arguments.bindInput(position, index, bytes.address(), bytes.byteSize(), datatype, shape);
     }
 
     /**
@@ -189,8 +166,7 @@ final class OnnxInstance implements BackendInstance {
     private boolean bindOutput(int position, Execution execution) {
         int index = model.outputIndex(execution.outputName(position), position);
         outputIndexes[position] = index;
-        outputNameArray.setAtIndex(ValueLayout.ADDRESS, position, outputNames[index]);
-        outputArray.setAtIndex(ValueLayout.ADDRESS, position, MemorySegment.NULL);
+        arguments.leaveOutput(position, index);
         TensorDescription output = model.outputs().get(index);
         if (!output.datatype().isFixedSize() || !outputShapes.isKnown(index)) {
             return false;
@@ -205,10 +181,7 @@ final class OnnxInstance implements BackendInstance {
             destinations[position] = memory;
             return false;
         }
-        outputArray.setAtIndex(
-                ValueLayout.ADDRESS,
-                position,
-                outputValues[index].value(memory.address(), byteSize, output.datatype(), shape));
+        arguments.bindOutput(position, index, memory.address(), byteSize, output.datatype(), shape);
         destinations[position] = memory;
         return !output.shape().isFixed();
     }
@@ -220,28 +193,38 @@ final class OnnxInstance implements BackendInstance {
     }
 
     /** Runs the model; the address of the status, 0 for success. */
-    private long run(int inputCount, int outputCount) {
+    private long run() {
+        long rows = parts != null && comeApart ? arguments.rows() : 0;
+        Spread spread = sessions.begin(arguments.inputByteSize(), rows > 1);
+        boolean hasSucceeded = false;
         try {
-            return OrtApi.run(
-                    engine.api(),
-                    sessions.begin().handle(),
-                    runOptions.handle(),
-                    inputNameArray,
-                    inputArray,
-                    inputCount,
-                    outputNameArray,
-                    outputCount,
-                    outputArray);
+            long status = parts != null && spread == Spread.IN_PARTS
+                    ? runInParts(parts, rows)
+                    : arguments.run(sessions.session(spread), runOptions);
+            hasSucceeded = status == 0;
+            return status;
         } finally {
-            sessions.end();
+            sessions.end(hasSucceeded);
         }
+    }
+
+    /** As {@link #run}. Rows that fail apart and not together do not come apart, though they have to in a batch. */
+    private long runInParts(BatchParts divided, long rows) {
+        long failure = divided.run(arguments, rows, sessions.session(Spread.IN_PARTS), runOptions);
+        if (failure == 0) {
+            return 0;
+        }
+        engine.releaseStatus(failure);
+        long status = arguments.run(sessions.session(Spread.ON_ALL_CORES), runOptions);
+        comeApart &= status != 0;
+        return status;
     }
 
     /**
      * After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs
      * itself.
      */
-    private long runAgainWithoutGuesses(long failure, int inputCount, int outputCount) {
+    private long runAgainWithoutGuesses(long failure, int outputCount) {
         try {
             check(failure);
         } catch (NativeException e) {
@@ -249,11 +232,11 @@ final class OnnxInstance implements BackendInstance {
         }
         for (int i = 0; i < outputCount; i++) {
             if (!model.outputs().get(outputIndexes[i]).shape().isFixed()) {
-                outputArray.setAtIndex(ValueLayout.ADDRESS, i, MemorySegment.NULL);
+                arguments.leaveOutput(i, outputIndexes[i]);
                 destinations[i] = MemorySegment.NULL;
             }
         }
-        long status = run(inputCount, outputCount);
+        long status = run();
         if (status == 0) {
             for (int i = 0; i < outputCount; i++) {
                 if (!model.outputs().get(outputIndexes[i]).shape().isFixed()) {
@@ -305,11 +288,9 @@ final class OnnxInstance implements BackendInstance {
 
     @Override
     public void close() {
-        for (ValueCache cache : inputValues) {
-            cache.close();
-        }
-        for (ValueCache cache : outputValues) {
-            cache.close();
+        arguments.close();
+        if (parts != null) {
+            parts.close();
         }
         alignedCopies.close();
         runOptions.close();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.InstanceSessions.Threads;
 import gatun.bindings.HeapTrimmer;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
@@ -12,15 +13,27 @@ import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInput;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A model file and its configuration. The instances on the processor share sessions, unless the model says how many
  * threads each is to have; each on a GPU opens one of its own.
  */
 final class OnnxModel implements BackendModel {
+    /** A model with one instance runs its batches in at most so many parts; with more of them in as many as those. */
+    private static final int PARTS = 8;
+
+    /** The weights of a session more take at least as much memory as the files: 64 MiB. */
+    private static final long SMALL_BYTES = 64 << 20;
+
     private final Engine engine;
     private final ModelConfig config;
     private final OnnxParameters parameters;
@@ -29,6 +42,9 @@ final class OnnxModel implements BackendModel {
 
     /** Instances on the processor, as the last one was told; 0 before there is one. */
     private volatile int instanceCount;
+
+    /** The threads of a run on a share of the cores, as the last instance was told. */
+    private volatile int partThreads = Engine.CORES;
 
     private final SessionPool sessions = new SessionPool(this::open);
 
@@ -77,22 +93,61 @@ final class OnnxModel implements BackendModel {
         try {
             ModelDescription description = used.any().description();
             new ConfigCheck(config, description).run();
-            return new OnnxInstance(engine, used, parameters, description, new ScalarTensors(config, description));
+            return new OnnxInstance(
+                    engine,
+                    used,
+                    parameters,
+                    description,
+                    new ScalarTensors(config, description),
+                    used.shares() > 1 && divides());
         } catch (RuntimeException | Error e) {
             used.close();
             throw e;
         }
     }
 
+    /** Whether the rows of a batch may be run apart: they are those of requests that never knew of one another. */
+    private boolean divides() {
+        return config.hasDynamicBatching()
+                && config.getBatchInputCount() == 0
+                && config.getInputList().stream().noneMatch(ModelInput::getAllowRaggedBatch);
+    }
+
     private InstanceSessions sessionsFor(InstanceSpec spec) {
         instanceCount = spec.instanceCount();
         Optional<Integer> asked = parameters.intraOpThreads();
-        if (asked.isPresent()) {
-            // Whoever gives each instance its threads means threads of its own.
-            return new InstanceSessions(
-                    new SessionPool(this::open), company, engine.runCores(), asked.get(), asked.get());
+        // Whoever gives each instance its threads means threads of its own.
+        SessionPool pool = asked.isPresent() ? new SessionPool(this::open) : sessions;
+        Threads threads = asked.map(count -> new Threads(count, count)).orElseGet(() -> threads(spec));
+        partThreads = threads.share();
+        // What the other instances leave is a share; what other models leave, nobody can tell.
+        Spread besideOthers = spec.instanceCount() > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;
+        return new InstanceSessions(pool, company, engine.runCores(), threads, besideOthers);
+    }
+
+    private Threads threads(InstanceSpec spec) {
+        int instances = spec.instanceCount();
+        int share = instances == 1 && !isSmall()
+                ? Engine.CORES
+                : SessionThreads.share(Engine.CORES, instances == 1 ? PARTS : instances);
+        return new Threads(Engine.CORES, share);
+    }
+
+    /** Whether the model's files are of a size at which a second session may be opened unasked. */
+    private boolean isSmall() {
+        try (Stream<Path> files = Files.list(Objects.requireNonNull(file.getParent()))) {
+            return files.filter(Files::isRegularFile).mapToLong(this::byteSize).sum() <= SMALL_BYTES;
+        } catch (IOException | UncheckedIOException e) {
+            return false; // The engine will say what is wrong with them.
         }
-        return new InstanceSessions(sessions, company, engine.runCores(), Engine.CORES, share(spec));
+    }
+
+    private long byteSize(Path path) {
+        try {
+            return Files.size(path);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** The threads of an instance beside the others: what the model asks for, or its share of the cores. */
@@ -121,7 +176,14 @@ final class OnnxModel implements BackendModel {
                 + (share == Engine.CORES ? "" : " alone, " + share + " beside others")
                 + ", of " + Engine.CORES + (Engine.CORES == 1 ? " core for " : " cores for ") + instances
                 + (instances == 1 ? " instance" : " instances");
-        return List.of(Engine.CORES == 1 ? alone : alone + "; " + threads.idleness());
+        if (Engine.CORES == 1) {
+            return List.of(alone);
+        }
+        String spread = "a run alone may also have " + partThreads + (partThreads == 1 ? " thread" : " threads")
+                + (divides() ? ", or its rows run side by side on that many each" : "")
+                + ": whichever was fastest for runs of its size";
+        String waiting = alone + "; " + threads.idleness();
+        return partThreads == Engine.CORES ? List.of(waiting) : List.of(waiting, spread);
     }
 
     @Override

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.onnxruntime;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+
+/**
+ * Runs the rows of a batch in parts side by side, one on the calling thread and the others on threads of the engine. The
+ * parts read and write where the whole batch would. Used by one thread at a time.
+ */
+final class BatchParts implements AutoCloseable {
+    private final Engine engine;
+    private final Part[] parts;
+
+    /**
+     * At most {@code most} parts.
+     *
+     * @param arena holds their arguments; closed after this
+     */
+    BatchParts(Engine engine, ModelDescription model, int most, Arena arena) {
+        this.engine = engine;
+        parts = new Part[most];
+        for (int i = 0; i < most; i++) {
+            parts[i] = new Part(engine.runCores(), new RunArguments(engine, model, arena));
+        }
+    }
+
+    /**
+     * Runs a batch of {@code rows}, at least two; the address of the status of a part that failed, which the caller
+     * frees, or 0.
+     */
+    long run(RunArguments whole, long rows, Session session, RunOptions options) {
+        int count = (int) Math.min(parts.length, rows);
+        for (int i = 0; i < count; i++) {
+            long first = rows * i / count;
+            parts[i].bind(whole, rows, first, rows * (i + 1) / count - first);
+        }
+        List<Future<Long>> others = new ArrayList<>(count - 1);
+        for (int i = 1; i < count; i++) {
+            Part part = parts[i];
+            others.add(engine.partThreads().run(() -> part.run(session, options)));
+        }
+        long status = parts[0].run(session, options);
+        for (Future<Long> other : others) {
+            status = firstFailure(status, TaskResult.of(other));
+        }
+        return status;
+    }
+
+    private long firstFailure(long status, long next) {
+        if (status == 0) {
+            return next;
+        }
+        if (next != 0) {
+            engine.releaseStatus(next);
+        }
+        return status;
+    }
+
+    @Override
+    public void close() {
+        for (Part part : parts) {
+            part.close();
+        }
+    }
+}

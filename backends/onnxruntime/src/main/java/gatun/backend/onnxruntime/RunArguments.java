@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.onnxruntime;
+
+import gatun.bindings.onnxruntime.OrtApi;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/**
+ * What the engine is given for one run: arrays of the names and values of inputs and outputs. Kept from run to run, with
+ * the values of addresses that come again. Used by one thread at a time. Owns its values.
+ */
+final class RunArguments implements AutoCloseable {
+    /** The tensor at one position of a run. */
+    private static final class Bound {
+        private int index;
+        private long address;
+        private long byteSize;
+        private Datatype datatype = Datatype.BYTES;
+        private Shape shape = Shape.of();
+
+        /** Whether its memory is known, and has so many rows. */
+        private boolean hasRows(long rows) {
+            return address != 0 && shape.rank() > 0 && shape.dim(0) == rows;
+        }
+    }
+
+    private final Engine engine;
+    private final MemorySegment[] inputNames;
+    private final MemorySegment[] outputNames;
+    private final ValueCache[] inputValues;
+    private final ValueCache[] outputValues;
+    private final MemorySegment inputNameArray;
+    private final MemorySegment inputArray;
+    private final MemorySegment outputNameArray;
+    private final MemorySegment outputArray;
+    private final Bound[] inputs;
+    private final Bound[] outputs;
+    private int inputCount;
+    private int outputCount;
+
+    /** @param arena holds names and arrays; closed after this */
+    RunArguments(Engine engine, ModelDescription model, Arena arena) {
+        this.engine = engine;
+        int mostInputs = model.inputs().size();
+        int mostOutputs = model.outputs().size();
+        inputNames = names(model.inputs(), arena);
+        outputNames = names(model.outputs(), arena);
+        inputValues = caches(mostInputs, arena);
+        outputValues = caches(mostOutputs, arena);
+        inputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostInputs));
+        inputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostInputs));
+        outputNameArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostOutputs));
+        outputArray = arena.allocate(ValueLayout.ADDRESS, Math.max(1, mostOutputs));
+        inputs = bounds(mostInputs);
+        outputs = bounds(mostOutputs);
+    }
+
+    private static MemorySegment[] names(List<TensorDescription> tensors, Arena arena) {
+        return tensors.stream().map(tensor -> arena.allocateFrom(tensor.name())).toArray(MemorySegment[]::new);
+    }
+
+    private ValueCache[] caches(int count, Arena arena) {
+        ValueCache[] caches = new ValueCache[count];
+        for (int i = 0; i < count; i++) {
+            caches[i] = new ValueCache(engine, engine.cpuMemory(), arena);
+        }
+        return caches;
+    }
+
+    private static Bound[] bounds(int count) {
+        Bound[] bounds = new Bound[count];
+        for (int i = 0; i < count; i++) {
+            bounds[i] = new Bound();
+        }
+        return bounds;
+    }
+
+    /** Begins a run of so many inputs and outputs; each is bound before {@link #run}. */
+    void begin(int inputCount, int outputCount) {
+        this.inputCount = inputCount;
+        this.outputCount = outputCount;
+    }
+
+    int outputCount() {
+        return outputCount;
+    }
+
+    /** Gives the engine fixed-size elements at {@code address} as input {@code index} of the model. */
+    void bindInput(int position, int index, long address, long byteSize, Datatype datatype, Shape shape) {
+        bind(inputs[position], index, address, byteSize, datatype, shape);
+        inputNameArray.setAtIndex(ValueLayout.ADDRESS, position, inputNames[index]);
+        inputArray.setAtIndex(
+                ValueLayout.ADDRESS, position, inputValues[index].value(address, byteSize, datatype, shape));
+    }
+
+    /**
+     * Gives the engine a value that the caller keeps until the run has ended as input {@code index} of the model, made of
+     * {@code byteSize} bytes.
+     */
+    void bindInput(int position, int index, MemorySegment value, long byteSize) {
+        inputs[position].address = 0;
+        inputs[position].byteSize = byteSize;
+        inputNameArray.setAtIndex(ValueLayout.ADDRESS, position, inputNames[index]);
+        inputArray.setAtIndex(ValueLayout.ADDRESS, position, value);
+    }
+
+    /** Has the engine write output {@code index} of the model to {@code address}. */
+    void bindOutput(int position, int index, long address, long byteSize, Datatype datatype, Shape shape) {
+        bind(outputs[position], index, address, byteSize, datatype, shape);
+        outputNameArray.setAtIndex(ValueLayout.ADDRESS, position, outputNames[index]);
+        outputArray.setAtIndex(
+                ValueLayout.ADDRESS, position, outputValues[index].value(address, byteSize, datatype, shape));
+    }
+
+    /** Lets the engine allocate output {@code index} of the model. */
+    void leaveOutput(int position, int index) {
+        outputs[position].index = index;
+        outputs[position].address = 0;
+        outputNameArray.setAtIndex(ValueLayout.ADDRESS, position, outputNames[index]);
+        outputArray.setAtIndex(ValueLayout.ADDRESS, position, MemorySegment.NULL);
+    }
+
+    private static void bind(Bound bound, int index, long address, long byteSize, Datatype datatype, Shape shape) {
+        bound.index = index;
+        bound.address = address;
+        bound.byteSize = byteSize;
+        bound.datatype = datatype;
+        bound.shape = shape;
+    }
+
+    /** The value of an output that the engine has allocated; to be released by the caller. */
+    MemorySegment output(int position) {
+        return outputArray.getAtIndex(ValueLayout.ADDRESS, position);
+    }
+
+    /** What the inputs take. */
+    long inputByteSize() {
+        long sum = 0;
+        for (int i = 0; i < inputCount; i++) {
+            sum += inputs[i].byteSize;
+        }
+        return sum;
+    }
+
+    /** How many rows every tensor of the run has, all of them in memory that is known; 0 where one has not. */
+    long rows() {
+        if (inputCount == 0 || inputs[0].shape.rank() == 0) {
+            return 0;
+        }
+        long rows = inputs[0].shape.dim(0);
+        for (int i = 0; i < inputCount; i++) {
+            if (!inputs[i].hasRows(rows)) {
+                return 0;
+            }
+        }
+        for (int i = 0; i < outputCount; i++) {
+            if (!outputs[i].hasRows(rows)) {
+                return 0;
+            }
+        }
+        return rows;
+    }
+
+    /** Takes {@code count} rows of a run of {@code rows}, from {@code first} on. */
+    void bindRows(RunArguments whole, long rows, long first, long count) {
+        begin(whole.inputCount, whole.outputCount);
+        for (int i = 0; i < inputCount; i++) {
+            Bound bound = whole.inputs[i];
+            long rowBytes = bound.byteSize / rows;
+            bindInput(
+                    i,
+                    bound.index,
+                    bound.address + first * rowBytes,
+                    count * rowBytes,
+                    bound.datatype,
+                    bound.shape.withFirst(count));
+        }
+        for (int i = 0; i < outputCount; i++) {
+            Bound bound = whole.outputs[i];
+            long rowBytes = bound.byteSize / rows;
+            bindOutput(
+                    i,
+                    bound.index,
+                    bound.address + first * rowBytes,
+                    count * rowBytes,
+                    bound.datatype,
+                    bound.shape.withFirst(count));
+        }
+    }
+
+    /** Runs a model; the address of the status, 0 for success. */
+    long run(Session session, RunOptions options) {
+        return OrtApi.run(
+                engine.api(),
+                session.handle(),
+                options.handle(),
+                inputNameArray,
+                inputArray,
+                inputCount,
+                outputNameArray,
+                outputCount,
+                outputArray);
+    }
+
+    @Override
+    public void close() {
+        for (ValueCache cache : inputValues) {
+            cache.close();
+        }
+        for (ValueCache cache : outputValues) {
+            cache.close();
+        }
+    }
+}
