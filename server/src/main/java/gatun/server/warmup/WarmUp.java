@@ -10,6 +10,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +35,9 @@ public final class WarmUp {
     private static final int ROUNDS = 3;
 
     private static final Duration LOOK = Duration.ofMillis(500);
+
+    /** The longest that an answer takes, on a machine that has more to do. */
+    private static final Duration ANSWER = Duration.ofSeconds(2);
 
     /** Kept of the time for the end of the server. */
     private static final Duration CLOSING = Duration.ofMillis(200);
@@ -78,7 +85,7 @@ public final class WarmUp {
 
     /** @return how many requests were answered */
     private static long ask(AskedServer server, boolean onnx, long end, StopWait stop) throws InterruptedException {
-        Requests requests = new Requests(onnx, speaksV1(server));
+        Requests requests = new Requests(onnx, speaksV1(server, end));
         List<Conversation.Kind> kinds = requests.kinds(server.http(), server.grpc());
         List<Caller> callers = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
@@ -100,8 +107,23 @@ public final class WarmUp {
         return callers.stream().mapToLong(Caller::answered).sum();
     }
 
-    /** A distribution may lack the jar of v1. */
-    private static boolean speaksV1(AskedServer server) {
+    /**
+     * A distribution may lack the jar of v1. A server that does not say in time whether it has it is asked nothing more
+     * of v1, and the thread that waits ends with the server.
+     */
+    private static boolean speaksV1(AskedServer server, long end) throws InterruptedException {
+        FutureTask<Boolean> question = new FutureTask<>(() -> answersV1(server));
+        Thread.ofPlatform().daemon().name("warm-up-v1").start(question);
+        try {
+            return question.get(Math.min(ANSWER.toNanos(), end - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the question for v1 failed", e);
+        }
+    }
+
+    private static boolean answersV1(AskedServer server) {
         try (Conversation conversation = HttpConversation.begin(server.http(), List.of(Requests.legacyHealth()))) {
             conversation.send();
             conversation.receive();
