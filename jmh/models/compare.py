@@ -6,8 +6,9 @@ other settings, and a client of each transport against a server with dynamic bat
 its own, and the servers are idle while others run. The C program runs as Gatun's instances do, one request at a time for each
 session, or as many at a time as there are callers; the best of all its settings counts. What the transport takes is measured by
 as many callers of a model that does nothing. Beside "both" stands what a request takes in the C program and in the transport
-together: of the rate for the first figure, of the mean latency for p50, of both p99 for the last. Prints a line of Markdown for
-each cell: medians of the turns.
+together: of the rate for the first figure, of the mean latency for p50, of both p99 for the last. For HTTP there is another
+program in C: a server that does the least it can around the same sessions, asked by the same client; again the best of all
+settings counts. Prints a line of Markdown for each cell: medians of the turns.
 
 Needs wrk, h2load, a C compiler named cc, and numpy and onnx for making the models (Debian's python3-numpy and python3-onnx, or
 `pip install numpy onnx`).
@@ -33,6 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRATCH = ROOT / "jmh" / "target" / "models"
 LIBRARY = SCRATCH / "libonnxruntime.so"
 LOOP = SCRATCH / "session_load"
+SERVER_IN_C = SCRATCH / "session_server"
 BARE = {"cnn": "bare_picture"}  # what does nothing with the same inputs; of all others bare_row
 
 SPIN = ["session.intra_op.allow_spinning=1", "session.intra_op.spin_duration_us=50"]
@@ -64,9 +66,10 @@ def build():
         machine = {"x86_64": "linux-x64", "aarch64": "linux-aarch64"}[os.uname().machine]
         with zipfile.ZipFile(jar) as archive, open(LIBRARY, "wb") as out:
             out.write(archive.read(f"ai/onnxruntime/native/{machine}/libonnxruntime.so"))
-    subprocess.run(
-        ["cc", "-O2", f"-I{ROOT / 'native-headers/onnxruntime'}", "-o", LOOP, ROOT / "jmh/src/main/c/session_load.c",
-         "-ldl", "-lpthread"], check=True)
+    for program in (LOOP, SERVER_IN_C):
+        subprocess.run(
+            ["cc", "-O2", f"-I{ROOT / 'native-headers/onnxruntime'}", "-o", program,
+             ROOT / f"jmh/src/main/c/{program.name}.c", "-ldl", "-lpthread"], check=True)
 
 
 def repository(folder, models, instances, batching, extra):
@@ -121,6 +124,24 @@ class Server:
         self.log.close()
 
 
+class ServerInC:
+    """The least that a server in C does, for one model and with some settings."""
+
+    def __init__(self, model, instances, settings):
+        self.process = subprocess.Popen(
+            [SERVER_IN_C, LIBRARY, file_of(model), str(instances), str(clients.LENGTH), *options_of(instances, settings)],
+            stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def url(self, scheme):
+        return f"{scheme}://127.0.0.1:{self.port}"
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
 def ask(server, model, transport, callers, seconds):
     """Rate, p50 and p99 in microseconds and the server's processor time for each request, of one cell."""
     count, cpu = server.count(model), server.cpu_micros()
@@ -144,13 +165,20 @@ def embedded(models, gatun, model, callers, flags):
     return {number: tuple(float(row[field]) for field in fields) for number, row in zip(callers, rows, strict=True)}
 
 
+def file_of(model):
+    return SCRATCH / "made" / model / "1" / "model.onnx"
+
+
+def options_of(instances, settings):
+    cores = os.cpu_count()
+    return [option.format(cores=cores, share=max(1, cores // instances)) for option in settings]
+
+
 def loop(model, instances, callers, settings, window):
     """The same of the C program."""
-    cores = os.cpu_count()
-    options = [option.format(cores=cores, share=max(1, cores // instances)) for option in settings]
-    file = SCRATCH / "made" / model / "1" / "model.onnx"
     out = subprocess.run(
-        [LOOP, LIBRARY, file, str(instances), str(callers), "1", str(clients.LENGTH), "0.3", str(window), *options],
+        [LOOP, LIBRARY, file_of(model), str(instances), str(callers), "1", str(clients.LENGTH), "0.3", str(window),
+         *options_of(instances, settings)],
         check=True, stdout=subprocess.PIPE, text=True).stdout
     return tuple(map(float, out.split()))
 
@@ -163,11 +191,17 @@ def settings_for(instances):
     return {name: settings for name, settings in SETTINGS.items() if instances > 1 or name != "a share"}
 
 
+def best_of(settings):
+    """The name and the medians of the settings with the highest rate."""
+    return max(((name, median(turns)) for name, turns in settings.items()), key=lambda entry: entry[1][0])
+
+
 class Cells:
     """What is measured of one model with one number of instances, on servers that run meanwhile."""
 
-    def __init__(self, servers, model, instances, flags):
+    def __init__(self, servers, in_c, model, instances, flags):
         self.servers = servers  # by whether they batch
+        self.in_c = in_c  # by the names of their settings
         self.model = model
         self.instances = instances
         self.flags = flags
@@ -189,10 +223,12 @@ class Cells:
             batching: embedded(server.models, flags.gatun, self.model, flags.callers, flags)
             for batching, server in self.servers.items() if "embedded" in flags.transports}
         for callers in flags.callers:
-            loops, cells, bare = {}, {}, {}
+            loops, cells, bare, in_c = {}, {}, {}, {}
             for _ in range(flags.turns):
                 for name, settings in settings_for(self.instances).items():
                     loops.setdefault(name, []).append(loop(self.model, self.instances, callers, settings, flags.window))
+                for name, server in self.in_c.items():
+                    in_c.setdefault(name, []).append(clients.over_http(server, self.model, callers, flags.window)[:3])
                 for batching, server in self.servers.items():
                     for transport in self.transports():
                         cells.setdefault((batching, transport), []).append(
@@ -201,10 +237,18 @@ class Cells:
                             ask(server, self.bare, transport, callers, flags.window))
             for batching in inside:
                 cells[batching, "embedded"] = [inside[batching][callers]]
-            best = max(((name, median(turns)) for name, turns in loops.items()), key=lambda entry: entry[1][0])
+            best = best_of(loops)
             for (batching, transport), turns in cells.items():
                 cost = bare.get((batching, transport))
                 self.print(callers, (batching, transport), median(turns), best, median(cost) if cost else None)
+                if in_c and transport == "HTTP":
+                    self.print_server_in_c(callers, batching, median(turns), *best_of(in_c))
+
+    def print_server_in_c(self, callers, batching, ours, name, theirs):
+        print(
+            f"| {self.model} | {self.instances} | {batching} | {callers} | HTTP, beside the server in C: {theirs[0]:,.0f} ({name}) "
+            f"| {ours[0]:,.0f} | | | | **{ours[0] / theirs[0]:.2f}** | {ours[1]:,.0f} | {ours[1] / theirs[1]:.2f} "
+            f"| {ours[2]:,.0f} | {ours[2] / theirs[2]:.2f} | | |", flush=True)
 
     def print(self, callers, cell, ours, best, bare):
         name, theirs = best
@@ -251,7 +295,12 @@ def main():
                     repository(folder / "repository", [model, bare], instances, batching == "yes", flags.parameter)
                     servers[batching] = Server(folder / "repository", folder, flags.gatun)
                     stack.callback(servers[batching].close)
-                cells = Cells(servers, model, instances, flags)
+                in_c = {}
+                if "HTTP" in flags.transports:
+                    for name, settings in settings_for(instances).items():
+                        in_c[name] = ServerInC(model, instances, settings)
+                        stack.callback(in_c[name].close)
+                cells = Cells(servers, in_c, model, instances, flags)
                 cells.warm()
                 cells.measure()
 

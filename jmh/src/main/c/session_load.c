@@ -15,23 +15,15 @@
  *
  *   runs per second, median and 99th percentile in microseconds, processor microseconds for each run
  */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include "onnxruntime.h"
+#include "sessions.h"
 
-enum { MAX_TENSORS = 16, MAX_RANK = 8, MAX_SAMPLES = 1 << 20 };
+enum { MAX_SAMPLES = 1 << 20 };
 
-static const OrtApi *api;
-static OrtAllocator *allocator;
-static OrtMemoryInfo *memory;
 static atomic_bool measuring, ended;
 
 /* One thread with tensors of its own. */
@@ -46,13 +38,6 @@ struct caller {
     double *microseconds;
 };
 
-static void check(OrtStatus *status) {
-    if (status != NULL) {
-        fprintf(stderr, "%s\n", api->GetErrorMessage(status));
-        exit(1);
-    }
-}
-
 static double now(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
@@ -60,35 +45,18 @@ static double now(clockid_t clock) {
 }
 
 static OrtValue *random_input(OrtSession *session, size_t index, long batch, long length) {
-    OrtTypeInfo *type;
-    const OrtTensorTypeAndShapeInfo *info;
-    ONNXTensorElementDataType element;
-    int64_t shape[MAX_RANK];
-    size_t rank, count = 1;
-    check(api->SessionGetInputTypeInfo(session, index, &type));
-    check(api->CastTypeInfoToTensorInfo(type, &info));
-    check(api->GetTensorElementType(info, &element));
-    check(api->GetDimensionsCount(info, &rank));
-    check(api->GetDimensions(info, shape, rank));
-    for (size_t i = 0; i < rank; i++) {
-        if (shape[i] < 0) {
-            shape[i] = i == 0 ? batch : length;
-        }
-        count *= (size_t)shape[i];
-    }
-    api->ReleaseTypeInfo(type);
-    bool whole = element == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64;
-    size_t byte_size = count * (whole ? sizeof(int64_t) : sizeof(float));
-    void *data = aligned_alloc(64, (byte_size + 63) / 64 * 64);
-    for (size_t i = 0; i < count; i++) {
-        if (whole) {
+    struct input input = describe_input(session, index, batch, length);
+    void *data = aligned_alloc(64, (input.byte_size + 63) / 64 * 64);
+    for (size_t i = 0; i < input.count; i++) {
+        if (input.element == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64) {
             ((int64_t *)data)[i] = rand() % 100;
         } else {
             ((float *)data)[i] = (float)rand() / (float)RAND_MAX;
         }
     }
     OrtValue *value;
-    check(api->CreateTensorWithDataAsOrtValue(memory, data, byte_size, shape, rank, element, &value));
+    check(api->CreateTensorWithDataAsOrtValue(memory, data, input.byte_size, input.shape, input.rank, input.element,
+                                              &value));
     return value;
 }
 
@@ -125,65 +93,16 @@ static void sleep_for(double seconds) {
     nanosleep(&time, NULL);
 }
 
-/* The value of one of this program's own options. */
-static const char *own_option(int count, char **arguments, const char *name, const char *absent) {
-    size_t length = strlen(name);
-    for (int i = 10; i < count; i++) {
-        if (strncmp(arguments[i], name, length) == 0 && arguments[i][length] == '=') {
-            return arguments[i] + length + 1;
-        }
-    }
-    return absent;
-}
-
 int main(int count, char **arguments) {
     if (count < 9) {
         fprintf(stderr, "session_load LIBRARY MODEL SESSIONS CALLERS BATCH LENGTH WARM_SECONDS SECONDS [THREADS [KEY=VALUE...]]\n");
         return 2;
     }
-    void *library = dlopen(arguments[1], RTLD_NOW);
-    if (library == NULL) {
-        fprintf(stderr, "%s\n", dlerror());
-        return 1;
-    }
-    const OrtApiBase *(*base)(void) = (const OrtApiBase *(*)(void))dlsym(library, "OrtGetApiBase");
-    api = base()->GetApi(GATUN_ORT_API_VERSION);
     int session_count = atoi(arguments[3]), caller_count = atoi(arguments[4]);
     long batch = atol(arguments[5]), length = atol(arguments[6]);
-    OrtEnv *environment;
-    OrtSessionOptions *options;
-    bool shared = count > 9 && arguments[9][0] == 'g';
-    if (shared) {
-        OrtThreadingOptions *threading;
-        check(api->CreateThreadingOptions(&threading));
-        check(api->SetGlobalIntraOpNumThreads(threading, atoi(arguments[9] + 1)));
-        check(api->SetGlobalInterOpNumThreads(threading, 1));
-        check(api->SetGlobalSpinControl(threading, atoi(own_option(count, arguments, "loop.spinning", "1"))));
-        check(api->CreateEnvWithGlobalThreadPools(ORT_LOGGING_LEVEL_ERROR, "session_load", threading, &environment));
-    } else {
-        check(api->CreateEnv(ORT_LOGGING_LEVEL_ERROR, "session_load", &environment));
-    }
-    check(api->GetAllocatorWithDefaultOptions(&allocator));
-    check(api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &memory));
-    check(api->CreateSessionOptions(&options));
-    if (shared) {
-        check(api->DisablePerSessionThreads(options));
-    } else if (count > 9) {
-        check(api->SetIntraOpNumThreads(options, atoi(arguments[9])));
-    }
-    for (int i = 10; i < count; i++) {
-        if (strncmp(arguments[i], "loop.", 5) == 0) {
-            continue;
-        }
-        char *value = strchr(arguments[i], '=');
-        *value = 0;
-        check(api->AddSessionConfigEntry(options, arguments[i], value + 1));
-    }
-    OrtSession **sessions = calloc((size_t)session_count, sizeof *sessions);
-    for (int i = 0; i < session_count; i++) {
-        check(api->CreateSession(environment, arguments[2], options, &sessions[i]));
-    }
-    bool one_at_a_time = atoi(own_option(count, arguments, "loop.one_at_a_time", "0"));
+    struct options options = {count - 9, arguments + 9};
+    OrtSession **sessions = open_sessions(arguments[1], arguments[2], session_count, options);
+    bool one_at_a_time = atoi(own_option(options, "loop.one_at_a_time", "0"));
     pthread_mutex_t *turns = calloc((size_t)session_count, sizeof *turns);
     for (int i = 0; i < session_count; i++) {
         pthread_mutex_init(&turns[i], NULL);
