@@ -17,6 +17,7 @@ Needs wrk, h2load, a C compiler named cc, and numpy and onnx for making the mode
 import argparse
 import contextlib
 import csv
+import itertools
 import json
 import os
 import pathlib
@@ -93,6 +94,7 @@ class Server:
 
     def __init__(self, models, scratch, gatun, *flags):
         self.models = models
+        self.gatun = gatun
         ready = scratch / "ready"
         self.log = open(scratch / "log", "w")
         self.process = subprocess.Popen(
@@ -200,7 +202,7 @@ class Cells:
     """What is measured of one model with one number of instances, on servers that run meanwhile."""
 
     def __init__(self, servers, in_c, model, instances, flags):
-        self.servers = servers  # by whether they batch
+        self.servers = servers  # by whether they batch, and by their launchers where there are several
         self.in_c = in_c  # by the names of their settings
         self.model = model
         self.instances = instances
@@ -220,7 +222,7 @@ class Cells:
     def measure(self):
         flags = self.flags
         inside = {
-            batching: embedded(server.models, flags.gatun, self.model, flags.callers, flags)
+            batching: embedded(server.models, server.gatun, self.model, flags.callers, flags)
             for batching, server in self.servers.items() if "embedded" in flags.transports}
         for callers in flags.callers:
             loops, cells, bare, in_c = {}, {}, {}, {}
@@ -275,7 +277,8 @@ def main():
     parser.add_argument("--window", type=int, default=2, help="seconds of a window of measurement")
     parser.add_argument("--warm-up", type=int, default=15, help="seconds of each model and transport before the first window")
     parser.add_argument("--parameter", action="append", default=[], metavar="KEY=VALUE", help="a parameter of each model")
-    parser.add_argument("--gatun", default=str(ROOT / "gatun"), help="another launcher, to compare with")
+    parser.add_argument("--gatun", nargs="+", default=[str(ROOT / "gatun")], metavar="LAUNCHER",
+                        help="other launchers, or several to compare in turns")
     flags = parser.parse_args()
     clients.require()
     build()
@@ -288,13 +291,14 @@ def main():
             with contextlib.ExitStack() as stack:
                 stack.callback(shutil.rmtree, scratch)
                 servers = {}
-                for batching in flags.batching:
-                    folder = scratch / batching
+                for batching, (number, gatun) in itertools.product(flags.batching, enumerate(flags.gatun)):
+                    name = batching if number == 0 else f"{batching}, {gatun}"
+                    folder = scratch / f"{batching}-{number}"
                     folder.mkdir()
                     bare = BARE.get(model, "bare_row")
                     repository(folder / "repository", [model, bare], instances, batching == "yes", flags.parameter)
-                    servers[batching] = Server(folder / "repository", folder, flags.gatun)
-                    stack.callback(servers[batching].close)
+                    servers[name] = Server(folder / "repository", folder, gatun)
+                    stack.callback(servers[name].close)
                 in_c = {}
                 if "HTTP" in flags.transports:
                     for name, settings in settings_for(instances).items():

@@ -190,8 +190,9 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             offsets.forEach(memory::takeBack);
             throw e;
         }
-        if (!process.isRunning()) {
-            run.tell(new RunEvent.Failed(death("has ended")));
+        if (end.isDone()) {
+            // Those that were there have been told; this one may have come since.
+            run.tell(new RunEvent.Failed(death(end.join().text())));
         }
     }
 
