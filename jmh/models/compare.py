@@ -38,6 +38,8 @@ LOOP = SCRATCH / "session_load"
 SERVER_IN_C = SCRATCH / "session_server"
 BARE = {"cnn": "bare_picture"}  # what does nothing with the same inputs; of all others bare_row
 
+SETTLING = 4  # seconds in which servers learn how so many callers are served best
+
 SPIN = ["session.intra_op.allow_spinning=1", "session.intra_op.spin_duration_us=50"]
 ONE = "loop.one_at_a_time=1"
 
@@ -226,6 +228,9 @@ class Cells:
             for batching, server in self.servers.items() if "embedded" in flags.transports}
         for callers in flags.callers:
             loops, cells, bare, in_c = {}, {}, {}, {}
+            for server in self.servers.values():
+                for transport in self.transports():
+                    ask(server, self.model, transport, callers, SETTLING)
             for _ in range(flags.turns):
                 for name, settings in settings_for(self.instances).items():
                     loops.setdefault(name, []).append(loop(self.model, self.instances, callers, settings, flags.window))

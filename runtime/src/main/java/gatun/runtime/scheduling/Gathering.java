@@ -42,7 +42,7 @@ final class Gathering {
     static final int TRIALS = 7;
 
     /** How many runs follow the first trials, each later time twice as many, and at most. */
-    static final int FIRST_RUNS = 1 << 10;
+    static final int FIRST_RUNS = 1 << 9;
 
     private static final int MOST_RUNS = 1 << 14;
 
@@ -66,21 +66,8 @@ final class Gathering {
     private boolean isKeeping;
     private long keptUntil;
 
-    /** What the last trials have shown. */
-    private boolean pays;
-
-    /** Runs before the next trials; 0 while there are some. */
-    private int runsLeft;
-
-    private int nextRuns = FIRST_RUNS;
-    private final double[] with = new double[TRIALS];
-    private final double[] without = new double[TRIALS];
-
-    // The trial under way; each second one keeps batches.
-    private int trial;
-    private int trialRuns;
-    private long trialNanos;
-    private long trialTickets;
+    /** By the powers of two that numbers of expected tickets come up to: what pays for two need not pay for eight. */
+    private final Trials[] trials = new Trials[Integer.SIZE];
 
     /** What an instance runs. */
     private static final class Run {
@@ -101,11 +88,16 @@ final class Gathering {
     }
 
     private boolean keeps() {
-        return isTrying() ? trial % 2 == 1 : pays;
+        Trials about = trials();
+        return (company >= COMPANY && about.isTrying()) ? about.keeps() : about.pays;
     }
 
-    private boolean isTrying() {
-        return company >= COMPANY && runsLeft == 0;
+    private Trials trials() {
+        int index = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(0, expected - 1));
+        if (trials[index] == null) {
+            trials[index] = new Trials();
+        }
+        return trials[index];
     }
 
     /** For how long a ticket may be expected that does not come alone, from {@code now} on; 0 when none is. */
@@ -175,13 +167,8 @@ final class Gathering {
         keepNanos = typicalNanos < SHORTEST_RUN_NANOS ? 0 : Math.min(typicalNanos >> KEEP_SHIFT, LONGEST_NANOS);
         boolean isAlone = run.tickets + waiting < 2 || keepNanos == 0;
         company = isAlone ? Math.max(0, company - 1) : Math.min(MOST_COMPANY, company + COMPANY_GAIN);
-        if (company < COMPANY) {
-            return;
-        }
-        if (runsLeft > 0) {
-            runsLeft--;
-        } else {
-            tried(run.tickets, run.waitedNanos + run.tickets * nanos);
+        if (company >= COMPANY) {
+            trials().ran(run.tickets, run.waitedNanos + run.tickets * nanos);
         }
     }
 
@@ -193,34 +180,67 @@ final class Gathering {
         return greatest;
     }
 
-    private void tried(int tickets, long nanos) {
-        trialRuns++;
-        if (trialRuns > SETTLING_RUNS) {
-            trialNanos += nanos;
-            trialTickets += tickets;
-        }
-        if (trialRuns < TRIAL_RUNS) {
-            return;
-        }
-        (keeps() ? with : without)[trial / 2] = (double) trialNanos / Math.max(1, trialTickets);
-        trialRuns = 0;
-        trialNanos = 0;
-        trialTickets = 0;
-        trial++;
-        if (trial == 2 * TRIALS) {
-            choose();
-        }
-    }
+    /** Whether it pays for about so many tickets. */
+    private static final class Trials {
+        /** What the last ones have shown. */
+        private boolean pays;
 
-    private void choose() {
-        pays = median(with) < BETTER * median(without);
-        trial = 0;
-        runsLeft = nextRuns;
-        nextRuns = Math.min(2 * nextRuns, MOST_RUNS);
-    }
+        /** Runs before the next ones; 0 while there are some. */
+        private int runsLeft;
 
-    private static double median(double[] trials) {
-        Arrays.sort(trials);
-        return trials[trials.length / 2];
+        private int nextRuns = FIRST_RUNS;
+        private final double[] with = new double[TRIALS];
+        private final double[] without = new double[TRIALS];
+
+        // The one under way.
+        private int trial;
+        private int runs;
+        private long nanos;
+        private long tickets;
+
+        boolean isTrying() {
+            return runsLeft == 0;
+        }
+
+        /** Whether the trial under way, which is each second one, keeps batches. */
+        boolean keeps() {
+            return trial % 2 == 1;
+        }
+
+        /** A run has ended, whose tickets took {@code tookNanos} together from their coming to their end. */
+        void ran(int ranTickets, long tookNanos) {
+            if (!isTrying()) {
+                runsLeft--;
+                return;
+            }
+            runs++;
+            if (runs > SETTLING_RUNS) {
+                nanos += tookNanos;
+                tickets += ranTickets;
+            }
+            if (runs < TRIAL_RUNS) {
+                return;
+            }
+            (keeps() ? with : without)[trial / 2] = (double) nanos / Math.max(1, tickets);
+            runs = 0;
+            nanos = 0;
+            tickets = 0;
+            trial++;
+            if (trial == 2 * TRIALS) {
+                choose();
+            }
+        }
+
+        private void choose() {
+            pays = median(with) < BETTER * median(without);
+            trial = 0;
+            runsLeft = nextRuns;
+            nextRuns = Math.min(2 * nextRuns, MOST_RUNS);
+        }
+
+        private static double median(double[] trials) {
+            Arrays.sort(trials);
+            return trials[trials.length / 2];
+        }
     }
 }

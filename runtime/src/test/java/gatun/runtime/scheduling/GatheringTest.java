@@ -11,11 +11,11 @@ class GatheringTest {
     private static final int CALLERS = 4;
     private static final int MANY_RUNS = 100_000;
 
-    private final Gathering gathering = new Gathering(batches(0));
+    private final Gathering gathering = new Gathering(batches(8, 0));
     private long now;
 
-    private static BatchPolicy batches(long maxQueueDelayNanos) {
-        return new BatchPolicy(8, List.of(), maxQueueDelayNanos, false, QueueCapacities.all(100));
+    private static BatchPolicy batches(int maxBatchSize, long maxQueueDelayNanos) {
+        return new BatchPolicy(maxBatchSize, List.of(), maxQueueDelayNanos, false, QueueCapacities.all(100));
     }
 
     /** Four callers who ask again at once: run together they wait for one run, else most of them for two. */
@@ -117,16 +117,27 @@ class GatheringTest {
 
     @Test
     void shouldExpectNoMoreThanABatchHolds() {
+        Gathering small = new Gathering(batches(CALLERS, 0));
+        teach(small);
+        small.begun(0, CALLERS, CALLERS, 0);
+        small.ended(0, RUN, RUN, 8, now);
+        assertThat(small.expectsMoreThan(CALLERS - 1)).isTrue();
+        assertThat(small.expectsMoreThan(CALLERS)).isFalse();
+    }
+
+    @Test
+    void shouldLearnForTwoCallersApartFromWhatItLearnedForFour() {
         teach(gathering);
-        gathering.begun(0, 8, 8, 0);
-        gathering.ended(0, RUN, RUN, 8, now);
-        assertThat(gathering.expectsMoreThan(7)).isTrue();
-        assertThat(gathering.expectsMoreThan(8)).isFalse();
+        for (int i = 0; i < 4; i++) {
+            gathering.begun(0, 2, 2, 0);
+            gathering.ended(0, RUN, RUN, 0, now);
+        }
+        assertThat(gathering.expectsMoreThan(1)).isFalse();
     }
 
     @Test
     void shouldLeaveItToWhoeverSaysHowLongToWait() {
-        Gathering configured = new Gathering(batches(1));
+        Gathering configured = new Gathering(batches(8, 1));
         teach(configured);
         assertThat(configured.expectsMoreThan(1)).isFalse();
     }
