@@ -10,7 +10,7 @@ import java.util.Arrays;
  */
 final class SpreadChoice {
     /** Trials of each spread: few runs are slower for them, and a disturbed one does not change the median. */
-    static final int TRIALS = 7;
+    static final int TRIALS = 5;
 
     /** How many runs follow the first trials; each later time twice as many. */
     static final int FIRST_RUNS = 512;
