@@ -38,11 +38,17 @@ final class BatchParts implements AutoCloseable {
             parts[i].bind(whole, rows, first, rows * (i + 1) / count - first);
         }
         List<Future<Long>> others = new ArrayList<>(count - 1);
-        for (int i = 1; i < count; i++) {
-            Part part = parts[i];
-            others.add(engine.partThreads().run(() -> part.run(session, options)));
+        long status;
+        try {
+            for (int i = 1; i < count; i++) {
+                Part part = parts[i];
+                others.add(engine.partThreads().run(() -> part.run(session, options)));
+            }
+            status = parts[0].run(session, options);
+        } finally {
+            // Whatever happens here, the engine reads and writes the batch's memory until they have ended.
+            others.forEach(TaskResult::await);
         }
-        long status = parts[0].run(session, options);
         for (Future<Long> other : others) {
             status = firstFailure(status, TaskResult.of(other));
         }

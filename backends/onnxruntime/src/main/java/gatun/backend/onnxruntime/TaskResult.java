@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
@@ -11,25 +10,31 @@ final class TaskResult {
 
     /** What {@code task} returns, or the exception that it throws. Uninterruptible. */
     static <T> T of(Future<T> task) {
+        await(task);
+        if (task.state() == Future.State.SUCCESS) {
+            return task.resultNow();
+        }
+        switch (task.exceptionNow()) {
+            case RuntimeException failure -> throw failure;
+            case Error failure -> throw failure;
+            default -> throw new AssertionError("no such task may throw this", task.exceptionNow());
+        }
+    }
+
+    /** Waits until {@code task} has ended, by whatever. Uninterruptible. */
+    static void await(Future<?> task) {
         boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
+        while (!task.isDone()) {
+            try {
+                task.get();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            } catch (ExecutionException e) {
+                break; // It has ended; whoever wants to know asks for its result.
             }
-        } catch (ExecutionException e) {
-            switch (Objects.requireNonNull(e.getCause())) {
-                case RuntimeException failure -> throw failure;
-                case Error failure -> throw failure;
-                default -> throw new AssertionError("no such task may throw this", e);
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
         }
     }
 }
