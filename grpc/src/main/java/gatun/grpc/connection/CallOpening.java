@@ -31,6 +31,13 @@ record CallOpening<Q, R>(
         return marshaller instanceof Placement placement ? placement : AT_THE_START;
     }
 
+    /** Whether the call asks for one inference: only those have messages that are placed. */
+    boolean isInference() {
+        MethodDescriptor<Q, R> descriptor = method.getMethodDescriptor();
+        return descriptor.getType() == MethodDescriptor.MethodType.UNARY
+                && descriptor.getRequestMarshaller() instanceof Placement;
+    }
+
     /** Makes the call. */
     GrpcCall<Q, R> open(GrpcStream stream) {
         return new GrpcCall<>(this, stream);

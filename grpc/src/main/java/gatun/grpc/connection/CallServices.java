@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param root the context that calls' contexts descend from
  * @param attributes properties of the connection for handlers
  * @param timer cancels calls at their deadlines; runs short tasks only
+ * @param lendingWatch looks after calls that run on threads which read connections
  * @param threads makes the threads that calls run on
  * @param decompression unpacks compressed messages
  * @param accessLog gets a line for each call
@@ -25,6 +26,7 @@ record CallServices(
         Context root,
         Attributes attributes,
         DeadlineTimer timer,
+        LendingWatch lendingWatch,
         ThreadFactory threads,
         Decompression decompression,
         AccessLog accessLog) {
@@ -52,6 +54,6 @@ record CallServices(
         Attributes secured = attributes.toBuilder()
                 .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session)
                 .build();
-        return new CallServices(root, secured, timer, threads, decompression, accessLog);
+        return new CallServices(root, secured, timer, lendingWatch, threads, decompression, accessLog);
     }
 }

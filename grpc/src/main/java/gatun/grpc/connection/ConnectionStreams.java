@@ -87,6 +87,16 @@ final class ConnectionStreams {
         return liveCalls.get();
     }
 
+    /** Whether all other streams are answered, or as good as: nothing but the last write of each may be to come. */
+    boolean isOnlyUnanswered(GrpcStream stream) {
+        for (GrpcStream other : streams.values()) {
+            if (other != stream && !other.sendClosed()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** The last stream that the client opened; 0 before the first. */
     int lastId() {
         return lastId;

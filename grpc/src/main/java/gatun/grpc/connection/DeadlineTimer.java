@@ -67,6 +67,11 @@ final class DeadlineTimer implements AutoCloseable {
         assert !scheduled.isCancelled() : "nobody but us knows the task";
     }
 
+    /** Whether nothing is run any more. */
+    boolean isClosed() {
+        return executor.isShutdown();
+    }
+
     /** Forgets all deadlines. */
     @Override
     public void close() {

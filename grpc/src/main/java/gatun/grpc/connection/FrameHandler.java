@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +38,9 @@ final class FrameHandler {
     private final AtomicLong grownWindow = new AtomicLong();
 
     private final FrameWriter.Control windowGrowth = this::growWindow;
+
+    /** The call that the present frame has completed, and nobody runs yet. */
+    private @Nullable GrpcCall<?, ?> ready;
 
     /** When the last frame came. */
     private volatile long lastReadNanos = System.nanoTime();
@@ -166,7 +170,7 @@ final class FrameHandler {
         }
         reader.skip(Math.max(0, padding - 1));
         if (stream != null && last) {
-            stream.endOfRequest();
+            endRequest(stream);
         }
     }
 
@@ -201,7 +205,7 @@ final class FrameHandler {
         } else if (!stream.remoteOpen()) {
             reset(stream, Http2Error.STREAM_CLOSED);
         } else if (last) {
-            stream.endOfRequest();
+            endRequest(stream);
         } else {
             reset(stream, Http2Error.PROTOCOL_ERROR);
         }
@@ -215,7 +219,7 @@ final class FrameHandler {
             streams.add(stream);
             stream.opened();
             if (last) {
-                stream.endOfRequest();
+                endRequest(stream);
             }
         } catch (HeaderDecoder.MalformedHeaders e) {
             LOG.debug("malformed headers: {}", e.getMessage());
@@ -247,6 +251,20 @@ final class FrameHandler {
                 w.frames().reset(id, Http2Error.NO_ERROR);
             }
         });
+    }
+
+    private void endRequest(GrpcStream stream) {
+        if (stream.endOfRequest()) {
+            ready = stream.call();
+        }
+    }
+
+    /** The call that is to run since the last frame; null for none. The caller finds a thread for it. */
+    @Nullable
+    GrpcCall<?, ?> takeReady() {
+        GrpcCall<?, ?> call = ready;
+        ready = null;
+        return call;
     }
 
     private void reset() throws IOException {

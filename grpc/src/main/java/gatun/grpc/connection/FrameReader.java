@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.listener.SocketTransport;
 import gatun.listener.Transport;
 import java.io.EOFException;
 import java.io.IOException;
@@ -130,6 +131,31 @@ final class FrameReader {
             if (fill() < 0) {
                 throw new EOFException("the client left in the middle of a frame");
             }
+        }
+    }
+
+    /** Whether {@link #hasMore} can be asked. */
+    boolean canLook() {
+        return transport instanceof SocketTransport;
+    }
+
+    /**
+     * Whether the client has sent more than was read, or has left. Without waiting; to be called while nobody writes,
+     * where {@link #canLook} is true.
+     *
+     * @throws IOException when the connection fails
+     */
+    boolean hasMore() throws IOException {
+        if (buffer.hasRemaining()) {
+            return true;
+        }
+        buffer.clear();
+        try {
+            int count = ((SocketTransport) transport).readNow(buffer);
+            filled = !buffer.hasRemaining();
+            return count != 0;
+        } finally {
+            buffer.flip();
         }
     }
 

@@ -150,6 +150,7 @@ final class FrameWriter {
                 if (closed || stream.sendClosed()) {
                     return false;
                 }
+                stream.beforeResponse();
                 applyPending();
                 if (headers.length > 0) {
                     frames.headers(stream.id(), headers, false);
@@ -225,6 +226,7 @@ final class FrameWriter {
         lock.unlock();
         boolean interrupted = false;
         try {
+            stream.beforeWaiting();
             settlePending();
             while (stream.isParked()) {
                 LockSupport.park(this);

@@ -108,9 +108,23 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         runIf(progress.messageArrived(message, compressed));
     }
 
-    /** No more messages will come. */
-    void requestEnded() {
-        runIf(progress.requestEnded());
+    /** No more messages will come; whether this is to be run now: by the caller, or by a thread that it starts. */
+    boolean requestEnded() {
+        return progress.requestEnded();
+    }
+
+    /** Has a thread of its own run this. */
+    void runApart() {
+        opening.services().threads().newThread(this).start();
+    }
+
+    /** Whether it asks for one inference. */
+    boolean isInference() {
+        return opening.isInference();
+    }
+
+    GrpcStream stream() {
+        return stream;
     }
 
     /** There may be room to send again. The writer calls it under its lock. */
@@ -145,7 +159,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     private void runIf(boolean necessary) {
         if (necessary) {
-            opening.services().threads().newThread(this).start();
+            runApart();
         }
     }
 

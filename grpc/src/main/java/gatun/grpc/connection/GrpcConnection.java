@@ -18,13 +18,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. Its reading thread runs {@link #handle} and waits for the client only: other threads run the
- * handlers and write. Calls that still run when the connection is gone are cancelled.
+ * One client's connection. Its reading thread, first that of {@link #handle}, waits for the client only, or runs a call
+ * that it is {@linkplain LentReader lent to}: other threads run the handlers else, and write. Calls that still run when
+ * the connection is gone are cancelled.
  */
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
@@ -45,6 +48,10 @@ final class GrpcConnection implements ServerConnection {
     private final ConnectionEnd end;
     private final ConnectionWatch watch;
     private final FrameHandler frames;
+    private final LentReader lentReader;
+
+    /** Completed when the connection has ended, by the last reading thread: with what it threw, if anything. */
+    private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
 
     /**
      * Used by the reading thread only, once the connection is made: the connection's security becomes known with the
@@ -88,6 +95,14 @@ final class GrpcConnection implements ServerConnection {
                 end,
                 () -> streams.liveCalls() > 0,
                 frames::lastReadNanos);
+        this.lentReader = new LentReader(reader, streams, services.lendingWatch(), () -> this.services
+                .threads()
+                .newThread(() -> read(() -> {}))
+                .start());
+    }
+
+    LentReader lentReader() {
+        return lentReader;
     }
 
     FrameWriter writer() {
@@ -136,34 +151,72 @@ final class GrpcConnection implements ServerConnection {
         return settings;
     }
 
+    /** What a reading thread does before it reads frames. */
+    @FunctionalInterface
+    private interface Beginning {
+        void run() throws IOException;
+    }
+
     @Override
     public void handle(Limit limit) {
+        open.add(this);
+        read(this::begin);
+        Optional<Throwable> failure = ended.join();
+        end.throwError();
+        switch (failure.orElse(null)) {
+            case null -> {}
+            case IOException e ->
+                throw opened
+                        ? new ClientErrorException(ClientError.DISCONNECTED, "the client left", e)
+                        : new ClientErrorException(ClientError.TLS, "the TLS handshake failed: " + e.getMessage(), e);
+            case RuntimeException e -> throw e;
+            case Error e -> throw e;
+            case Throwable t -> throw new AssertionError("a reading thread may not throw this", t);
+        }
+    }
+
+    private void begin() throws IOException {
+        watch.begin();
+        transport.open().ifPresent(session -> {
+            services = services.secured(session);
+            secured = true;
+        });
+        opened = true;
+        frames.greet();
+        frames.readPreface();
+        watch.greeted();
+    }
+
+    /** The work of a reading thread: until the connection ends, or another thread reads. */
+    private void read(Beginning beginning) {
+        Optional<Throwable> failure = Optional.empty();
         try {
-            open.add(this);
-            watch.begin();
-            transport.open().ifPresent(session -> {
-                services = services.secured(session);
-                secured = true;
-            });
-            opened = true;
-            frames.greet();
-            frames.readPreface();
-            watch.greeted();
-            while (reader.next()) {
-                frames.dispatch();
+            beginning.run();
+            if (!readFrames()) {
+                return;
             }
-            end.throwError();
         } catch (ConnectionError e) {
             end.fail(e, reader);
-            end.throwError();
-        } catch (IOException e) {
-            end.throwError();
-            throw opened
-                    ? new ClientErrorException(ClientError.DISCONNECTED, "the client left", e)
-                    : new ClientErrorException(ClientError.TLS, "the TLS handshake failed: " + e.getMessage(), e);
-        } finally {
-            close();
+        } catch (Throwable t) {
+            failure = Optional.of(t);
         }
+        try {
+            close();
+        } finally {
+            ended.complete(failure);
+        }
+    }
+
+    /** Reads and follows frames; false when another thread does since. */
+    private boolean readFrames() throws IOException {
+        while (reader.next()) {
+            frames.dispatch();
+            GrpcCall<?, ?> ready = frames.takeReady();
+            if (ready != null && !lentReader.run(ready)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     // Called by other threads.
@@ -219,6 +272,10 @@ final class GrpcConnection implements ServerConnection {
         open.remove(this);
         watch.close();
         transport.close();
+        GrpcCall<?, ?> ready = frames.takeReady();
+        if (ready != null) {
+            ready.runApart(); // so that it hears of the end
+        }
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
         List<GrpcStream> left = new ArrayList<>(streams.all());
         left.forEach(stream -> stream.lost(gone));

@@ -47,6 +47,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final Set<GrpcConnection> open = ConcurrentHashMap.newKeySet();
     private final AcceptedChannels channels;
     private final DeadlineTimer timer = new DeadlineTimer();
+    private final LendingWatch lendingWatch = new LendingWatch(timer);
     private final ThreadFactory threads = Thread.ofVirtual().name("grpc-call").factory();
     private final Decompression decompression;
     private final Context root;
@@ -116,7 +117,8 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
                 .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, context.remotePeer().address())
                 .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
                 .build();
-        CallServices services = new CallServices(root, attributes, timer, threads, decompression, accessLog);
+        CallServices services =
+                new CallServices(root, attributes, timer, lendingWatch, threads, decompression, accessLog);
         return new GrpcConnection(settings, pool, admission, services, connectionBuffers, transport, open);
     }
 

@@ -94,15 +94,17 @@ final class GrpcStream implements MessageAssembler.Receiver {
         assembler.accept(in, payload);
     }
 
-    /** The client will send nothing more. */
-    void endOfRequest() {
+    /** The client will send nothing more; whether the call is to be run now, for which the caller has to find a thread. */
+    boolean endOfRequest() {
         remoteClosed = true;
+        boolean isToRun = false;
         if (assembler.inMessage()) {
             abort(Status.INVALID_ARGUMENT.withDescription("the request ended in the middle of a message"));
         } else {
-            call.requestEnded();
+            isToRun = call.requestEnded();
         }
         forgetWhenOver();
+        return isToRun;
     }
 
     /** The client or the connection gave the stream up: nothing can be sent. */
@@ -284,6 +286,11 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     // Called by the writer, under its lock.
 
+    /** The end of the response is about to be written. */
+    void beforeResponse() {
+        connection.lentReader().beforeResponse(call);
+    }
+
     void applyGrowth(FrameWriter w, long increment) throws IOException {
         moveSendWindow(increment);
         if (sendWindow() > Http2.LARGEST_WINDOW_SIZE && !sendClosed) {
@@ -343,6 +350,11 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     void inMessage(boolean now) {
         inMessage = now;
+    }
+
+    /** The calling thread is about to wait for the client: where it reads the connection, another goes on. */
+    void beforeWaiting() {
+        connection.lentReader().takeBack(call);
     }
 
     void park(Thread thread) {

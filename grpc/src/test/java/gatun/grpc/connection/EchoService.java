@@ -15,6 +15,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.util.Random;
 
 /** A service of plain bytes that answers with what it was sent, in all four kinds of call. */
@@ -110,7 +111,13 @@ final class EchoService {
         }
     }
 
-    private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
+    /** Also placed, as the messages of calls that may run on reading threads are. */
+    private static final class Bytes implements MethodDescriptor.Marshaller<byte[]>, Placement {
+        @Override
+        public int offset(ByteBuffer start, long byteSize) {
+            return 0;
+        }
+
         @Override
         public InputStream stream(byte[] value) {
             return new Known(value);
