@@ -5,12 +5,32 @@ import java.util.Arrays;
 
 /**
  * Learns by which {@link Spread} an instance's runs are over soonest. Runs of about the same size have a choice of
- * their own: at first each spread is tried some times, in turns, and the one with the shortest median is taken for the
- * runs that follow, until it is time to try again. Used by one thread at a time.
+ * their own: at first each spread is tried for some runs in a row, in turns, and the one with the shortest median is
+ * taken for the runs that follow, until it is time to try again. Used by one thread at a time.
  */
 final class SpreadChoice {
-    /** Trials of each spread: few runs are slower for them, and a disturbed one does not change the median. */
-    static final int TRIALS = 5;
+    /**
+     * Of the runs in a row the first do not count: each spread's session has weights of its own, and threads, and those
+     * of the one that was used last are in the caches of the cores.
+     */
+    static final int COLD_RUNS = 2;
+
+    /** Runs in a row that count. */
+    static final int WARM_RUNS = 2;
+
+    /** How often each spread has its turn: what else the machine does changes meanwhile. */
+    static final int TURNS = 3;
+
+    private static final int TURN = COLD_RUNS + WARM_RUNS;
+
+    /** Few runs are slower for trials, and disturbed ones do not change the median of so many. */
+    private static final int TRIALS = TURNS * WARM_RUNS;
+
+    /** The lower one: what disturbs a run makes it longer. */
+    private static final int MEDIAN = (TRIALS - 1) / 2;
+
+    /** All runs of each spread before one is chosen. */
+    static final int RUNS = TURNS * TURN;
 
     /** How many runs follow the first trials; each later time twice as many. */
     static final int FIRST_RUNS = 512;
@@ -71,7 +91,7 @@ final class SpreadChoice {
         }
 
         Spread next() {
-            return isTrying() ? spreads[trials % spreads.length] : chosen;
+            return isTrying() ? spreads[turn() % spreads.length] : chosen;
         }
 
         void took(double time) {
@@ -79,21 +99,28 @@ final class SpreadChoice {
                 left--;
                 return;
             }
-            times[trials % spreads.length][trials / spreads.length] = time;
+            int warm = trials % TURN - COLD_RUNS;
+            if (warm >= 0) {
+                times[turn() % spreads.length][turn() / spreads.length * WARM_RUNS + warm] = time;
+            }
             trials++;
-            if (trials == spreads.length * TRIALS) {
+            if (turn() == spreads.length * TURNS) {
                 choose();
             }
+        }
+
+        private int turn() {
+            return trials / TURN;
         }
 
         private void choose() {
             double least = Double.MAX_VALUE;
             for (double[] taken : times) {
                 Arrays.sort(taken);
-                least = Math.min(least, taken[TRIALS / 2]);
+                least = Math.min(least, taken[MEDIAN]);
             }
             int first = 0;
-            while (times[first][TRIALS / 2] > least * NEARLY) {
+            while (times[first][MEDIAN] > least * NEARLY) {
                 first++;
             }
             chosen = spreads[first];

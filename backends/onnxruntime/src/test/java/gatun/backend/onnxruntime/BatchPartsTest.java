@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Batches whose rows run side by side, more often than all ways of running one are tried. */
 class BatchPartsTest {
     private static final Path SIMPLE = Path.of("..", "..", "examples", "models", "simple", "1");
-    private static final int RUNS = 5 * Spread.values().length * SpreadChoice.TRIALS;
+    private static final int RUNS = 5 * Spread.values().length * SpreadChoice.RUNS;
 
     /** The datatype of the example's tensors, as ONNX counts them. */
     private static final int INT32 = 6;
