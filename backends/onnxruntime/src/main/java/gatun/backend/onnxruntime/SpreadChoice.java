@@ -10,24 +10,16 @@ import java.util.Arrays;
  */
 final class SpreadChoice {
     /**
-     * Of the runs in a row the first do not count: each spread's session has weights of its own, and threads, and those
-     * of the one that was used last are in the caches of the cores.
+     * How often each spread has its turn. Runs in a row are disturbed together, by a compiler's thread for example, so
+     * that one of them counts, and more turns are better than more runs.
      */
-    static final int COLD_RUNS = 2;
+    static final int TURNS = 7;
 
-    /** Runs in a row that count. */
-    static final int WARM_RUNS = 2;
-
-    /** How often each spread has its turn: what else the machine does changes meanwhile. */
-    static final int TURNS = 3;
-
-    private static final int TURN = COLD_RUNS + WARM_RUNS;
-
-    /** Few runs are slower for trials, and disturbed ones do not change the median of so many. */
-    private static final int TRIALS = TURNS * WARM_RUNS;
-
-    /** The lower one: what disturbs a run makes it longer. */
-    private static final int MEDIAN = (TRIALS - 1) / 2;
+    /**
+     * Of the runs in a row the last counts: each spread's session has weights of its own, and threads, and those of the
+     * one that was used before are in the caches of the cores.
+     */
+    private static final int TURN = 3;
 
     /** All runs of each spread before one is chosen. */
     static final int RUNS = TURNS * TURN;
@@ -83,7 +75,7 @@ final class SpreadChoice {
 
         Choice(boolean divides) {
             spreads = divides ? Spread.values() : new Spread[] {Spread.ON_A_SHARE, Spread.ON_ALL_CORES};
-            times = new double[spreads.length][TRIALS];
+            times = new double[spreads.length][TURNS];
         }
 
         private boolean isTrying() {
@@ -99,10 +91,8 @@ final class SpreadChoice {
                 left--;
                 return;
             }
-            int warm = trials % TURN - COLD_RUNS;
-            if (warm >= 0) {
-                times[turn() % spreads.length][turn() / spreads.length * WARM_RUNS + warm] = time;
-            }
+            // The last of the turn stays.
+            times[turn() % spreads.length][turn() / spreads.length] = time;
             trials++;
             if (turn() == spreads.length * TURNS) {
                 choose();
@@ -117,10 +107,10 @@ final class SpreadChoice {
             double least = Double.MAX_VALUE;
             for (double[] taken : times) {
                 Arrays.sort(taken);
-                least = Math.min(least, taken[MEDIAN]);
+                least = Math.min(least, taken[TURNS / 2]);
             }
             int first = 0;
-            while (times[first][MEDIAN] > least * NEARLY) {
+            while (times[first][TURNS / 2] > least * NEARLY) {
                 first++;
             }
             chosen = spreads[first];
