@@ -7,8 +7,9 @@ its own, and the servers are idle while others run. The C program runs as Gatun'
 session, or as many at a time as there are callers; the best of all its settings counts. What the transport takes is measured by
 as many callers of a model that does nothing. Beside "both" stands what a request takes in the C program and in the transport
 together: of the rate for the first figure, of the mean latency for p50, of both p99 for the last. For HTTP there is another
-program in C: a server that does the least it can around the same sessions, asked by the same client; again the best of all
-settings counts. Prints a line of Markdown for each cell: medians of the turns.
+program in C, and for gRPC one in C++ where grpc++ is installed (libgrpc++-dev): servers that do the least they can around the
+same sessions, asked by the same clients; the best of all settings counts, and the best of those that run one request of a
+session at a time, as instances do. Prints a line of Markdown for each cell: medians of the turns.
 
 Needs wrk, h2load, a C compiler named cc, and numpy and onnx for making the models (Debian's python3-numpy and python3-onnx, or
 `pip install numpy onnx`).
@@ -35,7 +36,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRATCH = ROOT / "jmh" / "target" / "models"
 LIBRARY = SCRATCH / "libonnxruntime.so"
 LOOP = SCRATCH / "session_load"
-SERVER_IN_C = SCRATCH / "session_server"
+SERVERS_IN_C = {"HTTP": SCRATCH / "session_server", "gRPC": SCRATCH / "session_server_grpc"}
 BARE = {"cnn": "bare_picture"}  # what does nothing with the same inputs; of all others bare_row
 
 SETTLING = 4  # seconds in which servers learn how so many callers are served best
@@ -69,10 +70,19 @@ def build():
         machine = {"x86_64": "linux-x64", "aarch64": "linux-aarch64"}[os.uname().machine]
         with zipfile.ZipFile(jar) as archive, open(LIBRARY, "wb") as out:
             out.write(archive.read(f"ai/onnxruntime/native/{machine}/libonnxruntime.so"))
-    for program in (LOOP, SERVER_IN_C):
+    for program in (LOOP, SERVERS_IN_C["HTTP"]):
+        compile(["cc"], program, ".c", [])
+    if shutil.which("pkg-config") and subprocess.run(["pkg-config", "--exists", "grpc++"]).returncode == 0:
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "grpc++"], check=True, stdout=subprocess.PIPE, text=True)
+        compile(["c++", "-std=c++20"], SERVERS_IN_C["gRPC"], ".cc", flags.stdout.split())
+
+
+def compile(compiler, program, suffix, libraries):
+    source = ROOT / "jmh/src/main/c" / (program.name + suffix)
+    if not program.exists() or program.stat().st_mtime < max(source.stat().st_mtime, (source.parent / "sessions.h").stat().st_mtime):
         subprocess.run(
-            ["cc", "-O2", f"-I{ROOT / 'native-headers/onnxruntime'}", "-o", program,
-             ROOT / f"jmh/src/main/c/{program.name}.c", "-ldl", "-lpthread"], check=True)
+            [*compiler, "-O2", f"-I{ROOT / 'native-headers/onnxruntime'}", "-o", program, source, *libraries, "-ldl", "-lpthread"],
+            check=True)
 
 
 def repository(folder, models, instances, batching, extra):
@@ -129,15 +139,15 @@ class Server:
 
 
 class ServerInC:
-    """The least that a server in C does, for one model and with some settings."""
+    """The least that a server in C or C++ does, for one model and with some settings."""
 
-    def __init__(self, model, instances, settings):
+    def __init__(self, program, model, instances, settings):
         self.process = subprocess.Popen(
-            [SERVER_IN_C, LIBRARY, file_of(model), str(instances), str(clients.LENGTH), *options_of(instances, settings)],
+            [program, LIBRARY, file_of(model), str(instances), str(clients.LENGTH), *options_of(instances, settings)],
             stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
-    def url(self, scheme):
+    def url(self, scheme, port=None):
         return f"{scheme}://127.0.0.1:{self.port}"
 
     def close(self):
@@ -205,7 +215,7 @@ class Cells:
 
     def __init__(self, servers, in_c, model, instances, flags):
         self.servers = servers  # by whether they batch, and by their launchers where there are several
-        self.in_c = in_c  # by the names of their settings
+        self.in_c = in_c  # by transports, and by the names of their settings
         self.model = model
         self.instances = instances
         self.flags = flags
@@ -234,8 +244,10 @@ class Cells:
             for _ in range(flags.turns):
                 for name, settings in settings_for(self.instances).items():
                     loops.setdefault(name, []).append(loop(self.model, self.instances, callers, settings, flags.window))
-                for name, server in self.in_c.items():
-                    in_c.setdefault(name, []).append(clients.over_http(server, self.model, callers, flags.window)[:3])
+                for transport, settings in self.in_c.items():
+                    for name, server in settings.items():
+                        in_c.setdefault(transport, {}).setdefault(name, []).append(
+                            OVER[transport](server, self.model, callers, flags.window)[:3])
                 for batching, server in self.servers.items():
                     for transport in self.transports():
                         cells.setdefault((batching, transport), []).append(
@@ -248,12 +260,15 @@ class Cells:
             for (batching, transport), turns in cells.items():
                 cost = bare.get((batching, transport))
                 self.print(callers, (batching, transport), median(turns), best, median(cost) if cost else None)
-                if in_c and transport == "HTTP":
-                    self.print_server_in_c(callers, batching, median(turns), *best_of(in_c))
+                if transport in in_c:
+                    alone = {name: turns for name, turns in in_c[transport].items() if ONE in SETTINGS[name]}
+                    for settings in dict([best_of(in_c[transport]), best_of(alone)]).items():
+                        self.print_server_in_c(callers, (batching, transport), median(turns), *settings)
 
-    def print_server_in_c(self, callers, batching, ours, name, theirs):
+    def print_server_in_c(self, callers, cell, ours, name, theirs):
+        batching, transport = cell
         print(
-            f"| {self.model} | {self.instances} | {batching} | {callers} | HTTP, beside the server in C: {theirs[0]:,.0f} ({name}) "
+            f"| {self.model} | {self.instances} | {batching} | {callers} | {transport}, beside the server in C: {theirs[0]:,.0f} ({name}) "
             f"| {ours[0]:,.0f} | | | | **{ours[0] / theirs[0]:.2f}** | {ours[1]:,.0f} | {ours[1] / theirs[1]:.2f} "
             f"| {ours[2]:,.0f} | {ours[2] / theirs[2]:.2f} | | |", flush=True)
 
@@ -305,10 +320,12 @@ def main():
                     servers[name] = Server(folder / "repository", folder, gatun)
                     stack.callback(servers[name].close)
                 in_c = {}
-                if "HTTP" in flags.transports:
-                    for name, settings in settings_for(instances).items():
-                        in_c[name] = ServerInC(model, instances, settings)
-                        stack.callback(in_c[name].close)
+                for transport, program in SERVERS_IN_C.items():
+                    if transport in flags.transports and program.exists():
+                        servers_in_c = in_c.setdefault(transport, {})
+                        for name, settings in settings_for(instances).items():
+                            servers_in_c[name] = ServerInC(program, model, instances, settings)
+                            stack.callback(servers_in_c[name].close)
                 cells = Cells(servers, in_c, model, instances, flags)
                 cells.warm()
                 cells.measure()

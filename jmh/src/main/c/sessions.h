@@ -77,7 +77,7 @@ static OrtSession **open_sessions(const char *library_file, const char *model, i
         *value = 0;
         check(api->AddSessionConfigEntry(options, given.texts[i], value + 1));
     }
-    OrtSession **sessions = calloc((size_t)session_count, sizeof *sessions);
+    OrtSession **sessions = (OrtSession **)calloc((size_t)session_count, sizeof *sessions);
     for (int i = 0; i < session_count; i++) {
         check(api->CreateSession(environment, model, options, &sessions[i]));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.memory.threads.CarrierTurn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -14,6 +15,9 @@ public final class ChannelTransport implements SocketTransport {
     private final SocketChannel channel;
     private final TransferredBytes transferred = new TransferredBytes();
 
+    /** That of the reader. */
+    private final CarrierTurn turn = new CarrierTurn();
+
     /** Bytes that the listener read before it knew the protocol; used by the reader only. */
     private final ByteBuffer early;
 
@@ -26,7 +30,13 @@ public final class ChannelTransport implements SocketTransport {
 
     @Override
     public int read(ByteBuffer target) throws IOException {
-        return early.hasRemaining() ? readEarly(target) : readChannel(target);
+        if (early.hasRemaining()) {
+            return readEarly(target);
+        }
+        long begunNanos = turn.begin();
+        int count = readChannel(target);
+        turn.end(begunNanos);
+        return count;
     }
 
     private int readChannel(ByteBuffer target) throws IOException {

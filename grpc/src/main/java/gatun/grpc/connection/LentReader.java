@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.memory.threads.CooperativeYield;
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +23,6 @@ final class LentReader {
     /** Among so many calls one looks whether the client has sent more before it is answered, for two system calls. */
     private static final int CALLS_TO_A_LOOK = 16;
 
-    /** A client that always has the next request there does not keep its carrier thread longer from others. */
-    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
     private final FrameReader reader;
     private final ConnectionStreams streams;
     private final LendingWatch watch;
@@ -43,7 +38,6 @@ final class LentReader {
     private int aloneCalls = FEWEST_ALONE - FIRST_CALLS;
     private int callsBefore = FEWEST_ALONE;
     private int callsSinceLook;
-    private long turnBeganNanos = System.nanoTime();
 
     // Of the watch.
     private @Nullable GrpcCall<?, ?> seen;
@@ -75,16 +69,8 @@ final class LentReader {
             watched = true;
             watch.add(this);
         }
-        boolean readsOn = false;
-        try {
-            call.run();
-        } finally {
-            readsOn = borrower.compareAndSet(call, null);
-        }
-        if (readsOn) {
-            endTurn();
-        }
-        return readsOn;
+        call.run();
+        return borrower.compareAndSet(call, null);
     }
 
     private boolean mayBorrow(GrpcCall<?, ?> call) {
@@ -100,14 +86,6 @@ final class LentReader {
             return false;
         }
         return true;
-    }
-
-    private void endTurn() {
-        long now = System.nanoTime();
-        if (now - turnBeganNanos > TURN_NANOS) {
-            CooperativeYield.now();
-            turnBeganNanos = System.nanoTime();
-        }
     }
 
     /**

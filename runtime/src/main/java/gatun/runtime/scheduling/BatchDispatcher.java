@@ -31,6 +31,9 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
      */
     static final long WAKING_NANOS = 20_000;
 
+    /** A run of so many times that is hardly longer for the wake-up of a thread. */
+    private static final int LONG_BESIDE_WAKING = 10;
+
     /** How often a watcher looks at the queue: the longest that a ticket waits in spite of an idle instance. */
     static final long WATCH_NANOS = 1_000_000;
 
@@ -160,8 +163,10 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         if (!lends() || !runTimes.areWithin(nanos)) {
             return false;
         }
-        // While others run, those who come now may share a batch.
-        return policy.maxBatchSize() == 0 || instances.allIdle();
+        // While others run, those who come now may share a batch: if they come together, or before a thread has woken.
+        return policy.maxBatchSize() == 0
+                || instances.allIdle()
+                || (!gathering.hasCompany() && runTimes.typicalNanos() > LONG_BESIDE_WAKING * WAKING_NANOS);
     }
 
     /** Takes a lent instance back; returns an instance to wake, or {@link #NONE}. */

@@ -87,9 +87,14 @@ final class Gathering {
         return size < expected && keepNanos > 0 && keeps();
     }
 
+    /** Whether tickets have often waited for the same instances of late, or were run together. */
+    boolean hasCompany() {
+        return company >= COMPANY;
+    }
+
     private boolean keeps() {
         Trials about = trials();
-        return (company >= COMPANY && about.isTrying()) ? about.keeps() : about.pays;
+        return (hasCompany() && about.isTrying()) ? about.keeps() : about.pays;
     }
 
     private Trials trials() {
@@ -167,7 +172,7 @@ final class Gathering {
         keepNanos = typicalNanos < SHORTEST_RUN_NANOS ? 0 : Math.min(typicalNanos >> KEEP_SHIFT, LONGEST_NANOS);
         boolean isAlone = run.tickets + waiting < 2 || keepNanos == 0;
         company = isAlone ? Math.max(0, company - 1) : Math.min(MOST_COMPANY, company + COMPANY_GAIN);
-        if (company >= COMPANY) {
+        if (hasCompany()) {
             trials().ran(run.tickets, run.waitedNanos + run.tickets * nanos);
         }
     }

@@ -52,6 +52,40 @@ class BatchDispatcherTest {
         assertThat(batch).containsExactly(punctual, late, less);
     }
 
+    /** Whether a ticket that comes beside a run is lent an idle instance, after runs that took so long. */
+    private static boolean lendsBeside(long runNanos, int waiting) {
+        BatchDispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.upTo(4, 10), 2, RunPermits.UNLIMITED);
+        List<Job> none = new ArrayList<>();
+        dispatcher.take(0, 1, none);
+        dispatcher.take(1, 1, none);
+        for (int i = 0; i < 2 * Gathering.COMPANY; i++) {
+            dispatcher.ran(0, runNanos, waiting, i);
+        }
+        assertThat(dispatcher.lend(new Job(), RunTimes.LONG_NANOS)).isNotEqualTo(Dispatcher.NONE);
+        return dispatcher.lend(new Job(), RunTimes.LONG_NANOS) != Dispatcher.NONE;
+    }
+
+    @Test
+    void shouldLendInstancesBesideOneAnotherToLongRunsThatComeAlone() {
+        assertThat(lendsBeside(500_000, 0)).isTrue();
+        assertThat(lendsBeside(50_000, 0))
+                .as("short runs gather while another wakes")
+                .isFalse();
+    }
+
+    @Test
+    void shouldLetTicketsGatherWhereTheyHaveComeTogether() {
+        Gathering gathering = new Gathering(BatchPolicy.upTo(4, 10));
+        assertThat(gathering.hasCompany()).isFalse();
+
+        for (int i = 0; i < Gathering.COMPANY; i++) {
+            gathering.begun(0, 1, 1, 0);
+            gathering.ended(0, 500_000, 500_000, 3, i);
+        }
+
+        assertThat(gathering.hasCompany()).isTrue();
+    }
+
     /** RunPermits that come when the test says so. */
     private static final class HandedOutTurns implements RunPermits {
         final Set<Integer> had = new HashSet<>();
