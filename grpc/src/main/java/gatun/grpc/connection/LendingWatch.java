@@ -39,9 +39,16 @@ final class LendingWatch {
         if (timer.isClosed()) {
             return;
         }
-        List<LentReader> quiet =
-                lenders.stream().filter(lender -> !lender.look(QUIET_LOOKS)).toList();
-        quiet.forEach(this::leaveAlone);
+        try {
+            List<LentReader> quiet =
+                    lenders.stream().filter(lender -> !lender.look(QUIET_LOOKS)).toList();
+            quiet.forEach(this::leaveAlone);
+        } finally {
+            lookAgain();
+        }
+    }
+
+    private void lookAgain() {
         if (lenders.isEmpty()) {
             looking.set(false);
             if (lenders.isEmpty() || !looking.compareAndSet(false, true)) {

@@ -27,8 +27,11 @@ final class SpreadChoice {
     /** How many runs follow the first trials; each later time twice as many. */
     static final int FIRST_RUNS = 512;
 
-    /** Trials of two spreads among so many runs are too few to be seen in a 99th percentile. */
-    static final int MOST_RUNS = 1 << 14;
+    /**
+     * Trials of two spreads among so many runs are too few to be seen in a 99th percentile, and a choice that other
+     * callers have taught does not last for minutes.
+     */
+    static final int MOST_RUNS = 1 << 13;
 
     /** A spread on fewer threads is taken when it takes at most so much longer, since others get its cores. */
     private static final double NEARLY = 1.03;
