@@ -67,7 +67,13 @@ public final class ConnectionFuzz {
     private static void serve(byte[] input) {
         Calls calls = new Calls();
         CallServices services = new CallServices(
-                Context.ROOT, PEER, TIMER, new LendingWatch(TIMER), calls, new Decompression(POOL, SETTINGS.maxMessageSize()), AccessLog.OFF);
+                Context.ROOT,
+                PEER,
+                TIMER,
+                new LendingWatch(TIMER),
+                calls,
+                new Decompression(POOL, SETTINGS.maxMessageSize()),
+                AccessLog.OFF);
         Set<GrpcConnection> open = ConcurrentHashMap.newKeySet();
         AtomicReference<GrpcConnection> served = new AtomicReference<>();
         boolean reads = (input[0] & READS_NOTHING) == 0;
