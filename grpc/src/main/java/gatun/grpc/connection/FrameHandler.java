@@ -259,6 +259,11 @@ final class FrameHandler {
         }
     }
 
+    /** Whether there is a call to run. */
+    boolean hasReady() {
+        return ready != null;
+    }
+
     /** The call that is to run since the last frame; null for none. The caller finds a thread for it. */
     @Nullable
     GrpcCall<?, ?> takeReady() {

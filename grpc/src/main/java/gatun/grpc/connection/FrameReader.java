@@ -134,6 +134,13 @@ final class FrameReader {
         }
     }
 
+    /** Whether a whole WINDOW_UPDATE has come and is next. For between two frames. */
+    boolean isWindowUpdateNext() {
+        int at = buffer.position();
+        return buffer.remaining() >= Http2.FRAME_HEADER_SIZE + Integer.BYTES
+                && buffer.getInt(at) == (Integer.BYTES << Byte.SIZE | Http2.WINDOW_UPDATE);
+    }
+
     /** Whether {@link #hasMore} can be asked. */
     boolean canLook() {
         return transport instanceof SocketTransport;

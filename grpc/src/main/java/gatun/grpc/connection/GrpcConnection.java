@@ -211,6 +211,10 @@ final class GrpcConnection implements ServerConnection {
     private boolean readFrames() throws IOException {
         while (reader.next()) {
             frames.dispatch();
+            // C-core clients let more be sent in the same breath: that is no second call.
+            while (frames.hasReady() && reader.isWindowUpdateNext() && reader.next()) {
+                frames.dispatch();
+            }
             GrpcCall<?, ?> ready = frames.takeReady();
             if (ready != null && !lentReader.run(ready)) {
                 return false;

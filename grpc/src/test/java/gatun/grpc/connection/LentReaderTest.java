@@ -11,6 +11,7 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ServerCalls;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -94,6 +95,31 @@ class LentReaderTest {
 
         assertThat(Set.copyOf(threads.subList(CALLS / 2, CALLS))).hasSize(1);
         channel.shutdownNow();
+    }
+
+    @Test
+    void shouldRunThemThereThoughWindowUpdatesComeWithThem() throws IOException {
+        try (RawClient client = RawClient.connect(server)) {
+            for (int i = 0; i < CALLS; i++) {
+                int stream = 1 + 2 * i;
+                byte[] message = RawClient.prefixed(PLAIN);
+                byte[] update = RawClient.ints(1000);
+                client.call(stream, false, "Unary");
+                client.write(ByteBuffer.allocate(2 * Http2.FRAME_HEADER_SIZE + message.length + update.length)
+                        .putInt(message.length << 8 | Http2.DATA)
+                        .put((byte) Http2.FLAG_END_STREAM)
+                        .putInt(stream)
+                        .put(message)
+                        .putInt(update.length << 8 | Http2.WINDOW_UPDATE)
+                        .put((byte) 0)
+                        .putInt(0)
+                        .put(update)
+                        .array());
+                client.await(frame -> frame.type() == Http2.HEADERS && frame.endsStream());
+            }
+        }
+
+        assertThat(Set.copyOf(threads.subList(CALLS / 2, CALLS))).hasSize(1);
     }
 
     @Test
