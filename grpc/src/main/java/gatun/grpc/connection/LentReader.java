@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.memory.threads.FailureLog;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lends a connection's reading thread to calls. A client that waits for each response before it sends the next request
@@ -12,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * of their own. A call that waits for the client, or has lasted for some time, has another thread read on.
  */
 final class LentReader {
+    private static final Logger LOG = LoggerFactory.getLogger(LentReader.class);
+
     /** A connection's first calls show whether they come one at a time. */
     private static final int FIRST_CALLS = 4;
 
@@ -69,7 +74,12 @@ final class LentReader {
             watched = true;
             watch.add(this);
         }
-        call.run();
+        try {
+            call.run();
+        } catch (Throwable t) {
+            // It would end the call's own thread, and must not end this one: another may read the connection already.
+            FailureLog.write(t, failure -> LOG.error("a call failed beyond its handler", failure));
+        }
         return borrower.compareAndSet(call, null);
     }
 

@@ -83,8 +83,13 @@ class LentReaderTest {
         client.message(stream, true, message);
     }
 
-    private static ListenableFuture<byte[]> begin(ManagedChannel channel, byte[] message) {
-        return ClientCalls.futureUnaryCall(channel.newCall(EchoService.UNARY, CallOptions.DEFAULT), message);
+    /** A call that lasts, and runs on the reading thread. */
+    private ListenableFuture<byte[]> beginLasting(ManagedChannel channel) throws InterruptedException {
+        callOneAtATime(channel);
+        ListenableFuture<byte[]> call =
+                ClientCalls.futureUnaryCall(channel.newCall(EchoService.UNARY, CallOptions.DEFAULT), LASTING);
+        lasting.acquire();
+        return call;
     }
 
     @Test
@@ -125,9 +130,7 @@ class LentReaderTest {
     @Test
     void shouldServeOtherCallsWhileOneLasts() throws Exception {
         ManagedChannel channel = server.channel();
-        callOneAtATime(channel);
-        ListenableFuture<byte[]> lastingCall = begin(channel, LASTING);
-        lasting.acquire();
+        ListenableFuture<byte[]> lastingCall = beginLasting(channel);
 
         callOneAtATime(channel);
 
@@ -140,9 +143,7 @@ class LentReaderTest {
     @Test
     void shouldTellACallThatLastsThatItsClientHasLeft() throws Exception {
         ManagedChannel channel = server.channel();
-        callOneAtATime(channel);
-        ListenableFuture<byte[]> lastingCall = begin(channel, LASTING);
-        lasting.acquire();
+        ListenableFuture<byte[]> lastingCall = beginLasting(channel);
 
         channel.shutdownNow();
 
@@ -153,9 +154,7 @@ class LentReaderTest {
     @Test
     void shouldTellACallThatLastsThatItIsCancelled() throws Exception {
         ManagedChannel channel = server.channel();
-        callOneAtATime(channel);
-        ListenableFuture<byte[]> lastingCall = begin(channel, LASTING);
-        lasting.acquire();
+        ListenableFuture<byte[]> lastingCall = beginLasting(channel);
 
         lastingCall.cancel(true);
 
@@ -215,9 +214,7 @@ class LentReaderTest {
     @Test
     void shouldFinishALastingCallWhenTheServerStops() throws Exception {
         ManagedChannel channel = server.channel();
-        callOneAtATime(channel);
-        ListenableFuture<byte[]> lastingCall = begin(channel, LASTING);
-        lasting.acquire();
+        ListenableFuture<byte[]> lastingCall = beginLasting(channel);
         Thread stopping = Thread.ofVirtual().start(server::stop);
 
         mayGoOn.release();

@@ -13,7 +13,7 @@ final class SpreadChoice {
      * How often each spread has its turn. Runs in a row are disturbed together, by a compiler's thread for example, so
      * that one of them counts, and more turns are better than more runs.
      */
-    static final int TURNS = 7;
+    static final int TURNS = 5;
 
     /**
      * Of the runs in a row the last counts: each spread's session has weights of its own, and threads, and those of the

@@ -83,6 +83,6 @@ class SpreadChoiceTest {
             others += choice.next(BYTES, true) == Spread.IN_PARTS ? 0 : 1;
             run(1, BYTES, true, times(900, 500, 700));
         }
-        assertThat(others).isPositive().isLessThan(runs / 100);
+        assertThat(others).isPositive().isLessThan(runs / 200);
     }
 }
