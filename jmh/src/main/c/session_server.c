@@ -98,32 +98,23 @@ static OrtValue *run(struct connection *connection) {
 }
 
 /* Whether the client has got the response. */
-static bool respond(struct connection *connection, OrtValue *output) {
-    OrtTensorTypeAndShapeInfo *info;
-    int64_t shape[MAX_RANK];
-    size_t rank, byte_size = sizeof(float);
-    void *data;
-    check(api->GetTensorTypeAndShape(output, &info));
-    check(api->GetDimensionsCount(info, &rank));
-    check(api->GetDimensions(info, shape, rank));
-    api->ReleaseTensorTypeAndShapeInfo(info);
-    check(api->GetTensorMutableData(output, &data));
+static bool respond(struct connection *connection, OrtValue *value) {
+    struct output output = describe_output(value);
     char dims[MAX_RANK * 21 + 1] = "", json[1024], head[256];
     size_t used = 0;
-    for (size_t i = 0; i < rank; i++) {
-        used += (size_t)snprintf(dims + used, sizeof dims - used, i == 0 ? "%lld" : ",%lld", (long long)shape[i]);
-        byte_size *= (size_t)shape[i];
+    for (size_t i = 0; i < output.rank; i++) {
+        used += (size_t)snprintf(dims + used, sizeof dims - used, i == 0 ? "%lld" : ",%lld", (long long)output.shape[i]);
     }
     int json_size = snprintf(json, sizeof json,
                              "{\"model_name\":\"model\",\"model_version\":\"1\",\"outputs\":[{\"name\":\"%s\",\"datatype\":"
                              "\"FP32\",\"shape\":[%s],\"parameters\":{\"binary_data_size\":%zu}}]}",
-                             connection->output_name, dims, byte_size);
+                             connection->output_name, dims, output.byte_size);
     int head_size = snprintf(head, sizeof head,
                              "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n"
                              "Inference-Header-Content-Length: %d\r\nContent-Length: %zu\r\n\r\n",
-                             json_size, (size_t)json_size + byte_size);
-    struct iovec parts[] = {{head, (size_t)head_size}, {json, (size_t)json_size}, {data, byte_size}};
-    ssize_t whole = (ssize_t)((size_t)head_size + (size_t)json_size + byte_size);
+                             json_size, (size_t)json_size + output.byte_size);
+    struct iovec parts[] = {{head, (size_t)head_size}, {json, (size_t)json_size}, {output.data, output.byte_size}};
+    ssize_t whole = (ssize_t)((size_t)head_size + (size_t)json_size + output.byte_size);
     return writev(connection->socket, parts, 3) == whole;
 }
 

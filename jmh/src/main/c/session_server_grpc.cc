@@ -113,29 +113,20 @@ std::vector<std::string_view> tensors(std::string_view request) {
     return found;
 }
 
-std::string response_of(const Model &model, OrtValue *output) {
-    OrtTensorTypeAndShapeInfo *info;
-    int64_t shape[MAX_RANK];
-    size_t rank, byte_size = sizeof(float);
-    void *data;
-    check(api->GetTensorTypeAndShape(output, &info));
-    check(api->GetDimensionsCount(info, &rank));
-    check(api->GetDimensions(info, shape, rank));
-    api->ReleaseTensorTypeAndShapeInfo(info);
-    check(api->GetTensorMutableData(output, &data));
+std::string response_of(const Model &model, OrtValue *value) {
+    output output = describe_output(value);
     std::string dims, tensor, response;
-    for (size_t i = 0; i < rank; i++) {
-        write_varint(dims, static_cast<uint64_t>(shape[i]));
-        byte_size *= static_cast<size_t>(shape[i]);
+    for (size_t i = 0; i < output.rank; i++) {
+        write_varint(dims, static_cast<uint64_t>(output.shape[i]));
     }
     write_field(tensor, TENSOR_NAME, model.output_name);
     write_field(tensor, TENSOR_DATATYPE, "FP32");
     write_field(tensor, TENSOR_SHAPE, dims);
-    response.reserve(byte_size + 256);
+    response.reserve(output.byte_size + 256);
     write_field(response, MODEL_NAME, "model");
     write_field(response, MODEL_VERSION, "1");
     write_field(response, OUTPUTS, tensor);
-    write_field(response, RAW_OUTPUT_CONTENTS, {static_cast<const char *>(data), byte_size});
+    write_field(response, RAW_OUTPUT_CONTENTS, {static_cast<const char *>(output.data), output.byte_size});
     return response;
 }
 

@@ -111,3 +111,24 @@ static struct input describe_input(OrtSession *session, size_t index, long batch
     input.byte_size = input.count * (whole ? sizeof(int64_t) : sizeof(float));
     return input;
 }
+
+/* A run's output of 32-bit numbers, as long as its value is not released. */
+struct output {
+    int64_t shape[MAX_RANK];
+    size_t rank, byte_size;
+    void *data;
+};
+
+static inline struct output describe_output(OrtValue *value) {
+    struct output output = {.byte_size = sizeof(float)};
+    OrtTensorTypeAndShapeInfo *info;
+    check(api->GetTensorTypeAndShape(value, &info));
+    check(api->GetDimensionsCount(info, &output.rank));
+    check(api->GetDimensions(info, output.shape, output.rank));
+    api->ReleaseTensorTypeAndShapeInfo(info);
+    check(api->GetTensorMutableData(value, &output.data));
+    for (size_t i = 0; i < output.rank; i++) {
+        output.byte_size *= (size_t)output.shape[i];
+    }
+    return output;
+}
