@@ -56,6 +56,30 @@ public interface BackendModel extends AutoCloseable {
         return List.of();
     }
 
+    /**
+     * How runs use the memory of an input of that name. By default it is copied, since nothing is known of the engine's
+     * way to read it. Asked when the model is loaded.
+     */
+    default MemoryUse inputMemory(String input) {
+        return MemoryUse.copied("the engine does not tell how it reads its inputs");
+    }
+
+    /**
+     * How runs use the memory of an output of that name: as {@link #inputMemory}. In place only where nothing of the
+     * model reads the output again.
+     */
+    default MemoryUse outputMemory(String output) {
+        return MemoryUse.copied("the engine does not tell whether it reads its outputs again");
+    }
+
+    /**
+     * Why a row of a batch may depend on the other rows, as far as the model's files tell; empty where they do not.
+     * Asked when the model is loaded, for models that nobody has configured to batch.
+     */
+    default Optional<String> dependenceOfRows() {
+        return Optional.empty();
+    }
+
     /** Gives up what the model took from the engine, if anything. */
     @Override
     default void close() {}
