@@ -2,8 +2,8 @@
 package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import gatun.testing.Python;
 import io.grpc.ServerInterceptors;
 import io.grpc.testing.integration.TestServiceImpl;
 import java.io.IOException;
@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,23 +21,15 @@ import org.junit.jupiter.api.io.TempDir;
 /** The client of gRPC's C core, on which Python's, C++'s and many others stand. Skipped where Python has none. */
 @Timeout(200)
 class CoreClientTest {
-    private static final String PYTHON = "/usr/bin/python3";
     private static final Path SCRIPTS = Path.of("src/test/python");
 
     @TempDir
     Path directory;
 
-    @BeforeAll
-    static void requirePythonsGrpc() throws Exception {
-        assumeTrue(Files.isExecutable(Path.of(PYTHON)), "no " + PYTHON);
-        Process probe = new ProcessBuilder(PYTHON, "-c", "import grpc").start();
-        assumeTrue(probe.waitFor(60, TimeUnit.SECONDS), "python3 does not answer");
-        assumeTrue(probe.exitValue() == 0, "python3 has no grpc module (Debian: python3-grpcio)");
-    }
-
     private List<String> run(String script, String target) throws IOException, InterruptedException {
         Path output = directory.resolve("output");
-        Process process = new ProcessBuilder(PYTHON, SCRIPTS.resolve(script).toString(), target)
+        Process process = new ProcessBuilder(
+                        Python.with("grpc"), SCRIPTS.resolve(script).toString(), target)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();

@@ -2,10 +2,10 @@
 package gatun.server.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SharedObject;
+import gatun.testing.Python;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,22 +25,20 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(200)
 class CoreClientIT {
-    private static final String PYTHON = "/usr/bin/python3";
     private static final Path SCRIPT = ServerProcess.root().resolve("server/src/test/python/infer_client.py");
     private static final int OBJECT_SIZE = 8192;
 
     @TempDir
     static Path folder;
 
+    private static String python;
+
     @AutoClose
     private static ServerProcess server;
 
     @BeforeAll
     static void start() throws Exception {
-        assumeTrue(Files.isExecutable(Path.of(PYTHON)), "no " + PYTHON);
-        Process probe = new ProcessBuilder(PYTHON, "-c", "import grpc, google.protobuf").start();
-        assumeTrue(probe.waitFor(60, TimeUnit.SECONDS), "python3 does not answer");
-        assumeTrue(probe.exitValue() == 0, "python3 has no grpc module (Debian: python3-grpcio)");
+        python = Python.with("grpc", "google.protobuf");
         server = ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--allow-client-shm",
@@ -50,7 +48,7 @@ class CoreClientIT {
     private static void run(String target, String... authority) throws Exception {
         Path output = Files.createTempFile(folder, "client", ".out");
         try (SharedObject object = SharedObject.create(OBJECT_SIZE)) {
-            List<String> command = new ArrayList<>(List.of(PYTHON, "-B", SCRIPT.toString(), target, object.key()));
+            List<String> command = new ArrayList<>(List.of(python, "-B", SCRIPT.toString(), target, object.key()));
             command.addAll(List.of(authority));
             Process process = new ProcessBuilder(command)
                     .redirectErrorStream(true)

@@ -8,6 +8,7 @@ import com.sun.net.httpserver.HttpServer;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SimpleModel;
+import gatun.testing.Python;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -84,7 +85,7 @@ class TopCommandIT {
             }
             Path script = Files.writeString(folder.resolve("terminal.py"), TERMINAL);
             ProcessBuilder terminal = new ProcessBuilder(
-                            "python3",
+                            Python.with(),
                             script.toString(),
                             ServerProcess.root().resolve("gatun").toString(),
                             "top",

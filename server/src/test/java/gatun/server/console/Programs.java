@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.console;
 
+import gatun.testing.Python;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,7 +25,7 @@ record Programs(Path folder, String token) {
 
     /** What Python prints. */
     String python(String text) throws IOException, InterruptedException {
-        return run("python3", write("ask.py", text));
+        return run(Python.with(), write("ask.py", text));
     }
 
     /** What Java prints, with the server's class path, in which the client is. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
+import gatun.testing.Python;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -83,7 +84,7 @@ class WorkerUserIT {
                 folder,
                 "--model-control-mode=explicit",
                 "--isolate=identity",
-                "--backend-config=python,executable=/usr/bin/python3");
+                "--backend-config=python,executable=" + Python.with("numpy"));
         http = new HttpApi(server);
     }
 

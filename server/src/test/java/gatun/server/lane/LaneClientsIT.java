@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.server.harness.ServerProcess;
+import gatun.testing.Python;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,9 +59,6 @@ class LaneClientsIT {
 
     @Test
     void shouldServePython() throws Exception {
-        assumeThat(runs("python3", "-c", "import numpy"))
-                .as("Python with numpy")
-                .isTrue();
         Path script = Files.writeString(folder.resolve("lane_test.py"), """
                 import sys
                 sys.path.insert(0, sys.argv[2])
@@ -98,7 +96,7 @@ class LaneClientsIT {
                         print(error.code)
                 """);
         assertThat(output(
-                        "python3",
+                        Python.with("numpy"),
                         script.toString(),
                         socket.toString(),
                         ServerProcess.root().resolve("examples/python").toString()))

@@ -13,6 +13,7 @@ import gatun.server.harness.ModelRepositoryFolder;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SimpleModel;
 import gatun.testing.Await;
+import gatun.testing.Python;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -82,7 +83,7 @@ class LaneRepeatIT {
                 models,
                 "--allow-client-shm",
                 "--http-unix-socket=" + socket,
-                "--backend-config=python,executable=/usr/bin/python3");
+                "--backend-config=python,executable=" + Python.with("numpy"));
         http = new HttpApi(server);
     }
 

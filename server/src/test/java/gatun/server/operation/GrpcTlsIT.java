@@ -2,12 +2,12 @@
 package gatun.server.operation;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SimpleModel;
 import gatun.testing.Certificates;
+import gatun.testing.Python;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.ModelInferResponse;
 import io.grpc.Grpc;
@@ -26,7 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The gRPC port of the real server over mutual TLS. */
 @Timeout(120)
 class GrpcTlsIT {
-    private static final String PYTHON = "/usr/bin/python3";
     private static final Path SCRIPT = ServerProcess.root().resolve("server/src/test/python/tls_client.py");
 
     @TempDir
@@ -109,13 +108,9 @@ class GrpcTlsIT {
 
     @Test
     void shouldServeTheCCore() throws Exception {
-        assumeTrue(Files.isExecutable(Path.of(PYTHON)), "no " + PYTHON);
-        Process probe = new ProcessBuilder(PYTHON, "-c", "import grpc").start();
-        assumeTrue(probe.waitFor(60, TimeUnit.SECONDS), "python3 does not answer");
-        assumeTrue(probe.exitValue() == 0, "python3 has no grpc module (Debian: python3-grpcio)");
         Path output = folder.resolve("client.out");
         Process process = new ProcessBuilder(
-                        PYTHON,
+                        Python.with("grpc"),
                         "-B",
                         SCRIPT.toString(),
                         "localhost:" + server.grpcPort(),

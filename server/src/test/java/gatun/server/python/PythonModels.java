@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.python;
 
+import gatun.testing.Python;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -8,13 +9,15 @@ import java.nio.file.Path;
 
 /** Writes Python models into a repository. */
 final class PythonModels {
-    /** The Python that the packages of the distribution belong to. */
-    static final String EXECUTABLE = "--backend-config=python,executable=/usr/bin/python3";
-
     private final Path repository;
 
     PythonModels(Path repository) {
         this.repository = repository;
+    }
+
+    /** The flag by which models run in a Python with numpy. */
+    static String executable() {
+        return "--backend-config=python,executable=" + Python.with("numpy");
     }
 
     /** A model with inputs and outputs of one variable dimension each. */

@@ -178,7 +178,7 @@ class PythonModelsIT {
                                 for r in requests]
                 """);
         copySimple();
-        server = ServerProcess.launch(folder, "--exit-on-error=false", PythonModels.EXECUTABLE);
+        server = ServerProcess.launch(folder, "--exit-on-error=false", PythonModels.executable());
         http = new HttpApi(server);
     }
 

@@ -121,7 +121,7 @@ class PythonStreamsIT {
                         return [pb_utils.InferenceResponse([pb_utils.Tensor("J", r.inputs()[0].as_numpy())])
                                 for r in requests]
                 """);
-        server = ServerProcess.launch(folder, PythonModels.EXECUTABLE);
+        server = ServerProcess.launch(folder, PythonModels.executable());
         http = new HttpApi(server);
         grpc = GrpcClient.tcp(server.grpcPort());
     }

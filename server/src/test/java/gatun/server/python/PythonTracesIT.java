@@ -71,7 +71,7 @@ class PythonTracesIT {
             String answer;
             try (ServerProcess server = ServerProcess.launch(
                     folder,
-                    PythonModels.EXECUTABLE,
+                    PythonModels.executable(),
                     "--trace-config=level=TIMESTAMPS",
                     "--trace-config=rate=1",
                     "--trace-config=mode=opentelemetry",
@@ -96,7 +96,7 @@ class PythonTracesIT {
 
     @Test
     void shouldGiveAModelNoSpanWhereThereIsNone() throws Exception {
-        try (ServerProcess server = ServerProcess.launch(folder, PythonModels.EXECUTABLE)) {
+        try (ServerProcess server = ServerProcess.launch(folder, PythonModels.executable())) {
             assertThat(ask(server)).contains("\"data\":[\"None\"]");
         }
     }

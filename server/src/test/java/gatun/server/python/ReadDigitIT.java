@@ -31,7 +31,7 @@ class ReadDigitIT {
         server = ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--model-repository=" + ServerProcess.root().resolve("examples/models-python"),
-                PythonModels.EXECUTABLE);
+                PythonModels.executable());
         http = new HttpApi(server);
     }
 

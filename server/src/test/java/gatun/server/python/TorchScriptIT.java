@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
+import gatun.testing.Python;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -23,7 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** TorchScript models, run by the PyTorch of the distribution's Python. */
 @Timeout(240)
 class TorchScriptIT {
-    private static final String EXECUTABLE = "--backend-config=pytorch,executable=/usr/bin/python3";
 
     /** Writes the models of these tests into the folder that it is told. */
     private static final String MODELS = """
@@ -56,6 +56,9 @@ class TorchScriptIT {
     @TempDir
     private static Path folder;
 
+    @SuppressWarnings("NullAway.Init") // by open
+    private static String executable;
+
     @AutoClose
     @SuppressWarnings("NullAway.Init") // by open
     private static ServerProcess server;
@@ -72,7 +75,9 @@ class TorchScriptIT {
     static void open(@TempDir Path scripts) throws Exception {
         // A file, since TorchScript reads the source of what it compiles.
         Path script = Files.writeString(scripts.resolve("models.py"), MODELS);
-        Process maker = new ProcessBuilder("/usr/bin/python3", script.toString(), folder.toString())
+        String python = Python.with("numpy", "torch");
+        executable = "--backend-config=pytorch,executable=" + python;
+        Process maker = new ProcessBuilder(python, script.toString(), folder.toString())
                 .inheritIO()
                 .start();
         assertThat(maker.waitFor()).as("python3-torch is installed").isZero();
@@ -97,7 +102,7 @@ class TorchScriptIT {
                           state { input_name: "STATE__2" output_name: "STATE__1" data_type: TYPE_INT32 dims: 1 }
                         }
                         """);
-        server = ServerProcess.launch(folder, EXECUTABLE);
+        server = ServerProcess.launch(folder, executable);
         server.expectErrors();
         http = new HttpApi(server);
     }
@@ -176,14 +181,14 @@ class TorchScriptIT {
                     "backend: \"pytorch\"\n" + input("INPUT__0", both.get(0), "4")
                             + output("OUTPUT__0", both.get(1), "4"));
         }
-        try (ServerProcess with = ServerProcess.launch(other.resolve("odd"), "--exit-on-error=false", EXECUTABLE);
+        try (ServerProcess with = ServerProcess.launch(other.resolve("odd"), "--exit-on-error=false", executable);
                 HttpApi api = new HttpApi(with)) {
             with.expectErrors();
             assertThat(api.post("/v2/repository/index", "").body())
                     .contains("unsupported datatype TYPE_UINT32 for output 'OUTPUT__0' for model 'FP32'")
                     .contains("unsupported datatype TYPE_UINT64 for input 'INPUT__0' for model 'UINT64'");
         }
-        try (ServerProcess with = ServerProcess.launch(other.resolve("models"), "--exit-on-error=false", EXECUTABLE);
+        try (ServerProcess with = ServerProcess.launch(other.resolve("models"), "--exit-on-error=false", executable);
                 HttpApi api = new HttpApi(with)) {
             with.expectErrors();
             assertThat(api.post("/v2/repository/index", "").body()).contains("UNAVAILABLE", "RuntimeError");

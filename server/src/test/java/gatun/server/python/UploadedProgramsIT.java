@@ -54,8 +54,8 @@ class UploadedProgramsIT {
     }
 
     private ServerProcess launch(String... more) throws InterruptedException {
-        List<String> flags =
-                new ArrayList<>(List.of("--model-control-mode=explicit", "--load-model=own", PythonModels.EXECUTABLE));
+        List<String> flags = new ArrayList<>(
+                List.of("--model-control-mode=explicit", "--load-model=own", PythonModels.executable()));
         flags.addAll(List.of(more));
         return ServerProcess.launch(repository, flags.toArray(String[]::new));
     }

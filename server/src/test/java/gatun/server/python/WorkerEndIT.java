@@ -66,7 +66,7 @@ class WorkerEndIT {
         String source = FRAGILE.replace("MARK", "'" + mark + "'");
         models.write("fragile", String.join("\n", parameters) + X + Y, source);
         models.write("steady", X + Y, source);
-        ServerProcess server = ServerProcess.launch(folder.resolve("models"), PythonModels.EXECUTABLE);
+        ServerProcess server = ServerProcess.launch(folder.resolve("models"), PythonModels.executable());
         server.expectErrors();
         return server;
     }
@@ -133,7 +133,7 @@ class WorkerEndIT {
         new PythonModels(folder.resolve("models")).write("steady", X + Y, FRAGILE.replace("MARK", "'mark'"));
         Path left;
         try (ServerProcess server =
-                        ServerProcess.launch(folder.resolve("models"), environment, PythonModels.EXECUTABLE);
+                        ServerProcess.launch(folder.resolve("models"), environment, PythonModels.executable());
                 HttpApi http = new HttpApi(server)) {
             server.expectErrors();
             assertThat(infer(http, "steady", 7).body()).contains("[7.0]");
@@ -144,7 +144,7 @@ class WorkerEndIT {
         }
         assertThat(only(temporary)).isEqualTo(left);
         try (ServerProcess server =
-                        ServerProcess.launch(folder.resolve("models"), environment, PythonModels.EXECUTABLE);
+                        ServerProcess.launch(folder.resolve("models"), environment, PythonModels.executable());
                 HttpApi http = new HttpApi(server)) {
             assertThat(infer(http, "steady", 8).body()).contains("[8.0]");
             assertThat(only(temporary)).isNotEqualTo(left);

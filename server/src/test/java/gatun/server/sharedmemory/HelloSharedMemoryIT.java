@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.server.harness.ChildJvm;
 import gatun.server.harness.ServerProcess;
+import gatun.testing.Python;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,14 +65,10 @@ class HelloSharedMemoryIT {
     @ParameterizedTest
     @ValueSource(strings = {"sealed", "posix"})
     void shouldRunInPython(String memory, @TempDir Path folder) throws Exception {
-        assumeThat(Path.of("/usr/bin/python3")).as("Python").isExecutable();
         Path output = folder.resolve("output");
         Path script = ServerProcess.root().resolve("examples/python/shared_memory.py");
         Process python = new ProcessBuilder(new ArrayList<>(List.of(
-                        "/usr/bin/python3",
-                        script.toString(),
-                        "--url=" + server.ready("http.url"),
-                        "--memory=" + memory)))
+                        Python.with(), script.toString(), "--url=" + server.ready("http.url"), "--memory=" + memory)))
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();

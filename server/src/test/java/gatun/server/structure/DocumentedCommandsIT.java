@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.server.harness.ServerProcess;
 import gatun.server.structure.DocumentedPage.Block;
+import gatun.testing.Python;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,7 +94,7 @@ class DocumentedCommandsIT {
         }
         assertThat(flags).contains("--model-repository=examples/models", "--allow-client-shm");
         // Python's packages belong to the system's own.
-        flags.add("--backend-config=python,executable=/usr/bin/python3");
+        flags.add("--backend-config=python,executable=" + Python.with("numpy"));
         server = ServerProcess.launchList(flags.stream()
                 .map(flag -> flag.replace("--model-repository=", "--model-repository=" + ROOT + "/"))
                 .toArray(String[]::new));

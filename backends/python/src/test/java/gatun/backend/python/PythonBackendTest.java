@@ -17,6 +17,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
+import gatun.testing.Python;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -136,7 +137,7 @@ class PythonBackendTest {
         model(repository, "count_cores", CONFIG, COUNT_CORES);
         server = GatunServer.open(ServerOptions.of(pool, regions)
                 .repository(repository)
-                .backendOption("python", "executable", TestPython.executable())
+                .backendOption("python", "executable", Python.with("numpy"))
                 .backendOption("python", "memory-byte-size", "8388608"));
     }
 

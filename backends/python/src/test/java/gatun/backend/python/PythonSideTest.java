@@ -3,6 +3,7 @@ package gatun.backend.python;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.testing.Python;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +39,7 @@ class PythonSideTest {
     @Test
     void shouldPassItsOwnTests() throws IOException, InterruptedException {
         Path output = folder.resolve("tests");
-        int status = run(output, TestPython.executable(), "-m", "unittest", "discover");
+        int status = run(output, Python.with("numpy"), "-m", "unittest", "discover");
         String said = Files.readString(output);
         assertThat(status).as("the Python tests said:%n%s", said).isZero();
         assertThat(said).as("some tests were found").containsPattern("Ran [1-9][0-9]* tests");
