@@ -61,9 +61,8 @@ final class Dataflow {
      *
      * @param value the number of the value
      * @param reason for people: what uses it, and as what
-     * @param onlyIntegers whether only integers are used so
      */
-    record Decision(int value, String reason, boolean onlyIntegers) {}
+    record Decision(int value, String reason) {}
 
     static final OperatorKey MOVE = new OperatorKey("", "", "");
 
@@ -72,6 +71,9 @@ final class Dataflow {
 
     final List<Step> steps = new ArrayList<>();
     final List<Decision> decisions = new ArrayList<>();
+
+    /** Uses that are decisions where the value is one of integers. */
+    final List<Decision> divisions = new ArrayList<>();
 
     /** The initialisers and constants, by their numbers. */
     final Map<Integer, Constant> constants = new HashMap<>();
@@ -84,6 +86,9 @@ final class Dataflow {
 
     /** The numbers of the model's outputs, in order. */
     final List<Integer> outputs = new ArrayList<>();
+
+    /** The version of ONNX's own operators. */
+    long opset;
 
     /** The values of the model's own graph, by their names. */
     Map<String, Integer> names = Map.of();
@@ -133,7 +138,7 @@ final class Dataflow {
     private List<List<Step>> lists() {
         List<List<Step>> lists = new ArrayList<>(valueCount);
         for (int i = 0; i < valueCount; i++) {
-            lists.add(new ArrayList<>(2));
+            lists.add(new ArrayList<>(0));
         }
         return lists;
     }

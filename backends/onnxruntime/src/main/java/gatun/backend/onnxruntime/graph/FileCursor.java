@@ -19,8 +19,11 @@ final class FileCursor extends WireCursor {
     /** All bytes that are read one by one, so that a file of tiny fields ends: 256 MiB. */
     private static final long MAX_BYTES = 256L << 20;
 
-    /** All bytes of names and other texts, which stay on the heap: 32 MiB. */
-    private static final long MAX_TEXT_BYTES = 32L << 20;
+    /** All names, which stay on the heap, in bytes: 64 MiB. */
+    private static final long MAX_NAMES_BYTES = 64L << 20;
+
+    /** What a name takes on the heap beside its text. */
+    private static final int NAME_BYTES = 48;
 
     /** The longest name. */
     private static final int MAX_NAME_BYTES = 4096;
@@ -32,7 +35,7 @@ final class FileCursor extends WireCursor {
     private final ByteBuffer window = ByteBuffer.allocate(WINDOW);
     private long windowStart;
     private long byteCount;
-    private long textByteCount;
+    private long namesByteCount;
 
     FileCursor(FileChannel file) throws IOException {
         super(0, file.size());
@@ -98,8 +101,8 @@ final class FileCursor extends WireCursor {
      */
     String name() {
         long length = readLength();
-        textByteCount += length;
-        if (length > MAX_NAME_BYTES || textByteCount > MAX_TEXT_BYTES) {
+        namesByteCount += length + NAME_BYTES;
+        if (length > MAX_NAME_BYTES || namesByteCount > MAX_NAMES_BYTES) {
             throw new UnreadableGraphException(UnreadableGraphException.TOO_LARGE);
         }
         return new String(bytes((int) length), StandardCharsets.ISO_8859_1);

@@ -55,7 +55,13 @@ record Graph(
      */
     record OperatorKey(String domain, String name, String overload) {
         OperatorKey {
+            // ONNX's own domain has two names.
             domain = domain.equals("ai.onnx") ? "" : domain;
+        }
+
+        /** An operator of ONNX itself. */
+        static OperatorKey onnx(String name) {
+            return new OperatorKey("", name, "");
         }
     }
 
@@ -63,7 +69,7 @@ record Graph(
      * An attribute of a node.
      *
      * @param number of an integer
-     * @param numbers of a list of integers, as far as anybody asks for them
+     * @param numbers of a list of integers, the first of them
      * @param tensor of a tensor
      * @param graph of a graph
      * @param reference the attribute of the function's call whose value this one takes; empty for one with a value
@@ -79,10 +85,11 @@ record Graph(
      * A tensor of the file.
      *
      * @param content equal for tensors that may be equal: datatype, dimensions and the first bytes
+     * @param elementType a number of {@code TensorProto.DataType}
      * @param numbers the elements of a short list of integers, or of one integer
      * @param rank the number of its dimensions
      */
-    record Constant(String content, Optional<List<Long>> numbers, int rank) {}
+    record Constant(String content, int elementType, Optional<List<Long>> numbers, int rank) {}
 
     /**
      * A function of the file, which nodes call as an operator.

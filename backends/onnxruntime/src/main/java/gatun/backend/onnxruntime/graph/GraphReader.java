@@ -31,15 +31,15 @@ import java.util.Set;
  */
 final class GraphReader {
     /** Messages of all kinds in a file. A large language model has some ten thousand. */
-    private static final int MAX_MESSAGES = 1_000_000;
+    private static final int MAX_MESSAGES = 500_000;
 
     /** Nodes of all graphs and functions of a file. */
-    private static final int MAX_NODES = 200_000;
+    private static final int MAX_NODES = 100_000;
 
     /** Graphs within graphs. */
     static final int MAX_DEPTH = 16;
 
-    /** The attributes that are kept, beside graphs. */
+    /** The attributes of known operators that are kept, beside graphs; a function may take any. */
     private static final Set<String> KEPT = Set.of(
             "allowzero",
             "axes",
@@ -220,12 +220,14 @@ final class GraphReader {
                 }
             }
         });
-        return new Node(
-                new OperatorKey(texts[2], texts[1], texts[3]),
-                texts[0],
-                List.copyOf(inputs),
-                List.copyOf(outputs),
-                Map.copyOf(attributes));
+        OperatorKey key = new OperatorKey(texts[2], texts[1], texts[3]);
+        if (Operators.find(key).isPresent()) {
+            attributes
+                    .entrySet()
+                    .removeIf(
+                            attribute -> attribute.getValue().graph().isEmpty() && !KEPT.contains(attribute.getKey()));
+        }
+        return new Node(key, texts[0], List.copyOf(inputs), List.copyOf(outputs), Map.copyOf(attributes));
     }
 
     private void readAttribute(Map<String, Attribute> attributes, int depth) {
@@ -250,9 +252,7 @@ final class GraphReader {
                 }
             }
         });
-        if (attribute.graph.isPresent() || KEPT.contains(attribute.name)) {
-            attributes.put(attribute.name, attribute.build());
-        }
+        attributes.put(attribute.name, attribute.build());
     }
 
     private void readPacked(List<Long> numbers) {
@@ -409,7 +409,7 @@ final class GraphReader {
 
         Constant build() {
             String text = elementType + ":" + dims + ":" + numbers + ":" + content;
-            return new Constant(text, elements(), dims.size());
+            return new Constant(text, elementType, elements(), dims.size());
         }
 
         /** The elements, where they are integers and few. */

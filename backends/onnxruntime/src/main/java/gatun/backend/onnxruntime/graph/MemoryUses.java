@@ -22,9 +22,6 @@ import java.util.TreeSet;
  * an addition of 0, is followed as if it were not there.
  */
 final class MemoryUses {
-    /** The numbers of integers in {@code TensorProto.DataType}, BOOL among them; 0 is an unknown type. */
-    private static final Set<Integer> INTEGERS = Set.of(0, 2, 3, 4, 5, 6, 7, 9, 12, 13, 21, 22);
-
     private static final int STRING = 8;
 
     private final Dataflow flow;
@@ -50,11 +47,10 @@ final class MemoryUses {
     }
 
     private Map<String, MemoryUse> inputs() {
-        Map<Integer, String> ofIntegers = reasons(true);
-        Map<Integer, String> ofOthers = reasons(false);
+        Map<Integer, String> reasons = reasons();
         Map<String, MemoryUse> uses = new HashMap<>();
         flow.inputs.forEach((value, input) -> {
-            String reason = (INTEGERS.contains(input.elementType()) ? ofIntegers : ofOthers).get(value);
+            String reason = reasons.get(value);
             if (input.elementType() == STRING) {
                 reason = "BYTES are always copied";
             } else if (flow.outputs.contains(value)) {
@@ -66,13 +62,18 @@ final class MemoryUses {
     }
 
     /** Why values are copied: what decides by them, or by what may be the same memory; the nearest of these. */
-    private Map<Integer, String> reasons(boolean integers) {
+    private Map<Integer, String> reasons() {
         Map<Integer, String> reasons = new HashMap<>();
         Deque<Integer> next = new ArrayDeque<>();
-        for (Decision decision : flow.decisions) {
-            if ((integers || !decision.onlyIntegers())
-                    && reasons.putIfAbsent(decision.value(), decision.reason()) == null) {
-                next.add(decision.value());
+        ElementTypes types = new ElementTypes(flow);
+        List<Decision> divisions = flow.divisions.stream()
+                .filter(division -> types.mayBeInteger(division.value()))
+                .toList();
+        for (List<Decision> decisions : List.of(flow.decisions, divisions)) {
+            for (Decision decision : decisions) {
+                if (reasons.putIfAbsent(decision.value(), decision.reason()) == null) {
+                    next.add(decision.value());
+                }
             }
         }
         while (!next.isEmpty()) {

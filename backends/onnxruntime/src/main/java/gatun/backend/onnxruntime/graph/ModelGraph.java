@@ -36,7 +36,10 @@ public record ModelGraph(
             Dataflow flow = Unfolding.of(GraphReader.read(file));
             MemoryUses.Uses uses = MemoryUses.of(flow);
             return new ModelGraph(
-                    uses.inputs(), uses.outputs(), MemoryUse.copied("the graph does not have it"), Optional.empty());
+                    uses.inputs(),
+                    uses.outputs(),
+                    MemoryUse.copied("the graph does not have it"),
+                    RowDependence.find(flow));
         } catch (UnreadableGraphException e) {
             return unread(String.valueOf(e.getMessage()));
         } catch (IOException | UncheckedIOException e) {

@@ -24,13 +24,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Unfolding {
     /** Steps of the whole model, functions unfolded; they may call one another, so that few make many. */
-    private static final int MAX_STEPS = 200_000;
+    private static final int MAX_STEPS = 100_000;
 
     /** Inputs and outputs of all steps. */
-    private static final int MAX_EDGES = 2_000_000;
+    private static final int MAX_EDGES = 500_000;
 
     /** Bodies within bodies. */
     private static final int MAX_DEPTH = 2 * GraphReader.MAX_DEPTH;
+
+    private static final OperatorKey CONSTANT = OperatorKey.onnx("Constant");
+    private static final int INT64 = 7;
 
     private final Model model;
     private final Dataflow flow = new Dataflow();
@@ -60,6 +63,7 @@ final class Unfolding {
         unfold(graph, scope);
         graph.outputs().forEach(output -> flow.outputs.add(scope.value(output)));
         flow.names = scope.values;
+        flow.opset = model.opset();
         return flow;
     }
 
@@ -157,8 +161,12 @@ final class Unfolding {
     }
 
     private Step step(Node node, Scope scope) {
-        Map<String, Attribute> attributes = new HashMap<>(node.attributes());
-        attributes.replaceAll((name, attribute) -> resolve(attribute, scope));
+        Map<String, Attribute> attributes = node.attributes();
+        if (attributes.values().stream()
+                .anyMatch(attribute -> !attribute.reference().isEmpty())) {
+            attributes = new HashMap<>(attributes);
+            attributes.replaceAll((name, attribute) -> resolve(attribute, scope));
+        }
         String name = node.name().isEmpty()
                 ? node.outputs().stream()
                         .filter(output -> !output.isEmpty())
@@ -195,8 +203,6 @@ final class Unfolding {
         }
     }
 
-    private static final OperatorKey CONSTANT = new OperatorKey("", "Constant", "");
-
     private static Optional<Constant> constant(Map<String, Attribute> attributes) {
         Attribute value = attributes.get("value");
         if (value != null && value.tensor().isPresent()) {
@@ -204,11 +210,11 @@ final class Unfolding {
         }
         Attribute number = attributes.get("value_int");
         if (number != null && number.number().isPresent()) {
-            return number.number().map(n -> new Constant("int:" + n, Optional.of(List.of(n)), 0));
+            return number.number().map(n -> new Constant("int:" + n, INT64, Optional.of(List.of(n)), 0));
         }
         Attribute numbers = attributes.get("value_ints");
         if (numbers != null) {
-            return Optional.of(new Constant("ints:" + numbers.numbers(), Optional.of(numbers.numbers()), 1));
+            return Optional.of(new Constant("ints:" + numbers.numbers(), INT64, Optional.of(numbers.numbers()), 1));
         }
         return Optional.empty();
     }
@@ -220,14 +226,14 @@ final class Unfolding {
                 continue;
             }
             if (step.operator().isEmpty()) {
-                flow.decisions.add(new Decision(value, unknown(step), false));
+                flow.decisions.add(new Decision(value, unknown(step)));
                 continue;
             }
             Role role = step.operator().get().role(i);
             if (role.use() == Use.DECIDES) {
-                flow.decisions.add(new Decision(value, step.label() + " takes it as " + role.name(), false));
+                flow.decisions.add(new Decision(value, step.label() + " takes it as " + role.name()));
             } else if (role.use() == Use.DIVISION) {
-                flow.decisions.add(new Decision(value, step.label() + " divides integers with it", true));
+                flow.divisions.add(new Decision(value, step.label() + " divides integers with it"));
             }
         }
     }
@@ -312,7 +318,7 @@ final class Unfolding {
                     i++) {
                 flow.addMove(body.outputs().get(i + 1), step.outputs().get(i));
             }
-            flow.decisions.add(new Decision(body.outputs().get(0), step.label() + " takes it as condition", false));
+            flow.decisions.add(new Decision(body.outputs().get(0), step.label() + " takes it as condition"));
         });
     }
 
@@ -361,7 +367,7 @@ final class Unfolding {
     private void refuse(Step step) {
         for (int input : step.inputs()) {
             if (input != Dataflow.ABSENT) {
-                flow.decisions.add(new Decision(input, step.label() + " has a body that does not fit it", false));
+                flow.decisions.add(new Decision(input, step.label() + " has a body that does not fit it"));
             }
         }
     }
@@ -377,12 +383,12 @@ final class Unfolding {
                 for (Step within : flow.steps.subList(first, flow.steps.size())) {
                     for (int input : within.inputs()) {
                         if (input != Dataflow.ABSENT) {
-                            flow.decisions.add(new Decision(input, unknown(step), false));
+                            flow.decisions.add(new Decision(input, unknown(step)));
                         }
                     }
                 }
                 for (int output : inner.values(graph.outputs())) {
-                    flow.decisions.add(new Decision(output, unknown(step), false));
+                    flow.decisions.add(new Decision(output, unknown(step)));
                 }
             });
         }
