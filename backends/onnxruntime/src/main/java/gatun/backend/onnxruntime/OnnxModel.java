@@ -2,6 +2,7 @@
 package gatun.backend.onnxruntime;
 
 import gatun.backend.onnxruntime.InstanceSessions.Threads;
+import gatun.backend.onnxruntime.graph.ModelGraph;
 import gatun.bindings.HeapTrimmer;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
@@ -12,6 +13,7 @@ import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import java.io.IOException;
@@ -39,6 +41,7 @@ final class OnnxModel implements BackendModel {
     private final OnnxParameters parameters;
     private final Path file;
     private final Company company;
+    private final ModelGraph graph;
 
     /** Instances on the processor, as the last one was told; 0 before there is one. */
     private volatile int instanceCount;
@@ -54,6 +57,32 @@ final class OnnxModel implements BackendModel {
         this.parameters = OnnxParameters.of(config);
         this.file = file;
         this.company = new Company(engine.runs());
+        this.graph = readGraph();
+    }
+
+    /** What the file tells of the graph that runs; nothing where something else than the engine's kernels runs it. */
+    private ModelGraph readGraph() {
+        if (config.getOptimization().getExecutionAccelerators().getCpuExecutionAcceleratorCount() > 0) {
+            return ModelGraph.unread("nobody knows how execution accelerators read it");
+        }
+        return parameters.isOfOwnFormat()
+                ? ModelGraph.unread("graphs in ONNX Runtime's own format are not read")
+                : ModelGraph.read(file);
+    }
+
+    @Override
+    public MemoryUse inputMemory(String input) {
+        return graph.input(input);
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        return graph.output(output);
+    }
+
+    @Override
+    public Optional<String> dependenceOfRows() {
+        return graph.dependenceOfRows();
     }
 
     @Override

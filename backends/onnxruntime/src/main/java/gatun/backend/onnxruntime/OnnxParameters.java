@@ -27,6 +27,9 @@ record OnnxParameters(Map<String, String> values) {
     /** An entry of a run's configuration, not of a session's. */
     private static final String SHRINKAGE = "memory.enable_memory_arena_shrinkage";
 
+    /** An entry that has the engine read a file as one of its own format, whatever its name is. */
+    private static final String FORMAT = "session.load_model_format";
+
     private static final Pattern DEVICES = Pattern.compile("(cpu|gpu):\\d+(;(cpu|gpu):\\d+)*");
 
     /**
@@ -112,6 +115,11 @@ record OnnxParameters(Map<String, String> values) {
                 .filter(entry -> isEntry(entry.getKey()) && !entry.getKey().equals(SHRINKAGE))
                 .collect(Collectors.toMap(
                         Map.Entry::getKey, Map.Entry::getValue, (first, second) -> first, TreeMap::new));
+    }
+
+    /** Whether the configuration has the engine read another format than ONNX's. */
+    boolean isOfOwnFormat() {
+        return !values.getOrDefault(FORMAT, "ONNX").equals("ONNX");
     }
 
     /**

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.onnxruntime.graph;
+
+import gatun.backend.onnxruntime.graph.Graph.Attribute;
+import gatun.backend.onnxruntime.graph.Graph.Constant;
+import gatun.backend.onnxruntime.graph.Graph.Input;
+import gatun.backend.onnxruntime.graph.Graph.OperatorKey;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A model's values, and the steps that make values of others. Branches, loops and functions are unfolded: their bodies'
+ * steps are among the model's own, joined to them by moves. Values have numbers. Written by {@link Unfolding}, and not
+ * changed then.
+ */
+final class Dataflow {
+    /** A value that is left out. */
+    static final int ABSENT = -1;
+
+    /**
+     * What makes values of others: an operator, or a move between a body and what is around it.
+     *
+     * @param key which operator
+     * @param operator what is known of it; empty for one that nobody has looked at
+     * @param name for people: the node's own, or that of what it makes
+     * @param inputs numbers of values, or {@link #ABSENT}
+     * @param outputs numbers of values, or {@link #ABSENT}
+     * @param attributes as {@link Graph.Node} has them, but without references
+     */
+    record Step(
+            OperatorKey key,
+            Optional<Operator> operator,
+            String name,
+            List<Integer> inputs,
+            List<Integer> outputs,
+            Map<String, Attribute> attributes) {
+        /** What its outputs may be. */
+        Operator.Result result() {
+            return operator.map(Operator::result).orElse(Operator.Result.UNKNOWN);
+        }
+
+        /** Names the step for people, such as {@code Gather 'embed'}. */
+        String label() {
+            return isMove() ? name : FileCursor.display(key.name()) + " '" + FileCursor.display(name) + "'";
+        }
+
+        /** Whether it only hands a value into a body or out of it. */
+        boolean isMove() {
+            return key.equals(MOVE);
+        }
+    }
+
+    /**
+     * A use of a value that may not see it change.
+     *
+     * @param value the number of the value
+     * @param reason for people: what uses it, and as what
+     */
+    record Decision(int value, String reason) {}
+
+    static final OperatorKey MOVE = new OperatorKey("", "", "");
+
+    private static final Operator MOVES =
+            new Operator(Operator.Result.FORWARDED, List.of(new Operator.Role("value", Operator.Use.DATA, false)));
+
+    final List<Step> steps = new ArrayList<>();
+    final List<Decision> decisions = new ArrayList<>();
+
+    /** Uses that are decisions where the value is one of integers. */
+    final List<Decision> divisions = new ArrayList<>();
+
+    /** The initialisers and constants, by their numbers. */
+    final Map<Integer, Constant> constants = new HashMap<>();
+
+    /** The numbers of dimensions, of values for which the file gives them, by their numbers. */
+    final Map<Integer, Integer> ranks = new HashMap<>();
+
+    /** The model's own inputs by their numbers, initialisers among them. */
+    final Map<Integer, Input> inputs = new HashMap<>();
+
+    /** The numbers of the model's outputs, in order. */
+    final List<Integer> outputs = new ArrayList<>();
+
+    /** The version of ONNX's own operators. */
+    long opset;
+
+    /** The values of the model's own graph, by their names. */
+    Map<String, Integer> names = Map.of();
+
+    private int valueCount;
+
+    int addValue() {
+        return valueCount++;
+    }
+
+    int valueCount() {
+        return valueCount;
+    }
+
+    void addMove(int from, int to) {
+        if (from != ABSENT && to != ABSENT) {
+            steps.add(new Step(MOVE, Optional.of(MOVES), "", List.of(from), List.of(to), Map.of()));
+        }
+    }
+
+    /** The steps that read each value, by the values' numbers. */
+    List<List<Step>> consumers() {
+        List<List<Step>> consumers = lists();
+        for (Step step : steps) {
+            for (int input : step.inputs()) {
+                if (input != ABSENT) {
+                    consumers.get(input).add(step);
+                }
+            }
+        }
+        return consumers;
+    }
+
+    /** The steps that make each value: one, or several moves; none for an input or a constant. */
+    List<List<Step>> producers() {
+        List<List<Step>> producers = lists();
+        for (Step step : steps) {
+            for (int output : step.outputs()) {
+                if (output != ABSENT) {
+                    producers.get(output).add(step);
+                }
+            }
+        }
+        return producers;
+    }
+
+    private List<List<Step>> lists() {
+        List<List<Step>> lists = new ArrayList<>(valueCount);
+        for (int i = 0; i < valueCount; i++) {
+            lists.add(new ArrayList<>(0));
+        }
+        return lists;
+    }
+
+    /**
+     * The values that differ from request to request: those that are made of inputs. A shape is counted as one that does
+     * not, since the engine knows most before it runs.
+     */
+    BitSet variables(List<List<Step>> consumers) {
+        BitSet variables = new BitSet(valueCount);
+        Deque<Integer> next = new ArrayDeque<>();
+        inputs.keySet().stream().filter(input -> !constants.containsKey(input)).forEach(input -> {
+            variables.set(input);
+            next.add(input);
+        });
+        while (!next.isEmpty()) {
+            int value = next.remove();
+            for (Step step : consumers.get(value)) {
+                if (step.key().domain().isEmpty()
+                        && (step.key().name().equals("Shape")
+                                || step.key().name().equals("Size"))) {
+                    continue;
+                }
+                for (int output : step.outputs()) {
+                    if (output != ABSENT && !variables.get(output)) {
+                        variables.set(output);
+                        next.add(output);
+                    }
+                }
+            }
+        }
+        return variables;
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.onnxruntime.graph;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A graph of an ONNX file, without its weights: the model's own, that of a branch or loop, or the body of a function.
+ * Names are as {@link FileCursor#name} reads them.
+ *
+ * @param inputs in the file's order
+ * @param outputs their names, in the file's order
+ * @param nodes in the file's order, in which each comes after those that it reads from
+ * @param constants the initialisers, by their names
+ * @param ranks the ranks of values that the file gives, by their names
+ */
+record Graph(
+        List<Input> inputs,
+        List<String> outputs,
+        List<Node> nodes,
+        Map<String, Constant> constants,
+        Map<String, Integer> ranks) {
+
+    /**
+     * An input of a graph.
+     *
+     * @param name its name
+     * @param elementType a number of {@code TensorProto.DataType}; 0 where the file does not tell
+     */
+    record Input(String name, int elementType) {}
+
+    /**
+     * An operator's use, or a function's.
+     *
+     * @param key which operator or function
+     * @param name may be empty
+     * @param inputs names of values; an empty one is an input that is left out
+     * @param outputs names of values; an empty one is an output that nobody wants
+     * @param attributes those of which anybody asks, and all graphs, by their names
+     */
+    record Node(
+            OperatorKey key,
+            String name,
+            List<String> inputs,
+            List<String> outputs,
+            Map<String, Attribute> attributes) {}
+
+    /**
+     * Names an operator or a function.
+     *
+     * @param domain empty for ONNX's own
+     * @param name within the domain
+     * @param overload of a function; empty for most
+     */
+    record OperatorKey(String domain, String name, String overload) {
+        OperatorKey {
+            // ONNX's own domain has two names.
+            domain = domain.equals("ai.onnx") ? "" : domain;
+        }
+
+        /** An operator of ONNX itself. */
+        static OperatorKey onnx(String name) {
+            return new OperatorKey("", name, "");
+        }
+    }
+
+    /**
+     * An attribute of a node.
+     *
+     * @param number of an integer
+     * @param numbers of a list of integers, the first of them
+     * @param tensor of a tensor
+     * @param graph of a graph
+     * @param reference the attribute of the function's call whose value this one takes; empty for one with a value
+     */
+    record Attribute(
+            Optional<Long> number,
+            List<Long> numbers,
+            Optional<Constant> tensor,
+            Optional<Graph> graph,
+            String reference) {}
+
+    /**
+     * A tensor of the file.
+     *
+     * @param content equal for tensors that may be equal: datatype, dimensions and the first bytes
+     * @param elementType a number of {@code TensorProto.DataType}
+     * @param numbers the elements of a short list of integers, or of one integer
+     * @param rank the number of its dimensions
+     */
+    record Constant(String content, int elementType, Optional<List<Long>> numbers, int rank) {}
+
+    /**
+     * A function of the file, which nodes call as an operator.
+     *
+     * @param inputs names of its parameters
+     * @param defaults attributes that calls may leave out
+     * @param body without inputs of its own
+     */
+    record Function(List<String> inputs, Map<String, Attribute> defaults, Graph body) {}
+
+    /**
+     * All of a file.
+     *
+     * @param opset the version of ONNX's own operators
+     */
+    record Model(Graph graph, Map<OperatorKey, Function> functions, long opset) {}
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.onnxruntime.graph;
+
+import gatun.backend.onnxruntime.graph.Dataflow.Decision;
+import gatun.backend.onnxruntime.graph.Dataflow.Step;
+import gatun.backend.onnxruntime.graph.Operator.Result;
+import gatun.backend.onnxruntime.graph.Operator.Use;
+import gatun.spi.MemoryUse;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Where runs may touch a client's memory. The engine changes the graph before it runs it: what it may take out, such as
+ * an addition of 0, is followed as if it were not there.
+ */
+final class MemoryUses {
+    private static final int STRING = 8;
+
+    private final Dataflow flow;
+    private final List<List<Step>> consumers;
+    private final List<List<Step>> producers;
+    private final BitSet variables;
+    private final Optional<Twins> twins;
+
+    private MemoryUses(Dataflow flow) {
+        this.flow = flow;
+        consumers = flow.consumers();
+        producers = flow.producers();
+        variables = flow.variables(consumers);
+        twins = Twins.find(flow, this::vanishingInputs);
+    }
+
+    /** How runs use the memory of inputs and outputs, by their names. */
+    record Uses(Map<String, MemoryUse> inputs, Map<String, MemoryUse> outputs) {}
+
+    static Uses of(Dataflow flow) {
+        MemoryUses memory = new MemoryUses(flow);
+        return new Uses(memory.inputs(), memory.outputs());
+    }
+
+    private Map<String, MemoryUse> inputs() {
+        Map<Integer, String> reasons = reasons();
+        Map<String, MemoryUse> uses = new HashMap<>();
+        flow.inputs.forEach((value, input) -> {
+            String reason = reasons.get(value);
+            if (input.elementType() == STRING) {
+                reason = "BYTES are always copied";
+            } else if (flow.outputs.contains(value)) {
+                reason = "it is an output, too";
+            }
+            put(uses, input.name(), reason == null ? MemoryUse.IN_PLACE : MemoryUse.copied(reason));
+        });
+        return uses;
+    }
+
+    /** Why values are copied: what decides by them, or by what may be the same memory; the nearest of these. */
+    private Map<Integer, String> reasons() {
+        Map<Integer, String> reasons = new HashMap<>();
+        Deque<Integer> next = new ArrayDeque<>();
+        ElementTypes types = new ElementTypes(flow);
+        List<Decision> divisions = flow.divisions.stream()
+                .filter(division -> types.mayBeInteger(division.value()))
+                .toList();
+        for (List<Decision> decisions : List.of(flow.decisions, divisions)) {
+            for (Decision decision : decisions) {
+                if (reasons.putIfAbsent(decision.value(), decision.reason()) == null) {
+                    next.add(decision.value());
+                }
+            }
+        }
+        while (!next.isEmpty()) {
+            int value = next.remove();
+            for (Step step : producers.get(value)) {
+                if (!handsOn(step)) {
+                    continue;
+                }
+                for (int input : dataInputs(step)) {
+                    if (reasons.putIfAbsent(input, reasons.getOrDefault(value, "")) == null) {
+                        next.add(input);
+                    }
+                }
+            }
+        }
+        return reasons;
+    }
+
+    /** Whether outputs of a step may be the memory of an input. */
+    private static boolean handsOn(Step step) {
+        return step.result() == Result.ARITHMETIC || step.result() == Result.FORWARDED;
+    }
+
+    private static List<Integer> dataInputs(Step step) {
+        Operator operator = step.operator().orElseThrow();
+        List<Integer> found = new ArrayList<>();
+        for (int i = 0; i < step.inputs().size(); i++) {
+            if (step.inputs().get(i) != Dataflow.ABSENT && operator.role(i).use() != Use.DECIDES) {
+                found.add(step.inputs().get(i));
+            }
+        }
+        return found;
+    }
+
+    /** The inputs that outputs of a step may be, when the engine has changed the graph; constants apart. */
+    private List<Integer> vanishingInputs(Step step) {
+        if (!handsOn(step) || isDivided(step)) {
+            return List.of();
+        }
+        List<Integer> variable =
+                dataInputs(step).stream().filter(variables::get).toList();
+        return step.result() == Result.ARITHMETIC && variable.size() > 1 ? List.of() : variable;
+    }
+
+    /** Whether a step has more than one output, each with a part of its input. */
+    private static boolean isDivided(Step step) {
+        return step.key().name().equals("Split") && step.outputs().size() > 1;
+    }
+
+    private Map<String, MemoryUse> outputs() {
+        Map<Integer, String> names = new HashMap<>();
+        flow.names.forEach((name, value) -> names.put(value, name));
+        Map<String, MemoryUse> uses = new HashMap<>();
+        for (int output : flow.outputs) {
+            String reason = outputReason(output);
+            put(uses, names.getOrDefault(output, ""), reason.isEmpty() ? MemoryUse.IN_PLACE : MemoryUse.copied(reason));
+        }
+        return uses;
+    }
+
+    /** Names that are no valid UTF-8 may have one text. */
+    private static void put(Map<String, MemoryUse> uses, String name, MemoryUse use) {
+        uses.merge(FileCursor.text(name), use, (one, other) -> one.isInPlace() ? other : one);
+    }
+
+    /** Why an output is copied; empty where it is not. */
+    private String outputReason(int output) {
+        if (!consumers.get(output).isEmpty()) {
+            return readAgain(consumers.get(output).get(0));
+        }
+        if (flow.outputs.stream().filter(other -> other == output).count() > 1) {
+            return "it is an output twice";
+        }
+        Set<Integer> seen = new TreeSet<>(List.of(output));
+        Deque<Integer> next = new ArrayDeque<>(seen);
+        while (!next.isEmpty()) {
+            String reason = reason(next.remove(), output, seen, next);
+            if (!reason.isEmpty()) {
+                return reason;
+            }
+        }
+        return "";
+    }
+
+    /** Why memory is copied that may be a value of the graph as well as an output. */
+    private String reason(int value, int output, Set<Integer> seen, Deque<Integer> next) {
+        if (value != output && flow.outputs.contains(value)) {
+            return "it may be the memory of another output";
+        }
+        List<Step> makers = producers.get(value);
+        if (makers.isEmpty()) {
+            return "no operator makes it";
+        }
+        for (Step step : makers) {
+            if (step.result() == Result.UNKNOWN) {
+                return step.operator().isEmpty() ? Unfolding.unknown(step) : step.label() + " makes it";
+            }
+            if (twins.isEmpty()) {
+                return UnreadableGraphException.TOO_LARGE;
+            }
+            if (twins.get().has(step)) {
+                return "another node may compute the same as " + step.label() + ", and be read again";
+            }
+            for (int input : vanishingInputs(step)) {
+                // The memory of an input of the model is never that of an output.
+                if (flow.inputs.containsKey(input) || !seen.add(input)) {
+                    continue;
+                }
+                for (Step reader : consumers.get(input)) {
+                    if (!reader.equals(step)) {
+                        return readAgain(reader);
+                    }
+                }
+                next.add(input);
+            }
+        }
+        return "";
+    }
+
+    private static String readAgain(Step reader) {
+        return (reader.isMove() ? "a loop or branch" : reader.label()) + " reads it again";
+    }
+}

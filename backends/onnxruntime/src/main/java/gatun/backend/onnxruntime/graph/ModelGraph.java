@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.onnxruntime.graph;
+
+import gatun.spi.MemoryUse;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the graph of a model's file tells. Immutable.
+ *
+ * @param inputs how runs use the memory of inputs, by their names
+ * @param outputs how runs use the memory of outputs, by their names
+ * @param absent for tensors that the graph does not have
+ * @param dependenceOfRows why rows of a batch may depend on one another; empty where nothing shows that they do
+ */
+public record ModelGraph(
+        Map<String, MemoryUse> inputs,
+        Map<String, MemoryUse> outputs,
+        MemoryUse absent,
+        Optional<String> dependenceOfRows) {
+
+    /** The ending of files in the engine's own format, which are not read. */
+    private static final String OWN_FORMAT = ".ort";
+
+    /**
+     * Reads a model's file. A graph that cannot be followed is no error: all of its tensors are copied.
+     */
+    public static ModelGraph read(Path file) {
+        if (file.getFileName().toString().endsWith(OWN_FORMAT)) {
+            return unread("graphs in ONNX Runtime's own format are not read");
+        }
+        try {
+            Dataflow flow = Unfolding.of(GraphReader.read(file));
+            MemoryUses.Uses uses = MemoryUses.of(flow);
+            return new ModelGraph(
+                    uses.inputs(),
+                    uses.outputs(),
+                    MemoryUse.copied("the graph does not have it"),
+                    RowDependence.find(flow));
+        } catch (UnreadableGraphException e) {
+            return unread(String.valueOf(e.getMessage()));
+        } catch (IOException | UncheckedIOException e) {
+            return unread("the file of the graph cannot be read: " + e.getMessage());
+        }
+    }
+
+    /** That of a model whose graph is not known; all is copied. */
+    public static ModelGraph unread(String reason) {
+        return new ModelGraph(Map.of(), Map.of(), MemoryUse.copied(reason), Optional.empty());
+    }
+
+    /** How runs use the memory of an input. */
+    public MemoryUse input(String name) {
+        return inputs.getOrDefault(name, absent);
+    }
+
+    /** How runs use the memory of an output. */
+    public MemoryUse output(String name) {
+        return outputs.getOrDefault(name, absent);
+    }
+}

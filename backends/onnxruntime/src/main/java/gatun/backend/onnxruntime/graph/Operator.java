@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.backend.onnxruntime.graph;
+
+import java.util.List;
+
+/**
+ * What is known of an operator: what its outputs may be, and as what it takes each input.
+ *
+ * @param result what its outputs may be
+ * @param roles the names of its inputs, by position; the last one may stand for all that follow
+ */
+record Operator(Result result, List<Role> roles) {
+    /** What the outputs of an operator may be after the graph was optimised. */
+    enum Result {
+        /** New values, which the engine cannot do without. */
+        COMPUTED,
+        /** New values, unless all inputs but one are the same for every request: adding 0 is nothing. */
+        ARITHMETIC,
+        /** Perhaps the values, or even the memory, of an input. */
+        FORWARDED,
+        /** Unknown memory: an output of these is never in place. */
+        UNKNOWN
+    }
+
+    /**
+     * An input.
+     *
+     * @param name as the operator's specification has it
+     * @param use how the operator uses its values
+     * @param repeats whether it stands for all inputs that follow
+     */
+    record Role(String name, Use use, boolean repeats) {}
+
+    /** How an operator uses the values of an input. */
+    enum Use {
+        /** Only to compute values with. */
+        DATA,
+        /** To compute with, where they are no integers: integers are checked, and then divided by. */
+        DIVISION,
+        /** As addresses, sizes, counts, orders or branches. */
+        DECIDES
+    }
+
+    private static final Role UNLISTED = new Role("an input that its specification has not", Use.DECIDES, true);
+
+    /** The input at a position. */
+    Role role(int position) {
+        if (position < roles.size()) {
+            return roles.get(position);
+        }
+        if (!roles.isEmpty() && roles.get(roles.size() - 1).repeats()) {
+            return roles.get(roles.size() - 1);
+        }
+        return UNLISTED;
+    }
+}
