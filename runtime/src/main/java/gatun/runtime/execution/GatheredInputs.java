@@ -108,8 +108,7 @@ final class GatheredInputs implements InputGroup {
     DeviceMemory onDevice(int index, DeviceTransfers transfers) {
         return isPadded(index)
                 ? transfers.bring(tensor(index))
-                : DeviceBatch.gather(
-                        pieces(index), tickets.getFirst().tensors().isCopied(index), transfers);
+                : DeviceBatch.gather(pieces(index), tickets.getFirst().tensors().isCopied(index), transfers);
     }
 
     private List<Tensor> pieces(int index) {

@@ -47,9 +47,9 @@ final class InputCopies {
         return copy;
     }
 
-    @SuppressWarnings("ReferenceEquality") // an equal tensor is made anew
+    @SuppressWarnings("ReferenceEquality") // the very spec that every request of a kept ticket has
     private static boolean isFor(Tensor copy, Tensor input, MemorySegment bytes) {
-        return copy.spec() == input.spec() && copy.bytes() == bytes;
+        return copy.spec() == input.spec() && copy.bytes().equals(bytes);
     }
 
     /** Forgets the run. */

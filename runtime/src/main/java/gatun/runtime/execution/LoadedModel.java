@@ -104,10 +104,7 @@ public final class LoadedModel implements ServedModel {
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
         SequenceModel sequences = SequenceModel.of(config, definition.states(), shared.queueLimit());
         EntryPoints entryPoints = EntryPoints.of(
-                definition,
-                rule,
-                sequences != null,
-                ClientMemory.of(definition.backend(), shared.trustsClients()));
+                definition, rule, sequences != null, ClientMemory.of(definition.backend(), shared.trustsClients()));
         ModelSignature signature = entryPoints.signature();
         WarmUp warmUp = new WarmUp(
                 definition.warmUps(),

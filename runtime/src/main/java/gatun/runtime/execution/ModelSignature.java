@@ -33,6 +33,7 @@ final class ModelSignature {
 
     /** For each input whether it is copied out of clients' memory. */
     private final boolean[] copiedInputs;
+
     private final @Nullable BatchTensors batchTensors;
     private final int requiredInputCount;
     private final boolean decoupled;
@@ -76,9 +77,8 @@ final class ModelSignature {
         openShapes = rule != null && config.getMaxBatchSize() == 0;
         maxBatchSize = rule != null && (!openShapes || isOpen(config)) ? rule.maxBatchSize() : config.getMaxBatchSize();
         decoupled = config.getModelTransactionPolicy().getDecoupled();
-        inputs = config.getInputList().stream()
-                .map(input -> rule(input, memory))
-                .toArray(InputRule[]::new);
+        inputs =
+                config.getInputList().stream().map(input -> rule(input, memory)).toArray(InputRule[]::new);
         outputs = config.getOutputList().stream()
                 .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of()), named, memory))
                 .toArray(OutputRule[]::new);

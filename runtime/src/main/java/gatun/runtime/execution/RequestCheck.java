@@ -76,9 +76,7 @@ final class RequestCheck {
             wanted = new RequestedOutput[named.size()];
             for (int i = 0; i < wanted.length; i++) {
                 // Classes are made of scores, which no client may change meanwhile.
-                wanted[i] = named.get(i).classification() > 0
-                        ? named.get(i).withoutDestination()
-                        : named.get(i);
+                wanted[i] = named.get(i).classification() > 0 ? named.get(i).withoutDestination() : named.get(i);
             }
             rules = rules(request, wanted);
         }

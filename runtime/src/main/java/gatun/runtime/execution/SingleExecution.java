@@ -307,8 +307,7 @@ final class SingleExecution implements ModelExecution {
             RequestedOutput wanted = running.tensors().wanted(output);
             if (wanted.destination().isPresent()) {
                 TensorSpec spec = spec(running, output, datatype, shape, bytes.byteSize());
-                running.stage(
-                        output, inWindow(spec, wanted.destination().get(), bytes.byteSize()), bytes, hold);
+                running.stage(output, inWindow(spec, wanted.destination().get(), bytes.byteSize()), bytes, hold);
                 kept = true;
                 return;
             }
