@@ -91,8 +91,7 @@ public record ServerSettings(
             List<DevicePoolLimit> devicePools) {
         /** A buffer pool of a quarter of the memory, of which 256 MiB are locked for GPUs, and no shared memory. */
         public static final MemorySettings STANDARD =
-                new MemorySettings(
-                        ProcessMemory.poolByteSize(), 256L << 20, false, false, Optional.empty(), List.of());
+                new MemorySettings(ProcessMemory.poolByteSize(), 256L << 20, false, false, Optional.empty(), List.of());
 
         /** Keeps a copy of the limits. */
         public MemorySettings {
