@@ -123,7 +123,7 @@ final class OnnxFile {
         }
 
         private Message bytes(int field, byte[] bytes) {
-            varint((long) field << 3 | LENGTH_DELIMITED);
+            varint(((long) field << 3) | LENGTH_DELIMITED);
             varint(bytes.length);
             out.writeBytes(bytes);
             return this;
@@ -132,7 +132,7 @@ final class OnnxFile {
         private void varint(long value) {
             long left = value;
             while ((left & ~0x7FL) != 0) {
-                out.write((int) (left & 0x7F | 0x80));
+                out.write((int) ((left & 0x7F) | 0x80));
                 left >>>= 7;
             }
             out.write((int) left);
