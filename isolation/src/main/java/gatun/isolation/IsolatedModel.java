@@ -7,6 +7,7 @@ import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.SignatureDef;
 import gatun.workers.WorkerMetrics;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A version whose instances are in processes: one for each, or one for all. */
 final class IsolatedModel implements BackendModel {
+    private static final MemoryUse OF_THE_PROCESS =
+            MemoryUse.copiedByEngine("the engine is in a process with memory of its own");
+
     private final IsolatedBackend backend;
     private final ModelConfig config;
     private final Path versionDirectory;
@@ -99,6 +103,16 @@ final class IsolatedModel implements BackendModel {
     @Override
     public Map<String, SignatureDef> signatures() {
         return description.signatures();
+    }
+
+    @Override
+    public MemoryUse inputMemory(String input) {
+        return OF_THE_PROCESS;
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        return OF_THE_PROCESS;
     }
 
     @Override

@@ -3,6 +3,7 @@ package gatun.runtime;
 
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.EntryPoint;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.SignatureDef;
 import java.util.Collections;
@@ -65,6 +66,16 @@ public interface ModelVersion {
      */
     default List<String> choices() {
         return List.of();
+    }
+
+    /** Where runs touch an input of that name that lies in a client's memory, and why. */
+    default MemoryUse inputMemory(String input) {
+        return MemoryUse.copied("nothing is known of the model");
+    }
+
+    /** Where runs touch an output of that name that belongs in a client's memory, and why. */
+    default MemoryUse outputMemory(String output) {
+        return MemoryUse.copied("nothing is known of the model");
     }
 
     /** The configuration as completed and normalised. */

@@ -224,6 +224,7 @@ final class Server implements AutoCloseable {
                 .readableAtStart(control.exitOnError())
                 .repositoryRefresh(fetched)
                 .strictReadiness(control.strictReadiness())
+                .trustClients(settings.memory().trustedClients())
                 .limits(limits)
                 .exitTimeout(settings.lifecycle().exitTimeout());
         if (loading.warmUpIterations() > 0) {

@@ -50,7 +50,8 @@ public interface Execution {
 
     /**
      * Input {@code index} as the backend gets it, the batch dimension included; valid until the run ends. Where the run
-     * is for several requests, whose bytes do not lie side by side, this call copies them.
+     * is for several requests, whose bytes do not lie side by side, this call copies them, and where the bytes lie in
+     * memory that a client can still write, unless {@link BackendModel#inputMemory} says that they need not be copied.
      */
     Tensor input(int index);
 
@@ -61,8 +62,9 @@ public interface Execution {
     String outputName(int index);
 
     /**
-     * Memory for wanted output {@code index}: the client's region, or a pooled buffer of 64-byte alignment. Called
-     * before the run when the shape is known, so that the engine writes in place, and after it otherwise. A second call
+     * Memory for wanted output {@code index}: the client's region where {@link BackendModel#outputMemory} says that the
+     * model may write there, or a pooled buffer of 64-byte alignment, which is copied to the region when the run is
+     * over. Called before the run when the shape is known, so that the engine writes in place, and after it otherwise. A second call
      * for the same output replaces the first, for an engine whose shape turned out to be another.
      *
      * @param byteSize the exact size; for BYTES what the encoded strings take
@@ -72,7 +74,7 @@ public interface Execution {
 
     /**
      * Input {@code index} on the GPU of {@code transfers}, as {@link #input(int)} otherwise: where the client's own
-     * memory is on that GPU, that very memory; else a copy, which is made on the stream of {@code transfers} and is
+     * memory is on that GPU and need not be copied, that very memory; else a copy, which is made on the stream of {@code transfers} and is
      * there for what is launched on it later. Valid until {@code transfers} ends its run.
      *
      * @throws GatunException when the GPU has no room or has failed
@@ -83,7 +85,7 @@ public interface Execution {
 
     /**
      * Memory for wanted output {@code index} on the GPU of {@code transfers}, as {@link #output(int, Datatype, Shape,
-     * long)} otherwise: the client's own memory where it is on that GPU; else memory that
+     * long)} otherwise: the client's own memory where it is on that GPU and the model may write there; else memory that
      * {@link DeviceTransfers#complete} copies to where the output belongs.
      *
      * @throws GatunException when the client's region is too small, or memory is short here or

@@ -8,20 +8,44 @@ import java.util.Objects;
  * server can reach. In place is safe only where no value of the tensor decides an address, a size, a count, an order or
  * a branch, for which the engine may read it twice.
  *
- * @param isInPlace whether the engine may touch the client's own memory
- * @param reason why the tensor is copied, for people to read, such as {@code Gather 'embed' takes it as indices}; empty
- *     where it is not
+ * @param place whose memory the engine touches
+ * @param reason why the tensor is copied, for people to read, such as {@code Gather 'embed' takes it as indices}; where
+ *     it is not, why that is safe, or empty where there is nothing to say
  */
-public record MemoryUse(boolean isInPlace, String reason) {
+public record MemoryUse(Place place, String reason) {
+    /** Whose memory an engine touches. */
+    public enum Place {
+        /** The client's own. */
+        CLIENT,
+        /** A copy that the server makes before the engine sees an input, or after it has written an output. */
+        SERVER,
+        /**
+         * A copy that the engine makes or reads itself: it touches each byte of the client's memory once, to move it
+         * from or to memory of its own.
+         */
+        ENGINE
+    }
+
     /** In the client's own memory. */
-    public static final MemoryUse IN_PLACE = new MemoryUse(true, "");
+    public static final MemoryUse IN_PLACE = new MemoryUse(Place.CLIENT, "");
 
     public MemoryUse {
+        Objects.requireNonNull(place, "place");
         Objects.requireNonNull(reason, "reason");
     }
 
     /** In a copy of the server's own, for that reason. */
     public static MemoryUse copied(String reason) {
-        return new MemoryUse(false, reason);
+        return new MemoryUse(Place.SERVER, reason);
+    }
+
+    /** In memory of the engine's own, for that reason. */
+    public static MemoryUse copiedByEngine(String reason) {
+        return new MemoryUse(Place.ENGINE, reason);
+    }
+
+    /** Whether the engine may touch the client's own memory. */
+    public boolean isInPlace() {
+        return place == Place.CLIENT;
     }
 }

@@ -96,6 +96,11 @@ public final class DeviceTransfers implements AutoCloseable {
         if (isOn(present) && isAligned(present.get())) {
             return present.get();
         }
+        return copy(tensor);
+    }
+
+    /** A copy of {@code tensor} on this GPU, also where it lies there already. Otherwise as {@link #bring}. */
+    public DeviceMemory copy(Tensor tensor) {
         DeviceMemory copy = lend(tensor.byteSize());
         fill(copy, tensor);
         return copy;
@@ -130,9 +135,11 @@ public final class DeviceTransfers implements AutoCloseable {
      * other memory, which {@link #complete} copies there.
      */
     public DeviceMemory target(DeviceMemory window) {
-        if (isAligned(window)) {
-            return window;
-        }
+        return isAligned(window) ? window : aside(window);
+    }
+
+    /** Memory on this GPU for an output that belongs in {@code window}: {@link #complete} copies all of it there. */
+    public DeviceMemory aside(DeviceMemory window) {
         DeviceMemory aside = take(window.byteSize());
         deliver(aside, window);
         return aside;

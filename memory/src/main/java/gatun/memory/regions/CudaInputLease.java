@@ -63,6 +63,11 @@ final class CudaInputLease implements RegionLease {
     }
 
     @Override
+    public boolean isShared() {
+        return false;
+    }
+
+    @Override
     public long byteSize() {
         return window.byteSize();
     }

@@ -67,6 +67,11 @@ final class CudaOutputLease implements RegionLease {
     }
 
     @Override
+    public boolean isShared() {
+        return false;
+    }
+
+    @Override
     public long byteSize() {
         return window.byteSize();
     }

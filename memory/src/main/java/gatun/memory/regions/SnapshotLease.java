@@ -22,6 +22,11 @@ final class SnapshotLease implements RegionLease {
     }
 
     @Override
+    public boolean isShared() {
+        return false;
+    }
+
+    @Override
     public void settle() {
         // The copy was checked when it was made; what becomes of the region now does not matter.
     }

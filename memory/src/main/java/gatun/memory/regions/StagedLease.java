@@ -29,6 +29,11 @@ final class StagedLease implements RegionLease {
     }
 
     @Override
+    public boolean isShared() {
+        return false;
+    }
+
+    @Override
     public String region() {
         return region.status().name();
     }

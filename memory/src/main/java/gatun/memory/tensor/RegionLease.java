@@ -33,6 +33,14 @@ public interface RegionLease extends Hold {
         return Optional.empty();
     }
 
+    /**
+     * Whether a client can still read and write the bytes of {@link #segment} and {@link #target}, so that who reads
+     * them twice may find two values. False of private copies. What {@link #device} tells of is a client's in any case.
+     */
+    default boolean isShared() {
+        return true;
+    }
+
     /** The size that was borrowed, in bytes. Touches nothing. */
     default long byteSize() {
         return segment().byteSize();

@@ -59,7 +59,9 @@ public enum Setting {
     /** The name of one model that is served by name. */
     MODEL_NAME,
     /** How long a model may take over TensorFlow Serving's REST API. */
-    REST_API_TIMEOUT_IN_MS;
+    REST_API_TIMEOUT_IN_MS,
+    /** Whether engines read and write clients' memory in place in any case. */
+    TRUST_CLIENT_SHM;
 
     private static final SettingNames NAMES = ServiceLoader.load(SettingNames.class, Setting.class.getClassLoader())
             .findFirst()

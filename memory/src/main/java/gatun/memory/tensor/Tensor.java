@@ -16,12 +16,19 @@ public final class Tensor {
     private final @Nullable MemorySegment bytes;
     private final @Nullable RegionLease window;
     private final long byteSize;
+    private final boolean shared;
 
-    private Tensor(TensorSpec spec, @Nullable MemorySegment bytes, @Nullable RegionLease window, long byteSize) {
+    private Tensor(
+            TensorSpec spec,
+            @Nullable MemorySegment bytes,
+            @Nullable RegionLease window,
+            long byteSize,
+            boolean shared) {
         this.spec = Objects.requireNonNull(spec, "spec");
         this.bytes = bytes;
         this.window = window;
         this.byteSize = byteSize;
+        this.shared = shared;
     }
 
     /**
@@ -31,7 +38,7 @@ public final class Tensor {
      * @param bytes the data, of exactly the tensor's size
      */
     public Tensor(TensorSpec spec, MemorySegment bytes) {
-        this(spec, Objects.requireNonNull(bytes, "bytes"), null, bytes.byteSize());
+        this(spec, Objects.requireNonNull(bytes, "bytes"), null, bytes.byteSize(), false);
     }
 
     /** A tensor that fills the window of a region, be it system memory or that of a GPU. */
@@ -46,15 +53,25 @@ public final class Tensor {
      */
     public static Tensor inRegion(TensorSpec spec, RegionLease window, long byteSize) {
         if (window.device().isEmpty()) {
-            return new Tensor(spec, window.target(byteSize));
+            return new Tensor(spec, window.target(byteSize), null, byteSize, window.isShared());
         }
         Objects.checkFromIndexSize(0, byteSize, window.byteSize());
-        return new Tensor(spec, null, window, byteSize);
+        return new Tensor(spec, null, window, byteSize, false);
     }
 
     /** The same data as another tensor: other name, or other shape of as many elements. */
     public Tensor as(TensorSpec other) {
-        return new Tensor(other, bytes, window, byteSize);
+        return new Tensor(other, bytes, window, byteSize, shared);
+    }
+
+    /**
+     * The {@code length} bytes from {@code offset} on as a tensor of their own, in memory that the processor can read.
+     *
+     * @throws IndexOutOfBoundsException when they do not lie inside
+     * @throws GatunException as {@link #bytes}
+     */
+    public Tensor slice(TensorSpec part, long offset, long length) {
+        return new Tensor(part, bytes().asSlice(offset, length), null, length, shared);
     }
 
     /** Name, datatype and shape. */
@@ -85,6 +102,14 @@ public final class Tensor {
     /** Where the data lies on a GPU; empty where it is in system memory. */
     public Optional<DeviceMemory> device() {
         return window == null ? Optional.empty() : window.device().map(memory -> memory.slice(0, byteSize));
+    }
+
+    /**
+     * Whether a client can still write the {@link #bytes}, so that who reads them twice may find two values. False of
+     * what is copied from a GPU for that; the memory of {@link #device} itself is a client's.
+     */
+    public boolean isShared() {
+        return shared;
     }
 
     /** Whether the data lies in that window of a region. Touches nothing. */

@@ -19,6 +19,7 @@ import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
 import gatun.spi.EntryPoint;
+import gatun.spi.MemoryUse;
 import gatun.spi.ParameterValue;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOutput;
@@ -40,6 +41,9 @@ import org.jspecify.annotations.Nullable;
  * entry points than the model's first are not cached. Safe for any thread.
  */
 public final class CachedModel implements ServedModel {
+    private static final MemoryUse CACHED =
+            MemoryUse.copied("responses are cached: what is compared is what runs, and no client can change it");
+
     private final ServedModel model;
 
     /** Whether the only parameters of responses are those of the request's place in a sequence. */
@@ -367,6 +371,16 @@ public final class CachedModel implements ServedModel {
     @Override
     public boolean adjustInstances(ModelConfig config) {
         return model.adjustInstances(config);
+    }
+
+    @Override
+    public MemoryUse inputMemory(String input) {
+        return CACHED;
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        return CACHED;
     }
 
     @Override

@@ -14,6 +14,8 @@ import java.util.Optional;
  * @param config the configuration as completed and filled with defaults; empty when the model cannot be served
  * @param choices what the engine has chosen that the configuration leaves open, and why, a line each; empty when the
  *     model cannot be served
+ * @param memory for each tensor where runs touch it if it lies in a client's memory, a line each; empty when the model
+ *     cannot be served
  * @param problems why it cannot be served, or not all of it; empty when all is well
  */
 public record ModelReport(
@@ -21,11 +23,13 @@ public record ModelReport(
         List<String> versions,
         Optional<ModelConfig> config,
         List<String> choices,
+        List<String> memory,
         List<Problem> problems) {
     /** Keeps copies of the lists. */
     public ModelReport {
         versions = List.copyOf(versions);
         choices = List.copyOf(choices);
+        memory = List.copyOf(memory);
         problems = List.copyOf(problems);
     }
 

@@ -5,6 +5,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.TextFormat;
 import com.google.protobuf.util.JsonFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLoadException;
@@ -16,6 +17,7 @@ import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.spi.ConfigurationException;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -101,10 +103,24 @@ public final class RepositoryCheck implements AutoCloseable {
                     ready.stream().map(ModelVersion::versionText).toList(),
                     served.map(ModelVersion::config),
                     served.map(ModelVersion::choices).orElse(List.of()),
+                    served.map(RepositoryCheck::memory).orElse(List.of()),
                     failures.isEmpty() ? List.of() : problems(model, failures));
         } finally {
             server.unload(model, true);
         }
+    }
+
+    private static List<String> memory(ModelVersion model) {
+        List<String> lines = new ArrayList<>();
+        model.inputs().forEach(input -> lines.add(line("input", input, model.inputMemory(input.name()))));
+        model.outputs().forEach(output -> lines.add(line("output", output, model.outputMemory(output.name()))));
+        return lines;
+    }
+
+    private static String line(String kind, TensorSpec tensor, MemoryUse use) {
+        String reason = use.reason().isEmpty() ? "" : ": " + use.reason();
+        return kind + " '" + tensor.name() + "' in shared memory: " + (use.isInPlace() ? "in place" : "copied")
+                + reason;
     }
 
     /** The problems behind {@code failures}, with what the model's file says where one is about tensors. */

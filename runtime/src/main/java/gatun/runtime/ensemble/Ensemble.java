@@ -19,6 +19,7 @@ import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.tracing.TraceStage;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -266,6 +267,16 @@ public final class Ensemble implements ServedModel {
     @Override
     public List<String> labels(String output) {
         return requests.labels(output);
+    }
+
+    @Override
+    public MemoryUse inputMemory(String input) {
+        return new MemberMemory(plan, members).input(input);
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        return new MemberMemory(plan, members).output(output);
     }
 
     @Override

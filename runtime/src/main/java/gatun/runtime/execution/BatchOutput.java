@@ -13,7 +13,6 @@ import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.SideBySide;
 import gatun.memory.tensor.Tensor;
-import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
@@ -59,8 +58,8 @@ final class BatchOutput {
     }
 
     /**
-     * Memory for the whole output: the windows of the requests where together they are exactly that, else a pooled
-     * buffer.
+     * Memory for the whole output: the windows of the requests where together they are exactly that and the model may
+     * write there, else a pooled buffer.
      */
     MemorySegment memory(Shape wholeShape, long byteSize) {
         close();
@@ -105,7 +104,7 @@ final class BatchOutput {
         close();
         shape = wholeShape;
         inDevice = true;
-        return DeviceBatch.share(parts(wholeShape, byteSize), byteSize, transfers);
+        return DeviceBatch.share(parts(wholeShape, byteSize), byteSize, rule.isCopied(), transfers);
     }
 
     /**
@@ -169,6 +168,7 @@ final class BatchOutput {
                     : scattered(scatter, ticket).byteSize(rule.datatype());
             if (piece < 0
                     || destination.isEmpty()
+                    || ticket.tensors().mustStage(index)
                     || ticket.tensors().wanted(index).classification() > 0
                     || destination.get().segment().byteSize() < piece) {
                 return Optional.empty();
@@ -319,10 +319,12 @@ final class BatchOutput {
             Optional<RegionLease> destination = ticket.tensors().wanted(index).destination();
             if (destination.isPresent()) {
                 MemorySegment window = RequestErrors.window(spec.name(), destination.get(), piece.byteSize());
-                if (!inWindows) {
-                    TensorCopy.copy(piece, window);
+                OutputTensor result = new OutputTensor(new Tensor(spec, window), true);
+                if (inWindows) {
+                    ticket.result(index, result, null);
+                } else {
+                    ticket.stage(index, result, piece, buffer == null ? null : buffer.share());
                 }
-                ticket.result(index, new OutputTensor(new Tensor(spec, window), true), null);
             } else if (fromInput >= 0) {
                 answerWithInput(ticket, index, spec, piece);
             } else if (buffer != null) {

@@ -44,7 +44,8 @@ public final class ComposedRequests {
      */
     public static ComposedRequests of(ModelVersion model, Map<String, List<String>> labels, BufferPool pool) {
         EntryPoint first = model.entryPoints().firstEntry().getValue();
-        return new ComposedRequests(new ModelSignature(model.config(), labels, first, null), pool);
+        return new ComposedRequests(
+                new ModelSignature(model.config(), labels, first, null, ClientMemory.UNKNOWN), pool);
     }
 
     /**

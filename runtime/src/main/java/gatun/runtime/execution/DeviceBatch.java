@@ -19,12 +19,18 @@ final class DeviceBatch {
      */
     record Part(long byteSize, Optional<DeviceMemory> window) {}
 
-    /** The inputs of all requests as one, on the GPU of {@code transfers}; {@code pieces} in the order of the rows. */
-    static DeviceMemory gather(List<Tensor> pieces, DeviceTransfers transfers) {
+    /**
+     * The inputs of all requests as one, on the GPU of {@code transfers}; {@code pieces} in the order of the rows.
+     *
+     * @param copied whether the model must not read clients' own memory
+     */
+    static DeviceMemory gather(List<Tensor> pieces, boolean copied, DeviceTransfers transfers) {
         if (pieces.size() == 1) {
-            return transfers.bring(pieces.getFirst());
+            return bring(pieces.getFirst(), copied, transfers);
         }
-        Optional<DeviceMemory> joined = join(pieces.stream().map(Tensor::device).toList(), transfers);
+        Optional<DeviceMemory> joined = copied
+                ? Optional.empty()
+                : join(pieces.stream().map(Tensor::device).toList(), transfers);
         if (joined.isPresent() && DeviceTransfers.isAligned(joined.get())) {
             return joined.get();
         }
@@ -38,11 +44,20 @@ final class DeviceBatch {
         return whole;
     }
 
+    /** An input of one request on the GPU of {@code transfers}; otherwise as {@link #gather}. */
+    static DeviceMemory bring(Tensor input, boolean copied, DeviceTransfers transfers) {
+        return copied && transfers.isOn(input.device()) ? transfers.copy(input) : transfers.bring(input);
+    }
+
     /**
      * Memory of {@code byteSize} bytes for an output whose {@code parts} follow one another, and more may follow them.
+     *
+     * @param copied whether the model must not write to clients' own memory
      */
-    static DeviceMemory share(List<Part> parts, long byteSize, DeviceTransfers transfers) {
-        Optional<DeviceMemory> joined = join(parts.stream().map(Part::window).toList(), transfers);
+    static DeviceMemory share(List<Part> parts, long byteSize, boolean copied, DeviceTransfers transfers) {
+        Optional<DeviceMemory> joined = copied
+                ? Optional.empty()
+                : join(parts.stream().map(Part::window).toList(), transfers);
         if (joined.isPresent() && joined.get().byteSize() == byteSize) {
             return transfers.target(joined.get());
         }

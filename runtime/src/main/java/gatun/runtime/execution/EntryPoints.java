@@ -28,11 +28,16 @@ final class EntryPoints {
         others.forEach(other -> byName.put(other.entryPoint().name(), other.entryPoint()));
     }
 
-    /** Those that the backend of {@code definition} has; sequences and computed inputs have the first only. */
-    static EntryPoints of(VersionDefinition definition, @Nullable BatchingRule rule, boolean sequences) {
+    /**
+     * Those that the backend of {@code definition} has; sequences and computed inputs have the first only.
+     *
+     * @param memory where runs touch what lies in clients' memory
+     */
+    static EntryPoints of(
+            VersionDefinition definition, @Nullable BatchingRule rule, boolean sequences, ClientMemory memory) {
         List<EntryPoint> all = definition.backend().entryPoints();
         ModelSignature first = new ModelSignature(
-                definition.config(), definition.labels(), all.isEmpty() ? null : all.getFirst(), rule);
+                definition.config(), definition.labels(), all.isEmpty() ? null : all.getFirst(), rule, memory);
         boolean onlyFirst = sequences || first.batchTensors() != null;
         return new EntryPoints(
                 first,

@@ -10,6 +10,8 @@ import gatun.runtime.ratelimit.RateLimiter;
  * @param pool gives runs memory
  * @param queueLimit how many requests may wait where the configuration sets no limit
  * @param rateLimiter says when instances may run
+ * @param trustsClients whether runs touch clients' memory in place whatever the backend says
  * @param progress is told how far the model's load is
  */
-public record ExecutionResources(BufferPool pool, int queueLimit, RateLimiter rateLimiter, LoadWatch progress) {}
+public record ExecutionResources(
+        BufferPool pool, int queueLimit, RateLimiter rateLimiter, boolean trustsClients, LoadWatch progress) {}

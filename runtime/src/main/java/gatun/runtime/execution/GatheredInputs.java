@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The inputs that the requests of a batch bring, one tensor of all rows for each. What lies side by side already is not
- * copied. Used by the instance's thread only.
+ * copied, unless a client could change it while the model must not read that. Used by the instance's thread only.
  */
 final class GatheredInputs implements InputGroup {
     private final Run run;
@@ -106,7 +106,9 @@ final class GatheredInputs implements InputGroup {
 
     /** As {@link #tensor}, on the GPU of {@code transfers}. */
     DeviceMemory onDevice(int index, DeviceTransfers transfers) {
-        return isPadded(index) ? transfers.bring(tensor(index)) : DeviceBatch.gather(pieces(index), transfers);
+        return isPadded(index)
+                ? transfers.bring(tensor(index))
+                : DeviceBatch.gather(pieces(index), tickets.getFirst().tensors().isCopied(index), transfers);
     }
 
     private List<Tensor> pieces(int index) {
@@ -134,13 +136,15 @@ final class GatheredInputs implements InputGroup {
             return buffer.segment();
         }
         long byteSize = 0;
+        boolean inPlace = true;
         for (InferenceTicket ticket : tickets) {
             MemorySegment piece = ticket.tensors().input(index).bytes();
             pieces.add(piece);
             byteSize += piece.byteSize();
+            inPlace &= !ticket.tensors().mustCopy(index);
         }
         try {
-            Optional<MemorySegment> joined = SideBySide.join(pieces);
+            Optional<MemorySegment> joined = inPlace ? SideBySide.join(pieces) : Optional.empty();
             return joined.isPresent() ? joined.get() : copy(byteSize);
         } finally {
             pieces.clear();

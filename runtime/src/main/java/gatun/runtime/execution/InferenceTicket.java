@@ -15,6 +15,7 @@ import gatun.runtime.scheduling.SequenceStep;
 import gatun.runtime.scheduling.Ticket;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -105,7 +106,8 @@ final class InferenceTicket extends RequestTicket {
                 new InferenceRequest(request().model()),
                 arrivedNanos(),
                 batchSize,
-                new RequestTensors(emptyInputs, new RequestedOutput[0], new OutputRule[0]),
+                new RequestTensors(
+                        emptyInputs, new boolean[emptyInputs.length], new RequestedOutput[0], new OutputRule[0]),
                 signature);
         gap.allowRunAgain();
         return gap;
@@ -211,16 +213,31 @@ final class InferenceTicket extends RequestTicket {
         response.set(index, result, buffer);
     }
 
+    /**
+     * Sets an output that belongs in the client's memory and lies elsewhere until {@link #settle}; takes over the hold
+     * that keeps it there, null where the request's own do. Frees what was there before.
+     *
+     * @param result the output as it lies in the client's memory
+     * @param bytes where it lies until then, of the same size
+     */
+    void stage(int index, OutputTensor result, MemorySegment bytes, @Nullable Hold hold) {
+        response.stage(index, result, bytes, hold);
+    }
+
     /** Notes that an output is an input's own memory, which then belongs to the response. */
     void showInputs() {
         response.showInputs();
     }
 
-    /** Ends the use of every region: makes results visible to the client and fails when one was taken away. */
+    /**
+     * Ends the use of every region: writes what was staged, makes results visible to the client and fails when a region
+     * was taken away.
+     */
     void settle() {
         if (isPiece) {
             return; // The whole request ends it.
         }
+        response.deliver();
         RegionLeases.settle(request().holds());
     }
 

@@ -16,6 +16,7 @@ import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.EntryPoint;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelMetrics;
 import gatun.wire.tensorflow.SignatureDef;
@@ -102,7 +103,8 @@ public final class LoadedModel implements ServedModel {
         ModelConfig config = definition.config();
         @Nullable BatchingRule rule = definition.ruleInForce().orElse(null);
         SequenceModel sequences = SequenceModel.of(config, definition.states(), shared.queueLimit());
-        EntryPoints entryPoints = EntryPoints.of(definition, rule, sequences != null);
+        EntryPoints entryPoints = EntryPoints.of(
+                definition, rule, sequences != null, ClientMemory.of(definition.backend(), shared.trustsClients()));
         ModelSignature signature = entryPoints.signature();
         WarmUp warmUp = new WarmUp(
                 definition.warmUps(),
@@ -323,6 +325,22 @@ public final class LoadedModel implements ServedModel {
     @Override
     public List<TensorSpec> outputs() {
         return signature.outputSpecs();
+    }
+
+    @Override
+    public MemoryUse inputMemory(String input) {
+        int index = signature.inputIndex(input, 0);
+        return index < 0
+                ? ServedModel.super.inputMemory(input)
+                : signature.input(index).memory();
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        int index = signature.outputIndex(output, 0);
+        return index < 0
+                ? ServedModel.super.outputMemory(output)
+                : signature.output(index).memory();
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.BatchingRule;
@@ -8,6 +9,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;
@@ -27,6 +29,11 @@ final class ModelSignature {
     private final InputRule[] inputs;
     private final OutputRule[] outputs;
     private final RequestedOutput[] allOutputs;
+    private final ClientMemory memory;
+
+    /** For each input whether it is copied out of clients' memory. */
+    private final boolean[] copiedInputs;
+
     private final @Nullable BatchTensors batchTensors;
     private final int requiredInputCount;
     private final boolean decoupled;
@@ -46,7 +53,7 @@ final class ModelSignature {
      * @param labels the lines of the label files, by output name
      */
     ModelSignature(ModelConfig config, Map<String, List<String>> labels) {
-        this(config, labels, null, null);
+        this(config, labels, null, null, ClientMemory.UNKNOWN);
     }
 
     /**
@@ -56,21 +63,26 @@ final class ModelSignature {
      * @param named the entry point that the configuration describes, as the model's files describe it; null when they
      *     do not
      * @param rule how requests share runs where the configuration does not say it; null for not at all
+     * @param memory where runs touch what lies in clients' memory
      */
     ModelSignature(
             ModelConfig config,
             Map<String, List<String>> labels,
             @Nullable EntryPoint named,
-            @Nullable BatchingRule rule) {
+            @Nullable BatchingRule rule,
+            ClientMemory memory) {
         modelName = config.getName();
+        this.memory = memory;
         this.rule = rule;
         openShapes = rule != null && config.getMaxBatchSize() == 0;
         maxBatchSize = rule != null && (!openShapes || isOpen(config)) ? rule.maxBatchSize() : config.getMaxBatchSize();
         decoupled = config.getModelTransactionPolicy().getDecoupled();
-        inputs = config.getInputList().stream().map(ModelSignature::rule).toArray(InputRule[]::new);
+        inputs =
+                config.getInputList().stream().map(input -> rule(input, memory)).toArray(InputRule[]::new);
         outputs = config.getOutputList().stream()
-                .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of()), named))
+                .map(output -> rule(output, labels.getOrDefault(output.getName(), List.of()), named, memory))
                 .toArray(OutputRule[]::new);
+        copiedInputs = copied(inputs);
         batchTensors = BatchTensors.of(config, outputs);
         allOutputs = config.getOutputList().stream()
                 .map(output -> RequestedOutput.of(output.getName()))
@@ -92,6 +104,7 @@ final class ModelSignature {
     private ModelSignature(ModelSignature first, EntryPoint entryPoint) {
         this.entryPoint = entryPoint;
         modelName = first.modelName;
+        memory = first.memory;
         rule = first.rule;
         openShapes = first.openShapes;
         maxBatchSize =
@@ -99,6 +112,7 @@ final class ModelSignature {
         decoupled = first.decoupled;
         inputs = entryPoint.inputs().stream().map(this::inputRule).toArray(InputRule[]::new);
         outputs = entryPoint.outputs().stream().map(this::outputRule).toArray(OutputRule[]::new);
+        copiedInputs = copied(inputs);
         batchTensors = null;
         allOutputs = entryPoint.outputs().stream()
                 .map(output -> RequestedOutput.of(output.spec().name()))
@@ -173,13 +187,26 @@ final class ModelSignature {
     private InputRule inputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
         return new InputRule(
-                spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), tensor.optional(), null);
+                spec.name(),
+                spec.datatype(),
+                withoutBatch(tensor),
+                !hasOwnBatchDimension(),
+                tensor.optional(),
+                null,
+                memory.input(spec.name(), spec.datatype()));
     }
 
     private OutputRule outputRule(EntryTensor tensor) {
         TensorSpec spec = tensor.spec();
         return new OutputRule(
-                spec.name(), spec.datatype(), withoutBatch(tensor), !hasOwnBatchDimension(), null, null, List.of());
+                spec.name(),
+                spec.datatype(),
+                withoutBatch(tensor),
+                !hasOwnBatchDimension(),
+                null,
+                null,
+                List.of(),
+                memory.output(spec.name(), spec.datatype()));
     }
 
     private Shape withoutBatch(EntryTensor tensor) {
@@ -187,40 +214,55 @@ final class ModelSignature {
         return hasOwnBatchDimension() ? shape.withoutFirst() : shape;
     }
 
-    private static InputRule rule(ModelInput input) {
+    private static boolean[] copied(InputRule[] rules) {
+        boolean[] copied = new boolean[rules.length];
+        for (int i = 0; i < copied.length; i++) {
+            copied[i] = rules[i].isCopied();
+        }
+        return copied;
+    }
+
+    private static InputRule rule(ModelInput input, ClientMemory memory) {
+        Datatype datatype = Datatypes.of(input.getDataType());
         @Nullable
         Reshape reshape = input.hasReshape()
                 ? new Reshape(input.getDimsList(), input.getReshape().getShapeList())
                 : null;
         return new InputRule(
                 input.getName(),
-                Datatypes.of(input.getDataType()),
+                datatype,
                 shape(input.getDimsList()),
                 false,
                 input.getOptional(),
-                reshape);
+                reshape,
+                memory.input(input.getName(), datatype));
     }
 
-    private static OutputRule rule(ModelOutput output, List<String> labels, @Nullable EntryPoint named) {
+    private static OutputRule rule(
+            ModelOutput output, List<String> labels, @Nullable EntryPoint named, ClientMemory memory) {
+        Datatype datatype = Datatypes.of(output.getDataType());
+        MemoryUse use = memory.output(output.getName(), datatype);
         if (!output.hasReshape()) {
             return new OutputRule(
                     output.getName(),
-                    Datatypes.of(output.getDataType()),
+                    datatype,
                     shape(output.getDimsList()),
                     false,
                     described(output, named),
                     null,
-                    labels);
+                    labels,
+                    use);
         }
         List<Long> backendDims = output.getReshape().getShapeList();
         return new OutputRule(
                 output.getName(),
-                Datatypes.of(output.getDataType()),
+                datatype,
                 shape(backendDims),
                 false,
                 null,
                 new Reshape(backendDims, output.getDimsList()),
-                labels);
+                labels,
+                use);
     }
 
     /** The shape that the backend says it gives, where it has other dimensions than the configuration. */
@@ -315,6 +357,11 @@ final class ModelSignature {
 
     InputRule input(int index) {
         return inputs[index];
+    }
+
+    /** For each input whether it is copied out of clients' memory before the backend sees it; not to be changed. */
+    boolean[] copiedInputs() {
+        return copiedInputs;
     }
 
     int outputCount() {

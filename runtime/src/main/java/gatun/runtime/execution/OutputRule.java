@@ -7,6 +7,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
+import gatun.spi.MemoryUse;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *     {@code backendDims}
  * @param reshape the dimensions that the client gets instead of the backend's; null for the backend's
  * @param labels the names of its classes, by index; empty when it has none
+ * @param memory where the backend writes it if it belongs in a client's memory
  */
 record OutputRule(
         String name,
@@ -27,7 +29,13 @@ record OutputRule(
         boolean anyShape,
         @Nullable Shape described,
         @Nullable Reshape reshape,
-        List<String> labels) {
+        List<String> labels,
+        MemoryUse memory) {
+    /** Whether the backend writes it to memory of the server's own, from where it is copied to a client's. */
+    boolean isCopied() {
+        return memory.place() == MemoryUse.Place.SERVER;
+    }
+
     /**
      * The spec that the client gets for this output when the backend gives it with {@code given} and {@code shape}.
      *

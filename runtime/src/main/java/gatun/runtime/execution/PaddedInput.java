@@ -69,8 +69,7 @@ final class PaddedInput {
         TensorSpec spec = tensor.spec();
         Shape shape = spec.shape().withFirst(1);
         long byteSize = byteSize(tensor.bytes(), 0, shape.elementCount());
-        return new Tensor(
-                new TensorSpec(spec.name(), datatype, shape), tensor.bytes().asSlice(0, byteSize));
+        return tensor.slice(new TensorSpec(spec.name(), datatype, shape), 0, byteSize);
     }
 
     /** The bytes of the {@code count} elements that begin at {@code start}. */

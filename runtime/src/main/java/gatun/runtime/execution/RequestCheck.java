@@ -75,7 +75,8 @@ final class RequestCheck {
         if (!named.isEmpty()) {
             wanted = new RequestedOutput[named.size()];
             for (int i = 0; i < wanted.length; i++) {
-                wanted[i] = named.get(i);
+                // Classes are made of scores, which no client may change meanwhile.
+                wanted[i] = named.get(i).classification() > 0 ? named.get(i).withoutDestination() : named.get(i);
             }
             rules = rules(request, wanted);
         }
@@ -91,7 +92,7 @@ final class RequestCheck {
                 request,
                 arrivedNanos,
                 batchSize,
-                new RequestTensors(withoutGaps(inputs, request), wanted, rules),
+                new RequestTensors(withoutGaps(inputs, request), copied(inputs, request), wanted, rules),
                 signature);
     }
 
@@ -157,6 +158,23 @@ final class RequestCheck {
         for (Tensor tensor : ordered) {
             if (tensor != null) {
                 present[next++] = tensor;
+            }
+        }
+        return present;
+    }
+
+    /** For each input that is there whether it is copied out of clients' memory. */
+    private boolean[] copied(Tensor[] ordered, InferenceRequest request) {
+        boolean[] all = signature.copiedInputs();
+        int count = request.inputs().size();
+        if (count == ordered.length) {
+            return all;
+        }
+        boolean[] present = new boolean[count];
+        int next = 0;
+        for (int i = 0; i < ordered.length; i++) {
+            if (ordered[i] != null) {
+                present[next++] = all[i];
             }
         }
         return present;

@@ -12,6 +12,7 @@ import java.util.List;
  */
 final class RequestTensors {
     private final Tensor[] inputs;
+    private final boolean[] copied;
     private final RequestedOutput[] wanted;
     private final OutputRule[] rules;
 
@@ -19,11 +20,13 @@ final class RequestTensors {
      * Keeps the arrays, which nobody changes any more.
      *
      * @param inputs in the configuration's order and as the backend gets them
+     * @param copied for each of them whether the model must not read it where a client can write it
      * @param wanted in the order of the response
      * @param rules the configuration's rule for each wanted output
      */
-    RequestTensors(Tensor[] inputs, RequestedOutput[] wanted, OutputRule[] rules) {
+    RequestTensors(Tensor[] inputs, boolean[] copied, RequestedOutput[] wanted, OutputRule[] rules) {
         this.inputs = inputs;
+        this.copied = copied;
         this.wanted = wanted;
         this.rules = rules;
     }
@@ -34,7 +37,7 @@ final class RequestTensors {
         for (int i = 0; i < more.size(); i++) {
             all[inputs.length + i] = more.get(i);
         }
-        return new RequestTensors(all, wanted, rules);
+        return new RequestTensors(all, Arrays.copyOf(copied, all.length), wanted, rules);
     }
 
     /** Some rows of these, whose outputs do not go to the client's windows. */
@@ -43,7 +46,7 @@ final class RequestTensors {
         for (int i = 0; i < wanted.length; i++) {
             pooled[i] = wanted[i].withoutDestination();
         }
-        return new RequestTensors(rows, pooled, rules);
+        return new RequestTensors(rows, copied, pooled, rules);
     }
 
     int inputCount() {
@@ -52,6 +55,26 @@ final class RequestTensors {
 
     Tensor input(int index) {
         return inputs[index];
+    }
+
+    /** Whether the model must not read input {@code index} where a client can write it. */
+    boolean isCopied(int index) {
+        return copied[index];
+    }
+
+    /** Whether input {@code index} lies in system memory where the model must not read it. */
+    boolean mustCopy(int index) {
+        return copied[index] && inputs[index].isShared();
+    }
+
+    /**
+     * Whether output {@code index} belongs in a client's system memory, and the model must not write it there: it is
+     * staged, and copied when the run is over.
+     */
+    boolean mustStage(int index) {
+        return rules[index].isCopied()
+                && wanted[index].destination().isPresent()
+                && wanted[index].destination().get().isShared();
     }
 
     /** The inputs, in the configuration's order and as the backend gets them. */

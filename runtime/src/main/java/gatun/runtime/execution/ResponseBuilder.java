@@ -5,12 +5,14 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.ParameterValue;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -26,6 +28,10 @@ import org.jspecify.annotations.Nullable;
 final class ResponseBuilder {
     private final @Nullable OutputTensor[] outputs;
     private final @Nullable Hold[] buffers;
+
+    /** Where outputs lie that are still to be copied to the client's memory; null for all others. */
+    private final @Nullable MemorySegment[] staged;
+
     private Map<String, ParameterValue> parameters = Map.of();
     private boolean showsInputs;
 
@@ -39,6 +45,7 @@ final class ResponseBuilder {
     ResponseBuilder(int count) {
         outputs = new OutputTensor[count];
         buffers = new Hold[count];
+        staged = new MemorySegment[count];
     }
 
     /** Output {@code index}; null when it has not been made yet. */
@@ -55,8 +62,37 @@ final class ResponseBuilder {
         Hold previous = buffers[index];
         outputs[index] = output;
         buffers[index] = buffer;
+        staged[index] = null;
         if (previous != null) {
             previous.close();
+        }
+    }
+
+    /**
+     * Sets an output that lies in {@code bytes} until {@link #deliver}; takes over the hold that keeps it there. Frees
+     * what was there before.
+     */
+    void stage(int index, OutputTensor output, MemorySegment bytes, @Nullable Hold hold) {
+        set(index, output, hold);
+        staged[index] = bytes;
+    }
+
+    /** Copies what was staged to the client's memory, now that nothing reads it any more, and frees it. */
+    void deliver() {
+        // The last first, so that the pool lends the same memory for the same output again.
+        for (int i = staged.length - 1; i >= 0; i--) {
+            MemorySegment bytes = staged[i];
+            OutputTensor output = outputs[i];
+            if (bytes == null || output == null) {
+                continue;
+            }
+            TensorCopy.copy(bytes, output.tensor().bytes());
+            staged[i] = null;
+            Hold hold = buffers[i];
+            buffers[i] = null;
+            if (hold != null) {
+                hold.close();
+            }
         }
     }
 
@@ -222,6 +258,7 @@ final class ResponseBuilder {
             Hold buffer = buffers[i];
             outputs[i] = null;
             buffers[i] = null;
+            staged[i] = null;
             if (buffer != null) {
                 buffer.close();
             }

@@ -124,7 +124,10 @@ final class Run implements ExecutionTimes {
         failed.clear();
         Arrays.fill(answered, 0, requests, null);
         requests = 0;
-        buffers.forEach(Buffer::close);
+        // The last first, so that the pool lends the same memory for the same input again.
+        for (int i = buffers.size() - 1; i >= 0; i--) {
+            buffers.get(i).close();
+        }
         buffers.clear();
     }
 

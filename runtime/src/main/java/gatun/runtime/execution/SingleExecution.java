@@ -39,6 +39,8 @@ final class SingleExecution implements ModelExecution {
 
     private final Predicate<DetachedRun> detacher;
 
+    private final InputCopies copies;
+
     private @Nullable InferenceTicket ticket;
 
     /** Whether the run goes on beside the instance. */
@@ -61,6 +63,7 @@ final class SingleExecution implements ModelExecution {
             Run run, BufferPool pool, @Nullable ResponseTable responses, Predicate<DetachedRun> detacher) {
         this.detacher = detacher;
         this.run = run;
+        copies = new InputCopies(run);
         this.pool = pool;
         this.responses = responses;
     }
@@ -73,6 +76,7 @@ final class SingleExecution implements ModelExecution {
     /** Takes up a request of a run that has begun; null for none. */
     void take(@Nullable InferenceTicket next) {
         ticket = next;
+        copies.clear();
         apart = false;
         sent = 0;
         lastFailure = null;
@@ -203,6 +207,7 @@ final class SingleExecution implements ModelExecution {
     @Override
     public void clear() {
         run.clear();
+        copies.clear();
         ticket = null;
     }
 
@@ -250,7 +255,14 @@ final class SingleExecution implements ModelExecution {
 
     @Override
     public Tensor input(int index) {
-        return ticket().tensors().input(index);
+        RequestTensors tensors = ticket().tensors();
+        return tensors.mustCopy(index) ? copies.of(index, tensors.input(index)) : tensors.input(index);
+    }
+
+    @Override
+    public DeviceMemory input(int index, DeviceTransfers transfers) {
+        RequestTensors tensors = ticket().tensors();
+        return DeviceBatch.bring(tensors.input(index), tensors.isCopied(index), transfers);
     }
 
     @Override
@@ -266,21 +278,25 @@ final class SingleExecution implements ModelExecution {
     @Override
     public MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
         InferenceTicket running = ticket();
-        OutputTensor repeated = running.repeatResult(index, datatype, shape, byteSize);
-        if (repeated != null) {
-            return repeated.tensor().bytes();
+        OutputTensor result = running.repeatResult(index, datatype, shape, byteSize);
+        if (result == null) {
+            TensorSpec spec = spec(running, index, datatype, shape, byteSize);
+            Optional<RegionLease> destination = running.tensors().wanted(index).destination();
+            if (destination.isEmpty()) {
+                Buffer buffer = run.take(byteSize);
+                MemorySegment bytes = buffer.segment();
+                running.result(index, new OutputTensor(new Tensor(spec, bytes), false), buffer);
+                return bytes;
+            }
+            result = inWindow(spec, destination.get(), byteSize);
+            running.result(index, result, null);
         }
-        TensorSpec spec = spec(running, index, datatype, shape, byteSize);
-        Optional<RegionLease> destination = running.tensors().wanted(index).destination();
-        if (destination.isPresent()) {
-            MemorySegment window = window(spec.name(), destination.get(), byteSize);
-            running.result(index, new OutputTensor(new Tensor(spec, window), true), null);
-            return window;
+        if (running.tensors().mustStage(index)) {
+            Buffer buffer = run.take(byteSize);
+            running.stage(index, result, buffer.segment(), buffer);
+            return buffer.segment();
         }
-        Buffer buffer = run.take(byteSize);
-        MemorySegment bytes = buffer.segment();
-        running.result(index, new OutputTensor(new Tensor(spec, bytes), false), buffer);
-        return bytes;
+        return result.tensor().bytes();
     }
 
     @Override
@@ -289,7 +305,13 @@ final class SingleExecution implements ModelExecution {
         try {
             InferenceTicket running = ticket();
             RequestedOutput wanted = running.tensors().wanted(output);
-            if (wanted.destination().isPresent() || wanted.classification() > 0) {
+            if (wanted.destination().isPresent()) {
+                TensorSpec spec = spec(running, output, datatype, shape, bytes.byteSize());
+                running.stage(output, inWindow(spec, wanted.destination().get(), bytes.byteSize()), bytes, hold);
+                kept = true;
+                return;
+            }
+            if (wanted.classification() > 0) {
                 TensorCopy.copy(bytes, output(output, datatype, shape, bytes.byteSize()));
                 return;
             }
@@ -316,18 +338,23 @@ final class SingleExecution implements ModelExecution {
         TensorSpec spec = spec(running, index, datatype, shape, byteSize);
         Tensor result = tensor(spec, destination, byteSize);
         running.result(index, new OutputTensor(result, true), null);
-        return transfers.target(result.device().orElseThrow());
+        DeviceMemory window = result.device().orElseThrow();
+        return running.tensors().rule(index).isCopied() ? transfers.aside(window) : transfers.target(window);
     }
 
     @Override
     public void outputFromInput(int output, int input, Shape shape) {
         InferenceTicket running = ticket();
         Tensor source = running.tensors().input(input);
+        Optional<RegionLease> destination = running.tensors().wanted(output).destination();
+        if (destination.isPresent()) {
+            TensorSpec spec = spec(running, output, source.spec().datatype(), shape, source.byteSize());
+            // Each byte is read once, whoever writes the input meanwhile.
+            running.stage(output, inWindow(spec, destination.get(), source.byteSize()), source.bytes(), null);
+            return;
+        }
         // The next of several responses may show the same input, and only one could own its memory.
-        boolean copied = responses != null
-                || running.tensors().wanted(output).destination().isPresent()
-                || !RegionLeases.isNoneIn(running.request().holds());
-        if (copied) {
+        if (responses != null || !RegionLeases.isNoneIn(running.request().holds())) {
             long byteSize = source.byteSize();
             TensorCopy.copy(source.bytes(), output(output, source.spec().datatype(), shape, byteSize));
             return;
@@ -356,9 +383,11 @@ final class SingleExecution implements ModelExecution {
         }
     }
 
-    private MemorySegment window(String output, RegionLease destination, long byteSize) {
+    /** An output as it lies in the client's system memory, which has room for it. */
+    private OutputTensor inWindow(TensorSpec spec, RegionLease destination, long byteSize) {
         try {
-            return RequestErrors.window(output, destination, byteSize);
+            MemorySegment window = RequestErrors.window(spec.name(), destination, byteSize);
+            return new OutputTensor(new Tensor(spec, window), true);
         } catch (GatunException e) {
             throw run.refuse(e);
         }

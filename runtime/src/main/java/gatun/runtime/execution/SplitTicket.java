@@ -53,7 +53,7 @@ final class SplitTicket {
             byteSize = end - start;
         }
         TensorSpec own = new TensorSpec(spec.name(), spec.datatype(), shape);
-        return new Tensor(own, tensor.bytes().asSlice(start, byteSize));
+        return tensor.slice(own, start, byteSize);
     }
 
     /** A ticket for each piece, in the order of the rows. */

@@ -339,6 +339,7 @@ final class ModelLoader {
                         pool,
                         settings.scheduling().queueLimit(),
                         settings.scheduling().rateLimiter(),
+                        settings.scheduling().trustsClients(),
                         progress),
                 counters,
                 entry::readyVersions);

@@ -78,11 +78,12 @@ public record RepositorySettings(
             OptionalLong memoryByteSize) {}
 
     /**
-     * How requests wait and share runs.
+     * How requests wait, share runs and are run.
      *
      * @param queueLimit how many may wait for a model whose configuration sets no limit
      * @param batching how they share runs where the configuration does not say it
      * @param rateLimiter says when instances may run
+     * @param trustsClients whether runs touch clients' memory in place whatever the backend says
      */
-    public record Scheduling(int queueLimit, BatchingRules batching, RateLimiter rateLimiter) {}
+    public record Scheduling(int queueLimit, BatchingRules batching, RateLimiter rateLimiter, boolean trustsClients) {}
 }

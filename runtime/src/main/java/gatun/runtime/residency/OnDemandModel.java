@@ -12,6 +12,7 @@ import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.EntryPoint;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.SignatureDef;
 import java.time.Duration;
@@ -28,6 +29,8 @@ import java.util.function.Supplier;
  * steps of sequences stays once it is loaded, since states would be lost. Safe for any thread.
  */
 public final class OnDemandModel implements ServedModel {
+    private static final MemoryUse NOT_LOADED = MemoryUse.copied("the model was not loaded yet");
+
     private final ModelConfig config;
     private final long version;
     private final String versionText;
@@ -183,6 +186,18 @@ public final class OnDemandModel implements ServedModel {
     public List<String> choices() {
         LoadedModel known = residence.latest();
         return known == null ? List.of() : known.choices();
+    }
+
+    @Override
+    public MemoryUse inputMemory(String input) {
+        LoadedModel known = residence.latest();
+        return known == null ? NOT_LOADED : known.inputMemory(input);
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        LoadedModel known = residence.latest();
+        return known == null ? NOT_LOADED : known.outputMemory(output);
     }
 
     @Override

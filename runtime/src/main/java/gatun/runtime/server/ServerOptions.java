@@ -73,6 +73,7 @@ public final class ServerOptions {
     private Duration loadRetryInterval = Duration.ZERO;
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
+    private boolean trustsClients;
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
     private Optional<ResponseStore> responseStore = Optional.empty();
@@ -174,6 +175,15 @@ public final class ServerOptions {
     /** Loads only these models at start; without this call, all that the repositories hold. */
     public ServerOptions onlyModels(List<String> names) {
         modelNames = Optional.of(List.copyOf(names));
+        return this;
+    }
+
+    /**
+     * Lets engines read and write clients' memory in place whatever they do with it; without this call, only where no
+     * client can do harm by changing it meanwhile.
+     */
+    public ServerOptions trustClients(boolean enabled) {
+        trustsClients = enabled;
         return this;
     }
 
@@ -401,7 +411,10 @@ public final class ServerOptions {
                         responseStore.isPresent(),
                         modelMemory),
                 new RepositorySettings.Scheduling(
-                        queueLimit, batching, rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off)),
+                        queueLimit,
+                        batching,
+                        rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off),
+                        trustsClients),
                 limits.model(),
                 logged);
     }

@@ -76,7 +76,11 @@ class BatchingTest {
 
     /** Serves the model; the first run waits until all requests of {@link #together} have come. */
     private void open(String model, Consumer<Execution> script) {
-        test.model("m", model).open(execution -> {
+        test.model("m", model).open(behindTheFirst(script));
+    }
+
+    private Consumer<Execution> behindTheFirst(Consumer<Execution> script) {
+        return execution -> {
             if (busy.getCount() > 0) {
                 busy.countDown();
                 Await.opened(gate);
@@ -84,7 +88,7 @@ class BatchingTest {
                 shapes.add(execution.inputSpec(0).shape());
             }
             script.accept(execution);
-        });
+        };
     }
 
     @Test
@@ -222,14 +226,15 @@ class BatchingTest {
         List<Long> addresses = new ArrayList<>();
         MemorySegment in = arena.allocateFrom(ValueLayout.JAVA_FLOAT, 1, 2, 3);
         MemorySegment out = arena.allocate(12);
-        open(MODEL, execution -> {
+        Consumer<Execution> script = execution -> {
             Tensor input = execution.input(0);
             MemorySegment output = execution.output(
                     0, Datatype.FP32, input.spec().shape(), input.bytes().byteSize());
             addresses.add(input.bytes().address());
             addresses.add(output.address());
             output.copyFrom(input.bytes());
-        });
+        };
+        test.model("m", MODEL).openInPlace(behindTheFirst(script), "IN", "OUT");
         InferenceRequest first = test.request("m");
         first.addInput(new Tensor(new TensorSpec("IN", Datatype.FP32, Shape.of(1, 1)), in.asSlice(0, 4)));
         FakeRegions.Lease firstWindow = window(first, out.asSlice(0, 4));

@@ -231,13 +231,19 @@ class RaggedBatchTest {
     void shouldWriteIntoWindowsSideBySideInPlaceWhenItCuts() throws Exception {
         List<Long> addresses = new ArrayList<>();
         MemorySegment windows = arena.allocate(40, 64);
-        open(CUT, execution -> {
-            Tensor input = execution.input(0);
-            MemorySegment out = execution.output(
-                    0, Datatype.FP32, input.spec().shape(), input.bytes().byteSize());
-            addresses.add(out.address());
-            out.copyFrom(input.bytes());
-        });
+        test.model("m", CUT)
+                .openInPlace(
+                        execution -> {
+                            Tensor input = execution.input(0);
+                            MemorySegment out = execution.output(
+                                    0,
+                                    Datatype.FP32,
+                                    input.spec().shape(),
+                                    input.bytes().byteSize());
+                            addresses.add(out.address());
+                            out.copyFrom(input.bytes());
+                        },
+                        "OUT");
         InferenceRequest first = request(1, 2, 2, 1);
         InferenceRequest second = request(10, 1, 2, 3);
         window(first, windows.asSlice(0, 16));

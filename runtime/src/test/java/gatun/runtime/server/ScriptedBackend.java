@@ -9,6 +9,7 @@ import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.spi.Execution;
 import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,6 +37,9 @@ public final class ScriptedBackend implements Backend {
 
     /** The entry points of its models. */
     public volatile List<EntryPoint> entryPoints = List.of();
+
+    /** Where its models touch the tensors of these names, if they lie in clients' memory; other tensors are copied. */
+    public volatile Map<String, MemoryUse> memory = Map.of();
 
     /** Whether only the thread that made an instance may run it. */
     public volatile boolean boundToThread = true;
@@ -95,6 +99,16 @@ public final class ScriptedBackend implements Backend {
                 }
                 open.incrementAndGet();
                 return new Instance();
+            }
+
+            @Override
+            public MemoryUse inputMemory(String input) {
+                return memory.getOrDefault(input, MemoryUse.copied("the test says so"));
+            }
+
+            @Override
+            public MemoryUse outputMemory(String output) {
+                return memory.getOrDefault(output, MemoryUse.copied("the test says so"));
             }
 
             @Override

@@ -10,6 +10,7 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.spi.EntryPoint;
 import gatun.spi.Execution;
+import gatun.spi.MemoryUse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -20,6 +21,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A repository in a temporary directory, and a server with one scripted backend over it. */
 public final class TestServer implements AutoCloseable {
@@ -72,6 +75,15 @@ public final class TestServer implements AutoCloseable {
     public TestServer open(Consumer<Execution> script, List<EntryPoint> entryPoints) {
         return open(script, options -> {
             backend.entryPoints = entryPoints;
+            return options;
+        });
+    }
+
+    /** As {@link #open(Consumer)}, of models that touch these tensors in clients' memory. */
+    public TestServer openInPlace(Consumer<Execution> script, String... tensors) {
+        return open(script, options -> {
+            backend.memory =
+                    Stream.of(tensors).collect(Collectors.toMap(tensor -> tensor, tensor -> MemoryUse.IN_PLACE));
             return options;
         });
     }

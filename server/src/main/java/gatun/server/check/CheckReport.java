@@ -39,6 +39,7 @@ public final class CheckReport {
         }
         if (configurations) {
             model.choices().forEach(choice -> out.println(" ".repeat(INDENT) + choice));
+            model.memory().forEach(tensor -> out.println(" ".repeat(INDENT) + tensor));
             model.config().ifPresent(config -> {
                 out.println(" ".repeat(INDENT) + "its configuration as completed:");
                 out.print(TextFormat.printer().printToString(config).indent(2 * INDENT));

@@ -40,6 +40,12 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
             standard.clientSharedMemory(),
             "Whether clients may register shared memory; allow it only where every client that"
                     + " reaches the server may share memory with it.");
+    private final Flag<Boolean> trustedClients = yesOrNo(
+            "--trust-client-shm",
+            standard.trustedClients(),
+            "Whether engines read and write every tensor where the client put it. A client that changes one during a"
+                    + " run can then read other clients' tensors or end the server; without this, tensors that allow"
+                    + " that are copied first.");
     private final Flag<List<NamedOption>> cacheOptions = several(
             "--cache-config",
             NamedOption.OF_CACHE,
@@ -69,6 +75,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
                 bufferPoolByteSize.value() == 0 ? standard.bufferPoolByteSize() : bufferPoolByteSize.value(),
                 pinnedByteSize.value(),
                 clientSharedMemory.value(),
+                trustedClients.value(),
                 cache(spec).or(() -> older).or(standard::responseCache),
                 devicePools.value());
     }

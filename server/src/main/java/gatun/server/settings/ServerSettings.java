@@ -78,6 +78,7 @@ public record ServerSettings(
      * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
      * @param pinnedByteSize how many of them are locked in memory for copies to and from GPUs, where there are some
      * @param clientSharedMemory whether clients may register shared memory
+     * @param trustedClients whether engines read and write all tensors where clients put them
      * @param responseCache the cache of responses; empty for none
      * @param devicePools the limits of single GPUs' memory; other GPUs have none
      */
@@ -85,11 +86,12 @@ public record ServerSettings(
             long bufferPoolByteSize,
             long pinnedByteSize,
             boolean clientSharedMemory,
+            boolean trustedClients,
             Optional<ResponseCacheSettings> responseCache,
             List<DevicePoolLimit> devicePools) {
         /** A buffer pool of a quarter of the memory, of which 256 MiB are locked for GPUs, and no shared memory. */
         public static final MemorySettings STANDARD =
-                new MemorySettings(ProcessMemory.poolByteSize(), 256L << 20, false, Optional.empty(), List.of());
+                new MemorySettings(ProcessMemory.poolByteSize(), 256L << 20, false, false, Optional.empty(), List.of());
 
         /** Keeps a copy of the limits. */
         public MemorySettings {

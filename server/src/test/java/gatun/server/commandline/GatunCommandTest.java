@@ -79,6 +79,7 @@ class GatunCommandTest extends CommandFixture {
                         MemorySettings.STANDARD.bufferPoolByteSize(),
                         256L * 1024 * 1024,
                         false,
+                        false,
                         Optional.empty(),
                         List.of()));
         assertThat(settings.models().sources().repositories()).containsExactly(Path.of("models"));
@@ -172,6 +173,12 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.lifecycle().exitTimeout()).isEqualTo(Duration.ofSeconds(1));
         assertThat(settings.id()).isEqualTo("mine");
         assertThat(settings.lifecycle().readyFile()).contains(Path.of("r"));
+    }
+
+    @Test
+    void shouldTrustClientsWhereTheOperatorSaysSo() {
+        assertThat(serve("--trust-client-shm").memory().trustedClients()).isTrue();
+        assertThat(serve("--allow-client-shm").memory().trustedClients()).isFalse();
     }
 
     @Test

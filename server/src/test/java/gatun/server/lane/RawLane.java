@@ -20,7 +20,7 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 
 /** A client of a lane that writes what a test wants, right or wrong. For one thread. */
-final class RawLane implements AutoCloseable {
+public final class RawLane implements AutoCloseable {
     /** Room for a few small tensors. */
     static final LaneGeometry SMALL = new LaneGeometry(4, 8, 4096);
 
@@ -51,7 +51,7 @@ final class RawLane implements AutoCloseable {
     }
 
     /** Opens a lane of other geometry; {@code header} is sent with each control request, with its line end. */
-    static RawLane open(Path socket, LaneGeometry geometry, String header) throws IOException {
+    public static RawLane open(Path socket, LaneGeometry geometry, String header) throws IOException {
         RawLane lane = new RawLane(
                 geometry,
                 SharedMemoryObject.sealed(geometry.byteSize()),
@@ -85,7 +85,7 @@ final class RawLane implements AutoCloseable {
     }
 
     /** Prepares a request. */
-    int prepare(String model, String json) throws IOException {
+    public int prepare(String model, String json) throws IOException {
         return Integer.parseInt(
                 post("200", path("/models/" + model + "/prepare"), json).replaceAll(".*\"prepared\":([0-9]+).*", "$1"));
     }
@@ -116,8 +116,18 @@ final class RawLane implements AutoCloseable {
     }
 
     /** The lane's room for tensors. */
-    MemorySegment data() {
+    public MemorySegment data() {
         return object.segment().asSlice(geometry.dataOffset());
+    }
+
+    /** The file of the lane's memory, for other processes of this user. */
+    public Path file() {
+        return Path.of(object.key());
+    }
+
+    /** Where {@link #data} begins in that file. */
+    public long dataOffset() {
+        return geometry.dataOffset();
     }
 
     /** The whole lane. */
@@ -136,7 +146,7 @@ final class RawLane implements AutoCloseable {
     }
 
     /** Writes where a tensor of a slot lies. */
-    void tensor(int slot, int index, long offset, long byteSize, long... shape) {
+    public void tensor(int slot, int index, long offset, long byteSize, long... shape) {
         long at = tensorOffset(slot, index);
         memory.setInt(at + SlotLayout.REGION, 0);
         memory.setInt(at + SlotLayout.RANK, shape.length);
@@ -148,7 +158,7 @@ final class RawLane implements AutoCloseable {
     }
 
     /** Writes the numbers of a request that is in no sequence and has no texts. */
-    void request(int slot, int prepared) {
+    public void request(int slot, int prepared) {
         long at = memory.slotOffset(slot);
         memory.setInt(at + SlotLayout.PREPARED, prepared);
         memory.setInt(at + SlotLayout.FLAGS, 0);
@@ -159,7 +169,7 @@ final class RawLane implements AutoCloseable {
     }
 
     /** Fills the slot. */
-    void infer(int slot) {
+    public void infer(int slot) {
         turn++;
         memory.state(slot, SlotState.FILLED);
         memory.submit(RingEntry.of(slot, RingEntry.INFER, turn));
@@ -177,16 +187,18 @@ final class RawLane implements AutoCloseable {
     }
 
     /** Waits for an answer and returns the slot's state. */
-    int await(int slot) {
+    public int await(int slot) {
         Await.until("an answer in the lane", () -> memory.state(slot) != SlotState.FILLED);
         return memory.state(slot);
     }
 
-    int code(int slot) {
+    /** The code of the answer; 0 for none. */
+    public int code(int slot) {
         return memory.getInt(memory.slotOffset(slot) + SlotLayout.CODE);
     }
 
-    String text(int slot) {
+    /** The text of the answer. */
+    public String text(int slot) {
         byte[] bytes = new byte[memory.getInt(memory.slotOffset(slot) + SlotLayout.ANSWER_BYTES)];
         memory.getBytes(memory.slotOffset(slot) + SlotLayout.ANSWER_TEXT, bytes, bytes.length);
         return new String(bytes, UTF_8);

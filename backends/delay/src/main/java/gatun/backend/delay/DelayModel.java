@@ -4,6 +4,7 @@ package gatun.backend.delay;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
 import java.time.Duration;
 import java.util.Map;
 
@@ -16,6 +17,17 @@ import java.util.Map;
 record DelayModel(Map<String, String> inputOfOutput, Duration delay) implements BackendModel {
     DelayModel {
         inputOfOutput = Map.copyOf(inputOfOutput);
+    }
+
+    /** The runtime moves the bytes, without a look at them. */
+    @Override
+    public MemoryUse inputMemory(String input) {
+        return MemoryUse.IN_PLACE;
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        return MemoryUse.IN_PLACE;
     }
 
     @Override

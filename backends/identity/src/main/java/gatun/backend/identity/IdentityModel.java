@@ -4,6 +4,7 @@ package gatun.backend.identity;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelInput;
 import java.time.Duration;
 import java.util.Map;
@@ -31,6 +32,17 @@ record IdentityModel(
     @Override
     public boolean takesRequestsApart() {
         return ragged;
+    }
+
+    /** The runtime moves the bytes, without a look at them. */
+    @Override
+    public MemoryUse inputMemory(String input) {
+        return MemoryUse.IN_PLACE;
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        return MemoryUse.IN_PLACE;
     }
 
     @Override

@@ -6,6 +6,7 @@ import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.InheritedFiles;
 import gatun.workers.ProcessLimits;
@@ -24,6 +25,9 @@ import java.util.function.Consumer;
 
 /** A version of a Python model. */
 final class PythonModel implements BackendModel {
+    private static final MemoryUse OF_THE_PROCESS =
+            MemoryUse.copiedByEngine("each instance is a process with memory of its own");
+
     private final ModelConfig config;
     private final ModelFile file;
     private final Interpreter interpreter;
@@ -124,6 +128,16 @@ final class PythonModel implements BackendModel {
     /** Notes that an instance is closed. */
     void closed(PythonInstance instance) {
         instances.remove(instance);
+    }
+
+    @Override
+    public MemoryUse inputMemory(String input) {
+        return OF_THE_PROCESS;
+    }
+
+    @Override
+    public MemoryUse outputMemory(String output) {
+        return OF_THE_PROCESS;
     }
 
     @Override

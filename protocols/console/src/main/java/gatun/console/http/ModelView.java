@@ -17,6 +17,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
 import gatun.runtime.server.InferenceServer;
+import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelInstanceGroup;
@@ -140,6 +141,11 @@ final class ModelView {
             }
             json.endArray();
             Optional<ModelInput> input = inputs ? input(model.config(), spec.name()) : Optional.empty();
+            MemoryUse memory = inputs ? model.inputMemory(spec.name()) : model.outputMemory(spec.name());
+            json.object("sharedMemory")
+                    .member("inPlace", memory.isInPlace())
+                    .member("reason", memory.reason())
+                    .endObject();
             json.member("optional", input.map(ModelInput::getOptional).orElse(false));
             json.member(
                     "format",

@@ -30,6 +30,11 @@ final class LaneWindow implements RegionLease {
     }
 
     @Override
+    public boolean isShared() {
+        return whole.isShared();
+    }
+
+    @Override
     public String region() {
         return whole.region();
     }

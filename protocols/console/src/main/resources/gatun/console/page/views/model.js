@@ -285,15 +285,25 @@ function tensors(details) {
         ...(details.outputs ?? []).map((tensor) => ['output', tensor]),
     ];
     return html`<div class="scroll" tabindex="0" role="region" aria-label="Table of tensors"><table>
-        <thead><tr><th scope="col">Name</th><th scope="col">Is</th><th scope="col">Datatype</th><th scope="col">Shape</th></tr></thead>
+        <thead><tr><th scope="col">Name</th><th scope="col">Is</th><th scope="col">Datatype</th><th scope="col">Shape</th><th scope="col">In shared memory</th></tr></thead>
         <tbody>${rows.slice(0, 256).map(([what, tensor]) => html`<tr>
             <th scope="row">${cut(tensor.name, 200)}</th>
             <td>${what}${tensor.optional ? ', optional' : ''}</td>
             <td>${tensor.datatype}</td>
             <td class="mono">${shape(tensor.shape)}${tensor.format && tensor.format !== 'NONE' ? ` ${tensor.format}` : ''}</td>
+            <td>${sharedMemory(tensor.sharedMemory)}</td>
         </tr>`)}</tbody>
     </table></div>
     ${details.maxBatchSize ? html`<p class="body muted">Batches of up to ${count(details.maxBatchSize)}; −1 is what a request decides.</p>` : nothing}`;
+}
+
+/** Where runs touch a tensor that lies in a client's memory, and why. */
+function sharedMemory(use) {
+    if (!use) {
+        return UNKNOWN;
+    }
+    const place = use.inPlace ? 'in place' : 'copied';
+    return use.reason ? `${place}: ${cut(use.reason, 300)}` : place;
 }
 
 function configuration(details, row) {

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.server.sharedmemory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import gatun.lane.LaneGeometry;
+import gatun.memory.regions.SharedMemoryObject;
+import gatun.server.harness.ChildJvm;
+import gatun.server.harness.HttpApi;
+import gatun.server.harness.ServerProcess;
+import gatun.server.lane.RawLane;
+import gatun.server.sharedmemory.FlippedTensor.Place;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A client that changes a tensor while an engine runs that reads it twice. It ended the server, or read what lies
+ * behind other clients' tensors, where the engine read the client's own memory. {@code -Dgatun.attacks=full} takes a
+ * minute and more.
+ */
+@Timeout(300)
+class FlippedMemoryIT {
+    private static final boolean FULL = "full".equals(System.getProperty("gatun.attacks"));
+    private static final long NANOS = Duration.ofMillis(FULL ? 2500 : 200).toNanos();
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final int BYTES = 64 << 10;
+
+    @TempDir
+    static Path folder;
+
+    @AutoClose
+    private static ServerProcess server;
+
+    @AutoClose
+    private static HttpApi http;
+
+    private static Path socket;
+
+    @BeforeAll
+    static void start() throws Exception {
+        socket = folder.resolve("http");
+        Path models = Files.createDirectories(folder.resolve("models"));
+        for (FlippedTensor tensor : FlippedTensor.all()) {
+            tensor.write(models);
+        }
+        server = ServerProcess.launch(models, "--allow-client-shm", "--http-unix-socket=" + socket);
+        http = new HttpApi(server);
+    }
+
+    /** Memory that the server and other processes share. */
+    interface Memory extends AutoCloseable {
+        MemorySegment bytes();
+
+        /** Where others find it. */
+        Path file();
+
+        /** Where {@link #bytes} begins in the file. */
+        default long fileOffset() {
+            return 0;
+        }
+
+        /** Asks once; returns whether it was answered, and not refused. */
+        boolean infer();
+
+        @Override
+        void close();
+    }
+
+    enum Kind {
+        SEALED {
+            @Override
+            Memory open(FlippedTensor tensor) {
+                SharedMemoryObject object = SharedMemoryObject.sealed(BYTES);
+                return new Region(object, Path.of(object.key()), tensor);
+            }
+        },
+        POSIX {
+            @Override
+            Memory open(FlippedTensor tensor) {
+                String key = "/gatun-flipped-" + ProcessHandle.current().pid();
+                return new Region(SharedMemoryObject.posix(key, BYTES), Path.of("/dev/shm" + key), tensor);
+            }
+        },
+        LANE {
+            @Override
+            Memory open(FlippedTensor tensor) throws IOException {
+                return new LaneData(RawLane.open(socket, new LaneGeometry(4, 8, BYTES), ""), tensor);
+            }
+        };
+
+        abstract Memory open(FlippedTensor tensor) throws IOException;
+    }
+
+    /** A registered region. */
+    private static final class Region implements Memory {
+        private final SharedMemoryObject object;
+        private final Path file;
+        private final String path;
+        private final String body;
+
+        Region(SharedMemoryObject object, Path file, FlippedTensor tensor) {
+            this.object = object;
+            this.file = file;
+            path = "/v2/models/" + tensor.name() + "/infer";
+            body = "{\"inputs\":[" + tensors(tensor.inputs()) + "],\"outputs\":[" + tensors(tensor.outputs()) + "]}";
+            HttpResponse<String> registered = http.register("flipped", object.key(), "0", "" + BYTES);
+            assertThat(registered.statusCode()).as(registered.body()).isEqualTo(200);
+        }
+
+        private static String tensors(List<Place> places) {
+            return places.stream().map(Region::tensor).collect(Collectors.joining(","));
+        }
+
+        private static String tensor(Place place) {
+            String spec = place.datatype().isEmpty()
+                    ? ""
+                    : "\"datatype\":\"" + place.datatype() + "\",\"shape\":" + place.shape() + ",";
+            return "{\"name\":\"" + place.name() + "\"," + spec
+                    + "\"parameters\":{\"shared_memory_region\":\"flipped\",\"shared_memory_offset\":" + place.offset()
+                    + ",\"shared_memory_byte_size\":" + place.byteSize() + "}}";
+        }
+
+        @Override
+        public MemorySegment bytes() {
+            return object.segment();
+        }
+
+        @Override
+        public Path file() {
+            return file;
+        }
+
+        @Override
+        public boolean infer() {
+            HttpResponse<String> response = http.post(path, body);
+            assertThat(response.statusCode()).as(response.body()).isIn(200, 400, 500);
+            return response.statusCode() == 200;
+        }
+
+        @Override
+        public void close() {
+            assertThat(http.unregister("flipped").statusCode()).isEqualTo(200);
+            object.close();
+        }
+    }
+
+    /** The data of a lane. */
+    private static final class LaneData implements Memory {
+        private final RawLane lane;
+
+        LaneData(RawLane lane, FlippedTensor tensor) throws IOException {
+            this.lane = lane;
+            String inputs = tensor.inputs().stream()
+                    .map(place -> "{\"name\":\"" + place.name() + "\",\"datatype\":\"" + place.datatype() + "\"}")
+                    .collect(Collectors.joining(","));
+            String outputs = tensor.outputs().stream()
+                    .map(place -> "{\"name\":\"" + place.name() + "\"}")
+                    .collect(Collectors.joining(","));
+            lane.request(0, lane.prepare(tensor.name(), "{\"inputs\":[" + inputs + "],\"outputs\":[" + outputs + "]}"));
+            int index = 0;
+            for (Place place : tensor.inputs()) {
+                lane.tensor(0, index++, place.offset(), place.byteSize(), dims(place));
+            }
+            for (Place place : tensor.outputs()) {
+                lane.tensor(0, index++, place.offset(), place.byteSize());
+            }
+        }
+
+        private static long[] dims(Place place) {
+            return place.shape().stream().mapToLong(Long::longValue).toArray();
+        }
+
+        @Override
+        public MemorySegment bytes() {
+            return lane.data();
+        }
+
+        @Override
+        public Path file() {
+            return lane.file();
+        }
+
+        @Override
+        public long fileOffset() {
+            return lane.dataOffset();
+        }
+
+        @Override
+        public boolean infer() {
+            lane.infer(0);
+            lane.await(0);
+            return lane.code(0) == 0;
+        }
+
+        @Override
+        public void close() {
+            try {
+                lane.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private static Stream<Arguments> attacks() {
+        return Stream.of(Kind.values())
+                .flatMap(kind -> FlippedTensor.all().stream().map(tensor -> Arguments.of(kind, tensor)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("attacks")
+    void shouldAnswerFromTheRequestAlone(Kind kind, FlippedTensor tensor) throws Exception {
+        int answered = 0;
+        try (Memory memory = kind.open(tensor)) {
+            tensor.fill(memory.bytes());
+            try (ChildJvm flipper = ChildJvm.launch(
+                    MemoryFlipper.class,
+                    memory.file().toString(),
+                    Long.toString(memory.fileOffset() + tensor.flippedOffset()),
+                    HexFormat.of().formatHex(tensor.first()),
+                    HexFormat.of().formatHex(tensor.second()))) {
+                flipper.awaitLine("flipping", LIMIT);
+                long begin = System.nanoTime();
+                while (answered == 0 || System.nanoTime() - begin < NANOS) {
+                    tensor.clear(memory.bytes());
+                    if (memory.infer()) {
+                        tensor.check(memory.bytes());
+                        answered++;
+                    }
+                }
+            }
+        }
+        assertThat(http.get("/v2/health/ready").statusCode()).isEqualTo(200);
+        assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
+    }
+}
