@@ -60,9 +60,26 @@ final class Dataflow {
      * A use of a value that may not see it change.
      *
      * @param value the number of the value
-     * @param reason for people: what uses it, and as what
+     * @param step what uses it
+     * @param how as what it uses it, for people; empty where nobody knows what the step does
      */
-    record Decision(int value, String reason) {}
+    record Decision(int value, Step step, String how) {
+        /** For people: what uses the value, and how. */
+        String reason() {
+            return how.isEmpty() ? unknown(step) : step.label() + " " + how;
+        }
+    }
+
+    /** Why an output of a step is not known. */
+    static String unknown(Step step) {
+        if (step.operator().isPresent()) {
+            return step.label() + " makes it";
+        }
+        String domain = step.key().domain();
+        return "'"
+                + FileCursor.display(
+                        domain + (domain.isEmpty() ? "" : ".") + step.key().name()) + "' is not known";
+    }
 
     static final OperatorKey MOVE = new OperatorKey("", "", "");
 
@@ -106,6 +123,13 @@ final class Dataflow {
     void addMove(int from, int to) {
         if (from != ABSENT && to != ABSENT) {
             steps.add(new Step(MOVE, Optional.of(MOVES), "", List.of(from), List.of(to), Map.of()));
+        }
+    }
+
+    /** Adds a decision, if the value is there. */
+    void addDecision(int value, Step step, String how) {
+        if (value != ABSENT) {
+            decisions.add(new Decision(value, step, how));
         }
     }
 

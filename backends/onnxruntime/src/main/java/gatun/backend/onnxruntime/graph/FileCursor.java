@@ -58,7 +58,7 @@ final class FileCursor extends WireCursor {
 
     @Override
     public RuntimeException malformed(String problem) {
-        return new UnreadableGraphException("its file is not one of ONNX: " + problem);
+        return new UnreadableGraphException("the graph's file is not one of ONNX: " + problem);
     }
 
     private byte byteAt(long position) {

@@ -27,9 +27,22 @@ record Operator(Result result, List<Role> roles) {
      *
      * @param name as the operator's specification has it
      * @param use how the operator uses its values
+     * @param how the same for people, after the operator's name; empty for data
      * @param repeats whether it stands for all inputs that follow
      */
-    record Role(String name, Use use, boolean repeats) {}
+    record Role(String name, Use use, String how, boolean repeats) {
+        Role(String name, Use use, boolean repeats) {
+            this(
+                    name,
+                    use,
+                    switch (use) {
+                        case DATA -> "";
+                        case DIVISION -> "divides integers with it";
+                        case DECIDES -> "takes it as " + name;
+                    },
+                    repeats);
+        }
+    }
 
     /** How an operator uses the values of an input. */
     enum Use {
