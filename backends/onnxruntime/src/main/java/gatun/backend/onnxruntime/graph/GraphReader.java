@@ -49,6 +49,8 @@ final class GraphReader {
             "noop_with_empty_axes",
             "num_scan_inputs",
             "perm",
+            "time_axis",
+            "to",
             "training_mode",
             "transA",
             "value",

@@ -33,6 +33,7 @@ final class MemoryUses {
     private final List<List<Step>> consumers;
     private final List<List<Step>> producers;
     private final BitSet variables;
+    private final ElementTypes types;
     private final Optional<Twins> twins;
 
     /** How often each value is an output of the model. */
@@ -45,6 +46,7 @@ final class MemoryUses {
         consumers = flow.consumers();
         producers = flow.producers();
         variables = flow.variables(consumers);
+        types = new ElementTypes(flow);
         twins = Twins.find(flow, this::vanishingInputs);
         flow.outputs.forEach(output -> outputs.merge(output, 1, Integer::sum));
     }
@@ -58,35 +60,40 @@ final class MemoryUses {
     }
 
     private Map<String, MemoryUse> inputs() {
-        Map<Integer, Decision> decisions = decisions();
+        Map<Integer, Decision> ofQuantized = decisions(true);
+        Map<Integer, Decision> ofOthers = decisions(false);
         Map<String, MemoryUse> uses = new HashMap<>();
         flow.inputs.forEach((value, input) -> {
-            MemoryUse use = MemoryUse.IN_PLACE;
+            Decision decision = (ElementTypes.mayBeQuantized(input.elementType()) ? ofQuantized : ofOthers).get(value);
+            MemoryUse use = decision == null ? MemoryUse.IN_PLACE : MemoryUse.copied(decision.reason());
             if (input.elementType() == STRING) {
                 use = MemoryUse.copied("BYTES are always copied");
             } else if (outputs.containsKey(value)) {
                 use = MemoryUse.copied("it is an output, too");
-            } else if (decisions.containsKey(value)) {
-                use = MemoryUse.copied(decisions.get(value).reason());
             }
             put(uses, input.name(), use);
         });
         return uses;
     }
 
-    /** What decides by values, or by what may be the same memory: the nearest of these, by the values' numbers. */
-    private Map<Integer, Decision> decisions() {
+    /**
+     * What decides by values, or by what may be the same memory: the nearest of these, by the values' numbers.
+     *
+     * @param quantized for inputs of quantised numbers
+     */
+    private Map<Integer, Decision> decisions(boolean quantized) {
         Map<Integer, Decision> found = new HashMap<>();
         Deque<Integer> next = new ArrayDeque<>();
-        ElementTypes types = new ElementTypes(flow);
-        List<Decision> divisions = flow.divisions.stream()
-                .filter(division -> types.mayBeInteger(division.value()))
-                .toList();
-        for (List<Decision> decisions : List.of(flow.decisions, divisions)) {
-            for (Decision decision : decisions) {
-                if (found.putIfAbsent(decision.value(), decision) == null) {
-                    next.add(decision.value());
-                }
+        for (Decision decision : flow.decisions) {
+            boolean counts =
+                    switch (decision.use()) {
+                        case DATA -> false;
+                        case DIVISION -> types.mayBeInteger(decision.value());
+                        case QUANTIZED -> quantized;
+                        case DECIDES -> true;
+                    };
+            if (counts && found.putIfAbsent(decision.value(), decision) == null) {
+                next.add(decision.value());
             }
         }
         while (!next.isEmpty()) {

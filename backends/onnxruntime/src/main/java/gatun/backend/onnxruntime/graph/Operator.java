@@ -38,6 +38,7 @@ record Operator(Result result, List<Role> roles) {
                     switch (use) {
                         case DATA -> "";
                         case DIVISION -> "divides integers with it";
+                        case QUANTIZED -> "may look it up in a table";
                         case DECIDES -> "takes it as " + name;
                     },
                     repeats);
@@ -50,6 +51,11 @@ record Operator(Result result, List<Role> roles) {
         DATA,
         /** To compute with, where they are no integers: integers are checked, and then divided by. */
         DIVISION,
+        /**
+         * To compute with, where the input of the model is not of quantised numbers itself. The engine makes one operator
+         * of this and a Softmax or a Sigmoid, and that looks the numbers up in a table.
+         */
+        QUANTIZED,
         /** As addresses, sizes, counts, orders or branches. */
         DECIDES
     }

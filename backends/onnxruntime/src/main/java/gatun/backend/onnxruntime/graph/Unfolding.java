@@ -149,11 +149,11 @@ final class Unfolding {
         count(step.inputs().size() + step.outputs().size() + node.attributes().size());
         Function function = model.functions().get(node.key());
         if (function != null) {
-            unfold(function, step);
-            if (step.operator().isEmpty()) {
-                return;
+            if (step.operator().isPresent()) {
+                throw new UnreadableGraphException("the graph has a function by the name of an operator");
             }
-            // A function by the name of an operator: the engine may call either.
+            unfold(function, step);
+            return;
         }
         addConstant(step);
         flow.steps.add(step);
@@ -241,18 +241,13 @@ final class Unfolding {
     private void addDecisions(Step step) {
         for (int i = 0; i < step.inputs().size(); i++) {
             int value = step.inputs().get(i);
-            if (value == Dataflow.ABSENT) {
-                continue;
-            }
             if (step.operator().isEmpty()) {
                 flow.addDecision(value, step, "");
                 continue;
             }
             Role role = step.operator().get().role(i);
-            if (role.use() == Use.DECIDES) {
-                flow.addDecision(value, step, role.how());
-            } else if (role.use() == Use.DIVISION) {
-                flow.divisions.add(new Decision(value, step, role.how()));
+            if (value != Dataflow.ABSENT && role.use() != Use.DATA) {
+                flow.decisions.add(new Decision(value, step, role.use(), role.how()));
             }
         }
     }
