@@ -5,6 +5,7 @@ import gatun.backend.onnxruntime.graph.Graph.Attribute;
 import gatun.backend.onnxruntime.graph.Graph.Constant;
 import gatun.backend.onnxruntime.graph.Graph.Input;
 import gatun.backend.onnxruntime.graph.Graph.OperatorKey;
+import gatun.backend.onnxruntime.graph.Operator.Use;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -57,23 +58,38 @@ final class Dataflow {
     }
 
     /**
-     * A use of a value that may not see it change.
+     * A use of a value that may not see the value change.
      *
      * @param value the number of the value
-     * @param reason for people: what uses it, and as what
+     * @param step what uses it
+     * @param use whether it is one in any case
+     * @param how as what it uses it, for people; empty where nobody knows what the step does
      */
-    record Decision(int value, String reason) {}
+    record Decision(int value, Step step, Use use, String how) {
+        /** For people: what uses the value, and how. */
+        String reason() {
+            return how.isEmpty() ? unknown(step) : step.label() + " " + how;
+        }
+    }
+
+    /** Why an output of a step is not known. */
+    static String unknown(Step step) {
+        if (step.operator().isPresent()) {
+            return step.label() + " makes it";
+        }
+        String domain = step.key().domain();
+        return "'"
+                + FileCursor.display(
+                        domain + (domain.isEmpty() ? "" : ".") + step.key().name()) + "' is not known";
+    }
 
     static final OperatorKey MOVE = new OperatorKey("", "", "");
 
     private static final Operator MOVES =
-            new Operator(Operator.Result.FORWARDED, List.of(new Operator.Role("value", Operator.Use.DATA, false)));
+            new Operator(Operator.Result.FORWARDED, List.of(new Operator.Role("value", Use.DATA, false)));
 
     final List<Step> steps = new ArrayList<>();
     final List<Decision> decisions = new ArrayList<>();
-
-    /** Uses that are decisions where the value is one of integers. */
-    final List<Decision> divisions = new ArrayList<>();
 
     /** The initialisers and constants, by their numbers. */
     final Map<Integer, Constant> constants = new HashMap<>();
@@ -106,6 +122,13 @@ final class Dataflow {
     void addMove(int from, int to) {
         if (from != ABSENT && to != ABSENT) {
             steps.add(new Step(MOVE, Optional.of(MOVES), "", List.of(from), List.of(to), Map.of()));
+        }
+    }
+
+    /** Adds a decision, if the value is there. */
+    void addDecision(int value, Step step, String how) {
+        if (value != ABSENT) {
+            decisions.add(new Decision(value, step, Use.DECIDES, how));
         }
     }
 

@@ -17,6 +17,9 @@ final class ElementTypes {
     /** FLOAT, FLOAT16, DOUBLE and BFLOAT16: dividing them by anything traps nothing. */
     private static final Set<Integer> FLOATING = Set.of(1, 10, 11, 16);
 
+    /** INT32, INT64, BOOL, UINT32 and UINT64, of which quantised numbers are made, but none are. */
+    private static final Set<Integer> WIDE = Set.of(6, 7, BOOL, 12, 13);
+
     /** In a loop, a type is known one round later than what it follows from. */
     private static final int ROUNDS = 4;
 
@@ -34,6 +37,11 @@ final class ElementTypes {
     /** Whether a value is one of integers, as far as anybody knows. */
     boolean mayBeInteger(int value) {
         return !FLOATING.contains(types[value]);
+    }
+
+    /** Whether tensors of an element type may be quantised ones. */
+    static boolean mayBeQuantized(int elementType) {
+        return !FLOATING.contains(elementType) && !WIDE.contains(elementType);
     }
 
     private void follow(Step step) {

@@ -16,6 +16,9 @@ import java.nio.charset.StandardCharsets;
 final class FileCursor extends WireCursor {
     private static final int WINDOW = 8192;
 
+    /** Messages of all kinds. A large language model has some ten thousand. */
+    private static final int MAX_MESSAGES = 500_000;
+
     /** All bytes that are read one by one, so that a file of tiny fields ends: 256 MiB. */
     private static final long MAX_BYTES = 256L << 20;
 
@@ -34,6 +37,7 @@ final class FileCursor extends WireCursor {
     private final FileChannel file;
     private final ByteBuffer window = ByteBuffer.allocate(WINDOW);
     private long windowStart;
+    private int messageCount;
     private long byteCount;
     private long namesByteCount;
 
@@ -58,7 +62,7 @@ final class FileCursor extends WireCursor {
 
     @Override
     public RuntimeException malformed(String problem) {
-        return new UnreadableGraphException("its file is not one of ONNX: " + problem);
+        return new UnreadableGraphException("the graph's file is not one of ONNX: " + problem);
     }
 
     private byte byteAt(long position) {
@@ -82,16 +86,15 @@ final class FileCursor extends WireCursor {
         }
     }
 
-    /** Begins to read a nested message, which becomes the limit; returns the limit of now, for {@link #leave}. */
-    long enter() {
+    /** Reads a nested message, or what else begins with its length; what {@code reading} leaves is passed over. */
+    void message(Runnable reading) {
+        if (++messageCount > MAX_MESSAGES) {
+            throw new UnreadableGraphException(UnreadableGraphException.TOO_LARGE);
+        }
         long length = readLength();
         long outer = end;
         end = at + length;
-        return outer;
-    }
-
-    /** Ends the reading of a nested message, whatever is left of it. */
-    void leave(long outer) {
+        reading.run();
         at = end;
         end = outer;
     }

@@ -68,6 +68,7 @@ record Graph(
     /**
      * An attribute of a node.
      *
+     * @param name its name
      * @param number of an integer
      * @param numbers of a list of integers, the first of them
      * @param tensor of a tensor
@@ -75,6 +76,7 @@ record Graph(
      * @param reference the attribute of the function's call whose value this one takes; empty for one with a value
      */
     record Attribute(
+            String name,
             Optional<Long> number,
             List<Long> numbers,
             Optional<Constant> tensor,

@@ -76,6 +76,11 @@ final class LeadingDimensions {
                 : NONE;
     }
 
+    /** Whether a step reduces by the axes that it is given. */
+    static boolean isReduction(Step step) {
+        return step.key().domain().isEmpty() && step.key().name().startsWith("Reduce");
+    }
+
     /** Learns the layouts of what a step makes. */
     void follow(Step step) {
         String name = step.key().name();
@@ -128,7 +133,7 @@ final class LeadingDimensions {
             case "MatMul", "MatMulInteger", "Gemm" ->
                 Layout.of(hasRows || leading(step, 1) == Leading.ROWS, larger(rank, rank(step, 1)));
             default ->
-                RowDependence.isReduction(step)
+                isReduction(step)
                         ? reduced(step, arguments, hasRows, rank)
                         : step.result() == Result.ARITHMETIC ? broadcast(step) : Layout.of(hasRows, rank);
         };

@@ -13,6 +13,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -22,20 +23,32 @@ import java.util.TreeSet;
  * an addition of 0, is followed as if it were not there.
  */
 final class MemoryUses {
+    /** The number of texts in {@code TensorProto.DataType}. */
     private static final int STRING = 8;
+
+    /** Values that are looked at before those of outputs, for all outputs together. */
+    private static final int MAX_WALKED = 1_000_000;
 
     private final Dataflow flow;
     private final List<List<Step>> consumers;
     private final List<List<Step>> producers;
     private final BitSet variables;
+    private final ElementTypes types;
     private final Optional<Twins> twins;
+
+    /** How often each value is an output of the model. */
+    private final Map<Integer, Integer> outputs = new HashMap<>();
+
+    private int walkedCount;
 
     private MemoryUses(Dataflow flow) {
         this.flow = flow;
         consumers = flow.consumers();
         producers = flow.producers();
         variables = flow.variables(consumers);
+        types = new ElementTypes(flow);
         twins = Twins.find(flow, this::vanishingInputs);
+        flow.outputs.forEach(output -> outputs.merge(output, 1, Integer::sum));
     }
 
     /** How runs use the memory of inputs and outputs, by their names. */
@@ -47,49 +60,57 @@ final class MemoryUses {
     }
 
     private Map<String, MemoryUse> inputs() {
-        Map<Integer, String> reasons = reasons();
+        Map<Integer, Decision> ofQuantized = decisions(true);
+        Map<Integer, Decision> ofOthers = decisions(false);
         Map<String, MemoryUse> uses = new HashMap<>();
         flow.inputs.forEach((value, input) -> {
-            String reason = reasons.get(value);
+            Decision decision = (ElementTypes.mayBeQuantized(input.elementType()) ? ofQuantized : ofOthers).get(value);
+            MemoryUse use = decision == null ? MemoryUse.IN_PLACE : MemoryUse.copied(decision.reason());
             if (input.elementType() == STRING) {
-                reason = "BYTES are always copied";
-            } else if (flow.outputs.contains(value)) {
-                reason = "it is an output, too";
+                use = MemoryUse.copied("BYTES are always copied");
+            } else if (outputs.containsKey(value)) {
+                use = MemoryUse.copied("it is an output, too");
             }
-            put(uses, input.name(), reason == null ? MemoryUse.IN_PLACE : MemoryUse.copied(reason));
+            put(uses, input.name(), use);
         });
         return uses;
     }
 
-    /** Why values are copied: what decides by them, or by what may be the same memory; the nearest of these. */
-    private Map<Integer, String> reasons() {
-        Map<Integer, String> reasons = new HashMap<>();
+    /**
+     * What decides by values, or by what may be the same memory: the nearest of these, by the values' numbers.
+     *
+     * @param quantized for inputs of quantised numbers
+     */
+    private Map<Integer, Decision> decisions(boolean quantized) {
+        Map<Integer, Decision> found = new HashMap<>();
         Deque<Integer> next = new ArrayDeque<>();
-        ElementTypes types = new ElementTypes(flow);
-        List<Decision> divisions = flow.divisions.stream()
-                .filter(division -> types.mayBeInteger(division.value()))
-                .toList();
-        for (List<Decision> decisions : List.of(flow.decisions, divisions)) {
-            for (Decision decision : decisions) {
-                if (reasons.putIfAbsent(decision.value(), decision.reason()) == null) {
-                    next.add(decision.value());
-                }
+        for (Decision decision : flow.decisions) {
+            boolean counts =
+                    switch (decision.use()) {
+                        case DATA -> false;
+                        case DIVISION -> types.mayBeInteger(decision.value());
+                        case QUANTIZED -> quantized;
+                        case DECIDES -> true;
+                    };
+            if (counts && found.putIfAbsent(decision.value(), decision) == null) {
+                next.add(decision.value());
             }
         }
         while (!next.isEmpty()) {
             int value = next.remove();
+            Decision decision = Objects.requireNonNull(found.get(value));
             for (Step step : producers.get(value)) {
                 if (!handsOn(step)) {
                     continue;
                 }
                 for (int input : dataInputs(step)) {
-                    if (reasons.putIfAbsent(input, reasons.getOrDefault(value, "")) == null) {
+                    if (found.putIfAbsent(input, decision) == null) {
                         next.add(input);
                     }
                 }
             }
         }
-        return reasons;
+        return found;
     }
 
     /** Whether outputs of a step may be the memory of an input. */
@@ -127,7 +148,7 @@ final class MemoryUses {
         Map<Integer, String> names = new HashMap<>();
         flow.names.forEach((name, value) -> names.put(value, name));
         Map<String, MemoryUse> uses = new HashMap<>();
-        for (int output : flow.outputs) {
+        for (int output : outputs.keySet()) {
             String reason = outputReason(output);
             put(uses, names.getOrDefault(output, ""), reason.isEmpty() ? MemoryUse.IN_PLACE : MemoryUse.copied(reason));
         }
@@ -144,7 +165,7 @@ final class MemoryUses {
         if (!consumers.get(output).isEmpty()) {
             return readAgain(consumers.get(output).get(0));
         }
-        if (flow.outputs.stream().filter(other -> other == output).count() > 1) {
+        if (Objects.requireNonNull(outputs.get(output)) > 1) {
             return "it is an output twice";
         }
         Set<Integer> seen = new TreeSet<>(List.of(output));
@@ -160,7 +181,10 @@ final class MemoryUses {
 
     /** Why memory is copied that may be a value of the graph as well as an output. */
     private String reason(int value, int output, Set<Integer> seen, Deque<Integer> next) {
-        if (value != output && flow.outputs.contains(value)) {
+        if (++walkedCount > MAX_WALKED || twins.isEmpty()) {
+            return UnreadableGraphException.TOO_LARGE;
+        }
+        if (value != output && outputs.containsKey(value)) {
             return "it may be the memory of another output";
         }
         List<Step> makers = producers.get(value);
@@ -169,14 +193,12 @@ final class MemoryUses {
         }
         for (Step step : makers) {
             if (step.result() == Result.UNKNOWN) {
-                return step.operator().isEmpty() ? Unfolding.unknown(step) : step.label() + " makes it";
-            }
-            if (twins.isEmpty()) {
-                return UnreadableGraphException.TOO_LARGE;
+                return Dataflow.unknown(step);
             }
             if (twins.get().has(step)) {
                 return "another node may compute the same as " + step.label() + ", and be read again";
             }
+            walkedCount += step.inputs().size();
             for (int input : vanishingInputs(step)) {
                 // The memory of an input of the model is never that of an output.
                 if (flow.inputs.containsKey(input) || !seen.add(input)) {

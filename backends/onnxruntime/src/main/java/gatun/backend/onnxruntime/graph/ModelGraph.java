@@ -43,7 +43,7 @@ public record ModelGraph(
         } catch (UnreadableGraphException e) {
             return unread(String.valueOf(e.getMessage()));
         } catch (IOException | UncheckedIOException e) {
-            return unread("the file of the graph cannot be read: " + e.getMessage());
+            return unread("the graph's file cannot be read: " + e.getMessage());
         }
     }
 

@@ -27,9 +27,23 @@ record Operator(Result result, List<Role> roles) {
      *
      * @param name as the operator's specification has it
      * @param use how the operator uses its values
+     * @param how the same for people, after the operator's name; empty for data
      * @param repeats whether it stands for all inputs that follow
      */
-    record Role(String name, Use use, boolean repeats) {}
+    record Role(String name, Use use, String how, boolean repeats) {
+        Role(String name, Use use, boolean repeats) {
+            this(
+                    name,
+                    use,
+                    switch (use) {
+                        case DATA -> "";
+                        case DIVISION -> "divides integers with it";
+                        case QUANTIZED -> "may look it up in a table";
+                        case DECIDES -> "takes it as " + name;
+                    },
+                    repeats);
+        }
+    }
 
     /** How an operator uses the values of an input. */
     enum Use {
@@ -37,6 +51,11 @@ record Operator(Result result, List<Role> roles) {
         DATA,
         /** To compute with, where they are no integers: integers are checked, and then divided by. */
         DIVISION,
+        /**
+         * To compute with, where the input of the model is not of quantised numbers itself. The engine makes one operator
+         * of this and a Softmax or a Sigmoid, and that looks the numbers up in a table.
+         */
+        QUANTIZED,
         /** As addresses, sizes, counts, orders or branches. */
         DECIDES
     }

@@ -17,7 +17,8 @@ import java.util.Optional;
  * <p>A line is an operator and its inputs in order, as far as any version of it has them. {@code !} marks an input whose
  * values decide an address, a size, a count, an order or a branch, so that a kernel which checks them may not find them
  * as they were; {@code %} one that integers are divided by or that is divided, which ends the process for some values
- * that a kernel refuses when it sees them; {@code *} one that may come any number of times.
+ * that a kernel refuses when it sees them; {@code ^} one that may be looked up in a table;
+ * {@code *} one that may come any number of times.
  */
 final class Operators {
     private static final String ONNX = "";
@@ -146,7 +147,7 @@ final class Operators {
                 Col2Im input image_shape! block_shape!
                 Concat inputs*
                 DepthToSpace input
-                DequantizeLinear x x_scale! x_zero_point!
+                DequantizeLinear x^ x_scale! x_zero_point!
                 Dropout data ratio! training_mode!
                 Einsum Inputs*
                 Expand input shape!
@@ -230,6 +231,11 @@ final class Operators {
                 NhwcMaxPool x
                 PackedAttention input weights bias token_offset!*
                 QAttention input weight bias input_scale! weight_scale! mask_index! zero_points!*
+                QGemm A a_scale! a_zero_point! B b_scale! b_zero_point! C y_scale!*
+                QLinearAdd A A_scale! A_zero_point! B B_scale!*
+                QLinearConv x x_scale! x_zero_point! w w_scale! w_zero_point! y_scale! y_zero_point! B
+                QLinearGlobalAveragePool X x_scale!*
+                QLinearMul A A_scale! A_zero_point! B B_scale!*
                 QuickGelu X
                 Rfft X
                 RotaryEmbedding input position_ids! cos_cache! sin_cache!
@@ -238,8 +244,15 @@ final class Operators {
                 SkipSimplifiedLayerNormalization input skip gamma bias
                 TransposeMatMul A B
                 """);
+        add(MICROSOFT, Result.UNKNOWN, """
+                QLinearConcat table_indices!*
+                QLinearLeakyRelu table_indices!*
+                QLinearSigmoid table_indices!*
+                QLinearSoftmax table_indices!*
+                QLinearWhere table_indices!*
+                """);
         add(MICROSOFT, Result.FORWARDED, """
-                DequantizeLinear x x_scale! x_zero_point!
+                DequantizeLinear x^ x_scale! x_zero_point!
                 ExpandDims X axis!
                 QuantizeLinear x y_scale! y_zero_point!
                 Trilu X k!
@@ -280,8 +293,12 @@ final class Operators {
     }
 
     private static Role role(String word) {
-        Use use = word.contains("!") ? Use.DECIDES : word.contains("%") ? Use.DIVISION : Use.DATA;
-        return new Role(word.replaceAll("[!%*]", "").replace('_', ' '), use, word.contains("*"));
+        return new Role(
+                word.replaceAll("[!%^*]", "").replace('_', ' '),
+                word.contains("!")
+                        ? Use.DECIDES
+                        : word.contains("%") ? Use.DIVISION : word.contains("^") ? Use.QUANTIZED : Use.DATA,
+                word.contains("*"));
     }
 
     /** What is known of an operator; empty for one that nobody has looked at. */

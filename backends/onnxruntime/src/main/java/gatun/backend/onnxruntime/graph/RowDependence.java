@@ -42,11 +42,6 @@ final class RowDependence {
         return Optional.empty();
     }
 
-    /** Whether a step reduces by the axes that it is given. */
-    static boolean isReduction(Step step) {
-        return step.key().domain().isEmpty() && step.key().name().startsWith("Reduce");
-    }
-
     /** How a step mixes the rows of its inputs, if it does. */
     private Optional<String> mixing(Step step) {
         Arguments arguments = new Arguments(step, flow.constants);
@@ -92,7 +87,7 @@ final class RowDependence {
                 when(
                         (hasRows && arguments.number("transA", 0) != 0) || dimensions.leading(step, 1) == Leading.ROWS,
                         "multiplies over the first dimension");
-            default -> isReduction(step) ? reduces(arguments) : Optional.empty();
+            default -> LeadingDimensions.isReduction(step) ? reduces(arguments) : Optional.empty();
         };
     }
 

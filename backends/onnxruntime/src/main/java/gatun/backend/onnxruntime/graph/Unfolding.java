@@ -26,7 +26,7 @@ final class Unfolding {
     /** Steps of the whole model, functions unfolded; they may call one another, so that few make many. */
     private static final int MAX_STEPS = 100_000;
 
-    /** Inputs and outputs of all steps. */
+    /** Inputs, outputs and attributes of all steps. */
     private static final int MAX_EDGES = 500_000;
 
     /** Bodies within bodies. */
@@ -37,6 +37,7 @@ final class Unfolding {
 
     private final Model model;
     private final Dataflow flow = new Dataflow();
+    private int stepCount;
     private int edgeCount;
     private int depth;
 
@@ -58,10 +59,14 @@ final class Unfolding {
         Graph graph = model.graph();
         declare(graph, scope);
         for (Input input : graph.inputs()) {
-            flow.inputs.put(scope.value(input.name()), input);
+            if (!input.name().isEmpty()) {
+                flow.inputs.put(scope.value(input.name()), input);
+            }
         }
         unfold(graph, scope);
-        graph.outputs().forEach(output -> flow.outputs.add(scope.value(output)));
+        graph.outputs().stream()
+                .filter(output -> !output.isEmpty())
+                .forEach(output -> flow.outputs.add(scope.value(output)));
         flow.names = scope.values;
         flow.opset = model.opset();
         return flow;
@@ -106,10 +111,18 @@ final class Unfolding {
 
     /** Gives numbers to all that a graph defines, since its nodes may be in any order. */
     private void declare(Graph graph, Scope scope) {
+        count(graph.inputs().size()
+                + graph.outputs().size()
+                + graph.constants().size()
+                + graph.ranks().size());
         for (Input input : graph.inputs()) {
             scope.define(input.name());
         }
-        graph.constants().forEach((name, constant) -> flow.constants.put(scope.define(name), constant));
+        graph.constants().forEach((name, constant) -> {
+            if (!name.isEmpty()) {
+                flow.constants.put(scope.define(name), constant);
+            }
+        });
         for (Node node : graph.nodes()) {
             node.outputs().forEach(scope::define);
         }
@@ -133,17 +146,14 @@ final class Unfolding {
 
     private void unfold(Node node, Scope scope) {
         Step step = step(node, scope);
-        edgeCount += step.inputs().size() + step.outputs().size();
-        if (flow.steps.size() >= MAX_STEPS || edgeCount > MAX_EDGES) {
-            throw new UnreadableGraphException(UnreadableGraphException.TOO_LARGE);
-        }
+        count(step.inputs().size() + step.outputs().size() + node.attributes().size());
         Function function = model.functions().get(node.key());
         if (function != null) {
-            unfold(function, step);
-            if (step.operator().isEmpty()) {
-                return;
+            if (step.operator().isPresent()) {
+                throw new UnreadableGraphException("the graph has a function by the name of an operator");
             }
-            // A function by the name of an operator: the engine may call either.
+            unfold(function, step);
+            return;
         }
         addConstant(step);
         flow.steps.add(step);
@@ -158,6 +168,15 @@ final class Unfolding {
             unfoldUnknown(step, scope);
         }
         addDecisions(step);
+    }
+
+    /** Counts a step, or what is as much work, with all that belongs to it. */
+    private void count(int edges) {
+        stepCount++;
+        edgeCount += edges;
+        if (stepCount > MAX_STEPS || edgeCount > MAX_EDGES) {
+            throw new UnreadableGraphException(UnreadableGraphException.TOO_LARGE);
+        }
     }
 
     private Step step(Node node, Scope scope) {
@@ -222,31 +241,19 @@ final class Unfolding {
     private void addDecisions(Step step) {
         for (int i = 0; i < step.inputs().size(); i++) {
             int value = step.inputs().get(i);
-            if (value == Dataflow.ABSENT) {
-                continue;
-            }
             if (step.operator().isEmpty()) {
-                flow.decisions.add(new Decision(value, unknown(step)));
+                flow.addDecision(value, step, "");
                 continue;
             }
             Role role = step.operator().get().role(i);
-            if (role.use() == Use.DECIDES) {
-                flow.decisions.add(new Decision(value, step.label() + " takes it as " + role.name()));
-            } else if (role.use() == Use.DIVISION) {
-                flow.divisions.add(new Decision(value, step.label() + " divides integers with it"));
+            if (value != Dataflow.ABSENT && role.use() != Use.DATA) {
+                flow.decisions.add(new Decision(value, step, role.use(), role.how()));
             }
         }
     }
 
-    /** Why nothing is known of what a step does. */
-    static String unknown(Step step) {
-        String domain = step.key().domain();
-        return "'"
-                + FileCursor.display(
-                        domain + (domain.isEmpty() ? "" : ".") + step.key().name()) + "' is not known";
-    }
-
     private void unfold(Function function, Step call) {
+        count(function.inputs().size() + function.defaults().size());
         Map<String, Attribute> arguments = new HashMap<>(function.defaults());
         arguments.putAll(call.attributes());
         Scope scope = new Scope(null, arguments);
@@ -318,7 +325,7 @@ final class Unfolding {
                     i++) {
                 flow.addMove(body.outputs().get(i + 1), step.outputs().get(i));
             }
-            flow.decisions.add(new Decision(body.outputs().get(0), step.label() + " takes it as condition"));
+            flow.addDecision(body.outputs().get(0), step, "takes it as condition");
         });
     }
 
@@ -366,9 +373,7 @@ final class Unfolding {
     /** A body that does not fit: whatever goes in may decide anything. */
     private void refuse(Step step) {
         for (int input : step.inputs()) {
-            if (input != Dataflow.ABSENT) {
-                flow.decisions.add(new Decision(input, step.label() + " has a body that does not fit it"));
-            }
+            flow.addDecision(input, step, "has a body that does not fit it");
         }
     }
 
@@ -382,13 +387,11 @@ final class Unfolding {
                 unfold(graph, inner);
                 for (Step within : flow.steps.subList(first, flow.steps.size())) {
                     for (int input : within.inputs()) {
-                        if (input != Dataflow.ABSENT) {
-                            flow.decisions.add(new Decision(input, unknown(step)));
-                        }
+                        flow.addDecision(input, step, "");
                     }
                 }
                 for (int output : inner.values(graph.outputs())) {
-                    flow.decisions.add(new Decision(output, unknown(step)));
+                    flow.addDecision(output, step, "");
                 }
             });
         }

@@ -6,6 +6,7 @@ import static gatun.testing.OnnxGraph.FLOAT;
 import static gatun.testing.OnnxGraph.INT32;
 import static gatun.testing.OnnxGraph.INT64;
 import static gatun.testing.OnnxGraph.STRING;
+import static gatun.testing.OnnxGraph.UINT8;
 import static gatun.testing.OnnxGraph.attribute;
 import static gatun.testing.OnnxGraph.body;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -149,6 +150,37 @@ class MemoryUsesTest {
     }
 
     @Test
+    void shouldTakeAPictureInPlaceThatIsDividedAsFloatingPointNumbers() {
+        ModelGraph graph = read(new OnnxGraph()
+                .input("picture", UINT8, "n", "3")
+                .output("y", FLOAT, "n", "3")
+                .number("scale", 255)
+                .node("Cast", "picture", "x", attribute("to", FLOAT))
+                .node("Div", "x scale", "y"));
+        assertInPlace(graph.input("picture"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"2, false", "3, false", "1, true"})
+    void shouldCopyQuantizedInputsThatMayBeLookedUp(int elementType, boolean isInPlace) {
+        OnnxGraph graph = new OnnxGraph()
+                .input("x", elementType, "n", "4")
+                .output("y", FLOAT, "n", "4")
+                .number("scale", 0.1f);
+        String quantized = "x";
+        if (elementType == FLOAT) {
+            graph.node("QuantizeLinear", "x scale", "q");
+            quantized = "q";
+        }
+        graph.named("dequantize", "DequantizeLinear", quantized + " scale", "d").node("Softmax", "d", "y");
+        assertThat(read(graph).input("x"))
+                .isEqualTo(
+                        isInPlace
+                                ? MemoryUse.IN_PLACE
+                                : MemoryUse.copied("DequantizeLinear 'dequantize' may look it up in a table"));
+    }
+
+    @Test
     void shouldFollowAValueIntoBranchesAndOut() {
         OnnxGraph inside = new OnnxGraph().output("chosen", INT64, "n").node("Identity", "ids", "chosen");
         OnnxGraph other = new OnnxGraph().output("chosen", INT64, "n").node("Add", "other one", "chosen");
@@ -218,14 +250,14 @@ class MemoryUsesTest {
     }
 
     @Test
-    void shouldLookIntoAFunctionByTheNameOfAnOperator() {
+    void shouldCopyAllWhereAFunctionHasTheNameOfAnOperator() {
         OnnxGraph gather = new OnnxGraph().node("Gather", "A A", "B");
         ModelGraph graph = read(new OnnxGraph()
                 .input("x", FLOAT, "n")
                 .output("y", FLOAT, "n")
                 .function("com.microsoft.Gelu", "A", "B", gather)
                 .node("com.microsoft.Gelu", "x", "y"));
-        assertThat(graph.input("x").reason()).isEqualTo("Gather 'B' takes it as indices");
+        assertThat(graph.input("x").reason()).isEqualTo("the graph has a function by the name of an operator");
     }
 
     @Test
