@@ -236,4 +236,36 @@ class RequestedProgramsIT {
         assertThat(traces).isEmptyDirectory();
         assertServes("plain");
     }
+
+    /** A graph is data only as long as its tensors come from its own folder. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldReadNoTensorFromOutsideTheFilesOfARequest(boolean absolute) throws IOException {
+        Path secret = Files.writeString(repository.resolve("secret"), "SECRETSECRETSECR");
+        String location = absolute ? secret.toString() : "../".repeat(20) + secret;
+        ByteString weights = message(
+                1, 16, 2, 2, 8, "W", 13, message(1, "location", 2, location), 13, message(1, "length", 2, "16"), 14, 1);
+        ByteString model = message(1, 8, 8, message(1, "", 2, 13), 7, message(
+                        1, message(1, "W", 2, "Y", 4, "Identity"), 2, "graph", 5, weights, 12, message(
+                                        1, "Y", 2, message(1, message(1, 2, 2, message(1, message(1, 16)))))));
+        assertRefused(
+                load("reader", "{\"backend\":\"onnxruntime\"}", Map.of("1/model.onnx", model.toByteArray())),
+                "model 'reader'",
+                "xternal");
+    }
+
+    /** A message of protobuf: numbers of fields, each followed by its value. */
+    private static ByteString message(Object... fields) {
+        UnknownFieldSet.Builder message = UnknownFieldSet.newBuilder();
+        for (int i = 0; i < fields.length; i += 2) {
+            UnknownFieldSet.Field.Builder field = UnknownFieldSet.Field.newBuilder();
+            switch (fields[i + 1]) {
+                case Integer number -> field.addVarint(number);
+                case String text -> field.addLengthDelimited(ByteString.copyFromUtf8(text));
+                default -> field.addLengthDelimited((ByteString) fields[i + 1]);
+            }
+            message.mergeField((int) fields[i], field.build());
+        }
+        return message.build().toByteString();
+    }
 }
