@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
 import gatun.server.harness.GrpcClient;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ModelRepositoryFolder;
@@ -245,9 +247,21 @@ class RequestedProgramsIT {
         String location = absolute ? secret.toString() : "../".repeat(20) + secret;
         ByteString weights = message(
                 1, 16, 2, 2, 8, "W", 13, message(1, "location", 2, location), 13, message(1, "length", 2, "16"), 14, 1);
-        ByteString model = message(1, 8, 8, message(1, "", 2, 13), 7, message(
-                        1, message(1, "W", 2, "Y", 4, "Identity"), 2, "graph", 5, weights, 12, message(
-                                        1, "Y", 2, message(1, message(1, 2, 2, message(1, message(1, 16)))))));
+        ByteString model = message(
+                1,
+                8,
+                8,
+                message(1, "", 2, 13),
+                7,
+                message(
+                        1,
+                        message(1, "W", 2, "Y", 4, "Identity"),
+                        2,
+                        "graph",
+                        5,
+                        weights,
+                        12,
+                        message(1, "Y", 2, message(1, message(1, 2, 2, message(1, message(1, 16)))))));
         assertRefused(
                 load("reader", "{\"backend\":\"onnxruntime\"}", Map.of("1/model.onnx", model.toByteArray())),
                 "model 'reader'",
