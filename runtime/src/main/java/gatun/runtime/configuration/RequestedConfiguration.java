@@ -15,6 +15,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Decides what the configuration of a load request may say. The fields and parameters on its lists are the request's, as
@@ -23,7 +25,7 @@ import java.util.Set;
  * refused. So no request chooses a program, a library, an environment, a user, a path or a limit of a process.
  */
 public final class RequestedConfiguration {
-    /** Fields of a configuration. The name was compared before. Files of three of them lie in the model's own folder. */
+    /** Fields of a configuration. The name was compared before; the names of files in three of them are looked at. */
     private static final Set<String> FIELDS = Set.of(
             "name",
             "version_policy",
@@ -124,6 +126,9 @@ public final class RequestedConfiguration {
                     OPTIMIZATION_FIELDS,
                     new Place(model, "optimization."));
         }
+        if (!bringsFiles) {
+            requireKnownFiles(requested, own);
+        }
         admitted.clearInstanceGroup().addAllInstanceGroup(instanceGroups(requested, own));
         return admitted.clearParameters()
                 .putAllParameters(own.getParametersMap())
@@ -208,6 +213,37 @@ public final class RequestedConfiguration {
                     admitted.setEnsembleScheduling(own.getEnsembleScheduling());
             }
         }
+    }
+
+    /** Files of labels, warm-ups and initial states are read for clients: from a folder of the operator's, those he names. */
+    private static void requireKnownFiles(ModelConfig requested, ModelConfig own) {
+        Set<String> known = files(own).map(File::name).collect(Collectors.toSet());
+        files(requested)
+                .filter(file -> !known.contains(file.name()))
+                .findFirst()
+                .ifPresent(file -> {
+                    throw refused(requested.getName(), "'" + file.field() + "'", file.name());
+                });
+    }
+
+    /**
+     * A file that a configuration names beside the model's own.
+     *
+     * @param field where it does
+     */
+    private record File(String field, String name) {}
+
+    private static Stream<File> files(ModelConfig config) {
+        Stream<File> labels = config.getOutputList().stream()
+                .map(output -> new File("output.label_filename", output.getLabelFilename()));
+        Stream<File> warmUps = config.getModelWarmupList().stream()
+                .flatMap(sample -> sample.getInputsMap().values().stream())
+                .map(input -> new File("model_warmup.inputs.input_data_file", input.getInputDataFile()));
+        Stream<File> states = config.getSequenceBatching().getStateList().stream()
+                .flatMap(state -> state.getInitialStateList().stream())
+                .map(state -> new File("sequence_batching.state.initial_state.data_file", state.getDataFile()));
+        return Stream.of(labels, warmUps, states).flatMap(files -> files).filter(file -> !file.name()
+                .isEmpty());
     }
 
     /** The request's groups, each with what the operator's group of its place has beside number and devices. */

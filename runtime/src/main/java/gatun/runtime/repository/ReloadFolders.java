@@ -27,7 +27,7 @@ final class ReloadFolders {
 
     private final List<Path> opened;
 
-    /** The folders of the models that the operator lists; replaced as a whole. */
+    /** The folders of the models that the operator lists, as he does; replaced as a whole. */
     private volatile List<Path> listed = List.of();
 
     /** @param opened the folders that the operator opens, whoever may write to them */
@@ -37,7 +37,7 @@ final class ReloadFolders {
 
     /** Notes the list that the operator gives now. */
     void list(List<ListedModel> models) {
-        listed = models.stream().map(model -> plain(model.directory())).toList();
+        listed = models.stream().map(ListedModel::directory).toList();
     }
 
     /**
@@ -47,8 +47,10 @@ final class ReloadFolders {
      */
     ListedModel admit(ListedModel model) {
         Path asked = plain(model.directory());
-        if (listed.contains(asked)) {
-            return at(model, asked);
+        Optional<Path> same =
+                listed.stream().filter(path -> plain(path).equals(asked)).findFirst();
+        if (same.isPresent()) {
+            return at(model, same.get());
         }
         requireNameable(model, asked);
         Path real;
@@ -88,7 +90,10 @@ final class ReloadFolders {
     }
 
     private Stream<Path> parents() {
-        return listed.stream().map(Path::getParent).filter(Objects::nonNull).filter(path -> path.getNameCount() > 0);
+        return listed.stream()
+                .map(path -> plain(path).getParent())
+                .filter(Objects::nonNull)
+                .filter(path -> path.getNameCount() > 0);
     }
 
     /** Anybody may have put there what lies in a folder that anybody may write to. */

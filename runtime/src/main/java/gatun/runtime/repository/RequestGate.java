@@ -67,18 +67,13 @@ record RequestGate(RepositorySettings.Sources sources, Backends backends) {
 
     /** The parameters that every engine of the versions gives to requests. */
     private Set<String> parameters(Set<String> engines) {
-        Set<String> common = new HashSet<>();
-        boolean first = true;
-        for (String engine : engines) {
-            Set<String> names = backends.requestParameters(engine);
-            if (first) {
-                common.addAll(names);
-            } else {
-                common.retainAll(names);
-            }
-            first = false;
-        }
-        return common;
+        Optional<Set<String>> common = engines.stream()
+                .map(engine -> (Set<String>) new HashSet<>(backends.requestParameters(engine)))
+                .reduce((names, others) -> {
+                    names.retainAll(others);
+                    return names;
+                });
+        return common.orElse(Set.of());
     }
 
     private void requireLeave(String model, String engine) {

@@ -18,6 +18,7 @@ class RequestedConfigurationTest {
     private static final String OWN = """
             name: "m"
             max_batch_size: 8
+            output [ { name: "y" label_filename: "labels.txt" } ]
             instance_group [
               { count: 2 host_policy: "a" rate_limiter { resources [ { name: "R" count: 1 } ] } },
               { count: 1 host_policy: "b" }
@@ -49,7 +50,8 @@ class RequestedConfigurationTest {
 
     @Test
     void shouldKeepWhatARequestMayNotSayWhereItSaysNothing() {
-        ModelConfig admitted = admit("max_batch_size: 4 dynamic_batching { }");
+        ModelConfig admitted =
+                admit("max_batch_size: 4 dynamic_batching { } output [ { label_filename: 'labels.txt' } ]");
 
         assertThat(admitted.getMaxBatchSize()).isEqualTo(4);
         assertThat(admitted.hasDynamicBatching()).isTrue();
@@ -113,6 +115,9 @@ class RequestedConfigurationTest {
             instance_group [ { }, { rate_limiter { priority: 1 } } ] | 'instance_group[1].rate_limiter'
             instance_group [ { profile: "p" } ] | 'instance_group[0].profile'
             instance_group [ { secondary_devices [ { device_id: 1 } ] } ] | 'instance_group[0].secondary_devices'
+            output [ { name: "y" label_filename: "1/model.py" } ] | 'output.label_filename'
+            model_warmup [ { inputs { key: "x" value { input_data_file: "f" } } } ] | 'model_warmup.inputs.input_data_file'
+            sequence_batching { state [ { initial_state [ { data_file: "f" } ] } ] } | 'sequence_batching.state.initial_state.data_file'
             instance_group [ { passive: true } ] | 'instance_group[0].passive'
             """)
     void shouldNameTheFieldThatIsTheOperators(String fields, String named) {
@@ -125,7 +130,8 @@ class RequestedConfigurationTest {
 
     @Test
     void shouldLetFilesOfARequestHaveNamesAndAnEngine() {
-        String fields = "name: 'm' backend: 'b' default_model_filename: 'x' cc_model_filenames { key: '1' value: 'y' }";
+        String fields = "name: 'm' backend: 'b' default_model_filename: 'x' cc_model_filenames { key: '1' value: 'y' }"
+                + " output [ { label_filename: 'l' } ]";
         ModelConfig admitted = RequestedConfiguration.admit(config(fields), Operators.none("m"), true);
         assertThat(admitted).isEqualTo(config(fields));
 
