@@ -60,16 +60,15 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private final ReentrantLock asking = new ReentrantLock();
 
     private volatile @Nullable Question<?> pending;
-    private volatile Abilities abilities = new Abilities(Map.of(), false);
+    private volatile Abilities abilities = new Abilities(Map.of());
     private volatile List<String> choices = List.of();
 
     /**
      * What an engine can do, as it says itself.
      *
      * @param advice for each kind of device what is missing; empty for one that it runs on
-     * @param takesUploads whether models may come with load requests
      */
-    record Abilities(Map<Device.Kind, String> advice, boolean takesUploads) {
+    record Abilities(Map<Device.Kind, String> advice) {
         private static Abilities read(FrameReader frame) {
             Map<Device.Kind, String> advice = new EnumMap<>(Device.Kind.class);
             for (Device.Kind kind : Device.Kind.values()) {
@@ -77,7 +76,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
                 String missing = frame.text();
                 advice.put(kind, runs ? "" : missing.isEmpty() ? "not supported" : missing);
             }
-            return new Abilities(advice, frame.u8() != 0);
+            return new Abilities(advice);
         }
 
         boolean runsOn(Device.Kind kind) {

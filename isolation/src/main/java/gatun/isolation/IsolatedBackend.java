@@ -31,7 +31,7 @@ final class IsolatedBackend implements Backend {
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable ModelServer server;
     private volatile Map<String, String> options = Map.of();
-    private volatile EngineProcess.Abilities abilities = new EngineProcess.Abilities(Map.of(), true);
+    private volatile EngineProcess.Abilities abilities = new EngineProcess.Abilities(Map.of());
 
     /** A process that has no model yet: the next model gets it. Guarded by lock. */
     private @Nullable Spare spare;
@@ -83,11 +83,6 @@ final class IsolatedBackend implements Backend {
     @Override
     public String advice(Device.Kind kind) {
         return abilities.advice().getOrDefault(kind, "");
-    }
-
-    @Override
-    public boolean takesUploads() {
-        return abilities.takesUploads();
     }
 
     @Override

@@ -8,14 +8,16 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The configuration and files that a load takes instead of the repository's.
+ * The configuration and files that a load takes instead of the repository's. Of a request's, only what
+ * {@link gatun.runtime.configuration.RequestedConfiguration} lists is taken.
  *
  * @param config the model's configuration as JSON, in the field names of the proto file; empty to take the repository's
  * @param files contents of files by their path in the model's directory, such as {@code 1/model.onnx}; when there are
  *     any the model is made of them alone, and {@code config} must be given. The memory stays the caller's, and must
  *     not change until the load is done
+ * @param ofOperator whether whoever runs the server says this, who may say everything, and not a client
  */
-public record ModelOverride(String config, Map<String, MemorySegment> files) {
+public record ModelOverride(String config, Map<String, MemorySegment> files, boolean ofOperator) {
     /** Takes everything from the repository. */
     public static final ModelOverride NONE = new ModelOverride("", Map.of());
 
@@ -23,6 +25,11 @@ public record ModelOverride(String config, Map<String, MemorySegment> files) {
     public ModelOverride {
         Objects.requireNonNull(config, "config");
         files = Collections.unmodifiableMap(new LinkedHashMap<>(files));
+    }
+
+    /** What a request brings. */
+    public ModelOverride(String config, Map<String, MemorySegment> files) {
+        this(config, files, false);
     }
 
     /** Whether nothing is overridden. */

@@ -79,8 +79,8 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
             Optional<ModelListSettings> list = given.sources().list();
             if (base.isPresent()) {
                 Path folder = open(opener, base.get().location(), Scope.MODEL, given.control(), mirrors);
-                list = Optional.of(
-                        new ModelListSettings(new Names.One(base.get().name(), folder), Duration.ZERO));
+                list = list.map(stored -> new ModelListSettings(
+                        new Names.One(base.get().name(), folder), Duration.ZERO, stored.reloadFolders()));
             }
             return new FetchedModels(given.withSources(folders, list), mirrors, cache, watch);
         } catch (IOException | RuntimeException e) {

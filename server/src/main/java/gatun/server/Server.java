@@ -233,7 +233,10 @@ final class Server implements AutoCloseable {
         loading.memoryByteSize().ifPresent(options::modelMemory);
         models.sources().repositories().forEach(options::repository);
         models.sources().paths().stream().map(Server::at).forEach(options::path);
-        models.sources().list().map(Server::read).ifPresent(options::listed);
+        models.sources().list().ifPresent(list -> {
+            options.listed(read(list));
+            list.reloadFolders().forEach(options::reloadFolder);
+        });
         models.batching().map(Server::rules).ifPresent(options::batching);
         models.backends().directory().ifPresent(options::backendDirectory);
         models.rateLimit().ifPresent(options::rateLimit);

@@ -4,6 +4,7 @@ package gatun.spi;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * An engine that runs models; found by {@link java.util.ServiceLoader}. One object serves all models of the engine and
@@ -44,12 +45,21 @@ public interface Backend extends AutoCloseable {
     default void start(Map<String, String> options) {}
 
     /**
-     * Whether models may come with a load request: their files, or another configuration than the repository has. An
-     * engine whose models are programs that run with the server's rights leaves that to the operator. Called once the
-     * engine is started; by default they may.
+     * Whether the files of a model may come with a load request though the operator has not allowed it. Only for an engine
+     * whose models are data, which neither run code nor open other files; by default they may not. The operator's option
+     * {@code allow-uploads} of the engine decides otherwise. May be called before {@link #start}.
      */
     default boolean takesUploads() {
-        return true;
+        return false;
+    }
+
+    /**
+     * The names of a configuration's parameters that the configuration of a load request may set: how the model is run,
+     * but neither a program, a library, an environment, a user, a path nor the limit of a process. The values of all
+     * others are the operator's. By default none. May be called before {@link #start}.
+     */
+    default Set<String> requestParameters() {
+        return Set.of();
     }
 
     /**

@@ -107,7 +107,6 @@ final class EngineHost {
             for (Device.Kind kind : KINDS) {
                 out.u8(engine.runsOn(kind) ? 1 : 0).text(engine.advice(kind));
             }
-            out.u8(engine.takesUploads() ? 1 : 0);
         };
     }
 

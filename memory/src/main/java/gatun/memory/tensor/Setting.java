@@ -58,6 +58,8 @@ public enum Setting {
     MODEL_MEMORY_LIMIT,
     /** The name of one model that is served by name. */
     MODEL_NAME,
+    /** A folder in which clients may list models. */
+    RELOAD_BASE_PATH,
     /** How long a model may take over TensorFlow Serving's REST API. */
     REST_API_TIMEOUT_IN_MS,
     /** Whether engines read and write clients' memory in place in any case. */

@@ -76,6 +76,36 @@ public final class ModelConfiguration {
     }
 
     /**
+     * The configuration that the operator has written for model {@code name}, with that name, whatever else is wrong with
+     * it; nothing but the name where there is none.
+     *
+     * @param configName as in {@link #written(String, Path, String, boolean)}
+     * @throws GatunException INVALID_ARGUMENT when it cannot be read
+     */
+    public static ModelConfig ofOperator(String name, Path directory, String configName) {
+        return read(directory, configName, true).toBuilder().setName(name).build();
+    }
+
+    /**
+     * A written configuration with the backend, platform and file that a version's files tell, or an ensemble's with its
+     * platform; empty where nothing tells a backend.
+     *
+     * @param autoComplete whether files may complete it at all
+     */
+    public static Optional<ModelConfig> told(ModelConfig written, Path versionDirectory, boolean autoComplete) {
+        if (EnsembleRules.apply(written)) {
+            return Optional.of(
+                    written.toBuilder().setPlatform(EnsembleRules.PLATFORM).build());
+        }
+        try {
+            return Optional.of(
+                    BackendChoice.complete(written, autoComplete ? Optional.of(versionDirectory) : Optional.empty()));
+        } catch (ConfigurationException untold) {
+            return Optional.empty();
+        }
+    }
+
+    /**
      * The configuration of a model of which there is nothing but the model itself.
      *
      * @param fileName the file's name in the version's folder; empty where engines know it

@@ -9,9 +9,11 @@ import gatun.spi.Backend;
 import gatun.spi.ModelServer;
 import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -25,6 +27,9 @@ import org.slf4j.LoggerFactory;
 /** The engines of this server, each started when the first model needs it. Owns them. Safe for any thread. */
 public final class Backends implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
+
+    /** The option of every engine that decides whether load requests may bring its models. */
+    private static final String ALLOW_UPLOADS = "allow-uploads";
 
     /** What to do with models of engines of Triton that are not here, where it is the same for all of them. */
     private static final Map<String, String> INSTEAD = Map.of(
@@ -45,6 +50,7 @@ public final class Backends implements AutoCloseable {
     private static final class Entry {
         final Backend backend;
         final Map<String, String> options;
+        final boolean takesUploads;
         /** Keeps an engine from being started twice, and only that: others start meanwhile. Guards the fields below. */
         final ReentrantLock starting = new ReentrantLock();
 
@@ -53,9 +59,24 @@ public final class Backends implements AutoCloseable {
         @Nullable
         GatunException failure;
 
+        /** @throws GatunException INVALID_ARGUMENT for an {@code allow-uploads} that is neither true nor false */
         Entry(Backend backend, Map<String, String> options) {
             this.backend = backend;
-            this.options = options;
+            Map<String, String> own = new HashMap<>(options);
+            String uploads = own.remove(ALLOW_UPLOADS);
+            takesUploads = uploads == null ? backend.takesUploads() : isTrue(backend.name(), uploads);
+            this.options = Map.copyOf(own);
+        }
+
+        /** Only what clearly says yes opens the door. */
+        private static boolean isTrue(String backend, String value) {
+            return switch (value) {
+                case "true" -> true;
+                case "false" -> false;
+                default ->
+                    throw GatunException.invalidArgument(
+                            Setting.backendOption(backend, ALLOW_UPLOADS, value) + ": expected true or false");
+            };
         }
     }
 
@@ -65,7 +86,8 @@ public final class Backends implements AutoCloseable {
      * @param directory more engines, which hide those of the same name; owned by this from now on
      * @param server what engines reach other models by
      * @param isolation which models run in processes
-     * @throws GatunException when {@code isolation} names an engine that is not there; {@code directory} is closed then
+     * @throws GatunException when {@code isolation} names an engine that is not there, or an option of an engine that the
+     *     server itself reads is wrong; {@code directory} is closed then
      */
     public Backends(
             List<Backend> backends,
@@ -76,6 +98,16 @@ public final class Backends implements AutoCloseable {
         this.isolation = isolation;
         this.directory = directory;
         this.server = server;
+        try {
+            enter(backends, options);
+            requireIsolated();
+        } catch (GatunException e) {
+            directory.close();
+            throw e;
+        }
+    }
+
+    private void enter(List<Backend> backends, Map<String, Map<String, String>> options) {
         for (Backend backend : backends) {
             entries.put(backend.name(), new Entry(backend, options.getOrDefault(backend.name(), Map.of())));
         }
@@ -98,14 +130,29 @@ public final class Backends implements AutoCloseable {
                         known());
             }
         }
-        requireIsolated();
+    }
+
+    /** Whether load requests may bring the files of models of that engine; false for one that is not there. */
+    boolean takesUploads(String name) {
+        Entry entry = entries.get(name);
+        return entry != null && entry.takesUploads;
+    }
+
+    /** What the operator writes to let load requests bring models of that engine, for texts. */
+    static String allowUploads(String name) {
+        return Setting.backendOption(name, ALLOW_UPLOADS, true);
+    }
+
+    /** The parameters that load requests may set of models of that engine; none for one that is not there. */
+    Set<String> requestParameters(String name) {
+        Entry entry = entries.get(name);
+        return entry == null ? Set.of() : entry.backend.requestParameters();
     }
 
     /** A misspelt name would leave in the server what is to be kept out of it, so this is no warning. */
     private void requireIsolated() {
         for (String name : new TreeSet<>(isolation.backends())) {
             if (!entries.containsKey(name)) {
-                directory.close();
                 throw GatunException.invalidArgument(Setting.ISOLATE + " names backend '" + name
                         + "', which is not part of this server; known: " + known());
             }

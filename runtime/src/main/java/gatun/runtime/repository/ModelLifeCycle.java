@@ -5,13 +5,13 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
+import gatun.runtime.OverrideRefusedException;
 import gatun.runtime.repository.RepositoryScan.Finding;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -65,7 +65,14 @@ final class ModelLifeCycle {
                     "failed to load '" + name + "', failed to poll from model repository: Load"
                             + " parameter 'config' must be specified for model file override");
         }
-        SortedMap<ModelIdentifier, Finding> present = override.files().isEmpty() ? sources.scan() : new TreeMap<>();
+        SortedMap<ModelIdentifier, Finding> present = sources.scan();
+        if (!override.files().isEmpty()) {
+            ModelIdentifier model = ModelIdentifier.of(name);
+            Optional<ModelDirectory> operators =
+                    Optional.ofNullable(present.get(model)).map(finding -> directory(model, finding));
+            load(model, operators, override, "");
+            return;
+        }
         if (present.keySet().stream().noneMatch(model -> model.name().equals(name))) {
             String absence = LoadOutcome.absence(name, present.keySet());
             load(ModelIdentifier.of(name), Optional.empty(), override, absence);
@@ -103,6 +110,8 @@ final class ModelLifeCycle {
         ModelSource source;
         try {
             source = sources.read(model.name(), directory, override);
+        } catch (OverrideRefusedException e) {
+            throw e; // Not the model's fault: its state stays.
         } catch (GatunException e) {
             note(model, directory.isPresent(), e.getMessage());
             String why = directory.isEmpty() && override.isEmpty() ? absence : ": " + e.getMessage();

@@ -158,28 +158,11 @@ final class ModelLoader {
                         source.config(),
                         Optional.of(files),
                         settings.sources().autoComplete(),
-                        name -> backend(name, source),
+                        name -> backends.started(name, source.config()),
                         rule));
         ConfigurationLimits.check(config, settings.limits());
         settings.loading().configurationRule().accept(config);
         return config;
-    }
-
-    /**
-     * The backend of a model, started.
-     *
-     * @throws GatunException UNSUPPORTED when a load request brought what the operator does not let this backend take
-     */
-    private Backend backend(String name, ModelSource source) {
-        Backend backend = backends.started(name, source.config());
-        if (source.overridden() && !backend.takesUploads()) {
-            throw new GatunException(
-                    ErrorCode.UNSUPPORTED,
-                    "model '" + source.name() + "' cannot be loaded with files or a configuration of the request:"
-                            + " models of backend '" + name + "' are programs, which run with the server's rights;"
-                            + " put the model into the repository, or allow uploads in the options of the backend");
-        }
-        return backend;
     }
 
     /** How requests to a version share runs where its configuration, as it was written, does not say it. */
@@ -331,7 +314,7 @@ final class ModelLoader {
         long byteSize = directory.byteSizeIfReadable(version);
         LoadWatch progress = entry.loading(version);
         progress.begin(LoadProgress.Phase.OPENING);
-        Backend backend = backend(ModelConfiguration.engine(config), source);
+        Backend backend = backends.started(ModelConfiguration.engine(config), source.config());
         BackendModel model = backend.load(config, directory.version(version));
         LoadedModel loaded = LoadedModel.start(
                 new VersionDefinition(config, version, model, labels, warmUps, states, rule),

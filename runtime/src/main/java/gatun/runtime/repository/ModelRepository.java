@@ -39,6 +39,7 @@ public final class ModelRepository {
     private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
 
     private final ModelList list = new ModelList();
+    private final ReloadFolders reloadFolders;
     private final TemporaryFolder files;
     private final ModelSources sources;
     private final ControlMode controlMode;
@@ -75,8 +76,10 @@ public final class ModelRepository {
             ChangeListeners listeners,
             TemporaryFolder files) {
         this.files = files;
-        sources = new ModelSources(settings.sources(), list, files);
+        sources = new ModelSources(settings.sources(), list, files, backends);
         list.replace(settings.sources().listed());
+        reloadFolders = new ReloadFolders(settings.sources().reloadFolders());
+        reloadFolders.list(settings.sources().listed());
         refresh = new ModelRefresh(Optional.empty(), sources);
         files.removeAbandoned();
         controlMode = settings.controlMode();
@@ -178,12 +181,24 @@ public final class ModelRepository {
     }
 
     /**
-     * Replaces the list of models that are served besides those of the repositories, and waits until the new ones are
-     * loaded or failed.
+     * Replaces the list of models that are served besides those of the repositories by one of the operator's, and waits
+     * until the new ones are loaded or failed.
      */
     public void replaceListed(List<ListedModel> models) {
+        reloadFolders.list(models);
         list.replace(models);
         lifeCycle.pollAndWait();
+    }
+
+    /** As {@link #replaceListed}, by a client's; throws as {@link #admitListed}. */
+    public void reloadListed(List<ListedModel> models) {
+        list.replace(admitListed(models));
+        lifeCycle.pollAndWait();
+    }
+
+    /** As {@link gatun.runtime.server.InferenceServer#admitListed}. */
+    public List<ListedModel> admitListed(List<ListedModel> models) {
+        return models.stream().map(reloadFolders::admit).toList();
     }
 
     /** As {@link gatun.runtime.server.InferenceServer#register}. */

@@ -18,12 +18,22 @@ import java.util.TreeMap;
  * @param sources the directories, and how configurations are read there
  * @param list the models that are served because a list names them
  * @param uploads where the files of load requests are
+ * @param gate decides what load requests may say and bring
  * @param directories reads the directories of the repositories
  */
 record ModelSources(
-        RepositorySettings.Sources sources, ModelList list, TemporaryFolder uploads, SharedScan directories) {
-    ModelSources(RepositorySettings.Sources sources, ModelList list, TemporaryFolder uploads) {
-        this(sources, list, uploads, new SharedScan(() -> RepositoryScan.scan(sources)));
+        RepositorySettings.Sources sources,
+        ModelList list,
+        TemporaryFolder uploads,
+        RequestGate gate,
+        SharedScan directories) {
+    ModelSources(RepositorySettings.Sources sources, ModelList list, TemporaryFolder uploads, Backends backends) {
+        this(
+                sources,
+                list,
+                uploads,
+                new RequestGate(sources, backends),
+                new SharedScan(() -> RepositoryScan.scan(sources)));
     }
 
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
@@ -57,34 +67,40 @@ record ModelSources(
     /**
      * The source of a model as a load request changes it.
      *
-     * @param directory the model's directory in the repositories; not looked at when the request brings files
+     * @param directory the model's directory in the repositories, if it is there; its files are not looked at when the
+     *     request brings others
+     * @throws gatun.runtime.OverrideRefusedException when the override says what only the operator may
      * @throws GatunException with the reason why nothing can be loaded from there
      */
     ModelSource read(String name, Optional<ModelDirectory> directory, ModelOverride override) {
         if (override.files().isEmpty()) {
             ModelDirectory found = directory.orElseThrow(() -> GatunException.invalidArgument("there is no directory '"
                     + name + "' in the model repository; expected one with a sub-directory for each version"));
-            if (override.isEmpty()) {
-                return read(found);
-            }
-            ModelConfig config = ModelConfiguration.written(name, override.config());
-            Optional<String> looseFile = found.loose().flatMap(LooseModel::fileName);
-            return read(
-                    found,
-                    looseFile
-                            .map(file -> ModelConfiguration.ofFile(config, file))
-                            .orElse(config),
-                    true,
-                    Optional.empty());
+            return override.isEmpty()
+                    ? read(found)
+                    : read(found, configuration(name, override, directory, found), true, Optional.empty());
         }
-        ModelConfig config = ModelConfiguration.written(name, override.config());
         OverrideFiles files = OverrideFiles.write(uploads, name, override.files());
         try {
+            ModelConfig config = configuration(name, override, directory, files.directory());
             return read(files.directory(), config, true, Optional.of(files));
         } catch (RuntimeException | Error e) {
             files.delete();
             throw e;
         }
+    }
+
+    /** @param files where the model's files are */
+    private ModelConfig configuration(
+            String name, ModelOverride override, Optional<ModelDirectory> directory, ModelDirectory files) {
+        ModelConfig written = ModelConfiguration.written(name, override.config());
+        if (!override.ofOperator()) {
+            return gate.admit(written, directory, files);
+        }
+        return files.loose()
+                .flatMap(LooseModel::fileName)
+                .map(file -> ModelConfiguration.ofFile(written, file))
+                .orElse(written);
     }
 
     private static ModelSource read(

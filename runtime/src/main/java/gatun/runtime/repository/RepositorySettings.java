@@ -35,6 +35,7 @@ public record RepositorySettings(
      * @param repositories the directories that hold models
      * @param models models outside of these, named by their paths
      * @param listed models that are served besides, from directories of any name
+     * @param reloadFolders folders in which clients may list models, beside those where the listed ones are
      * @param configName which configuration in a model's {@code configs} counts where it exists; empty for none
      * @param autoComplete whether configurations are completed from the model's files
      * @param namespacing whether models of several repositories may have the same name
@@ -44,6 +45,7 @@ public record RepositorySettings(
             List<Path> repositories,
             List<SingleModel> models,
             List<ListedModel> listed,
+            List<Path> reloadFolders,
             String configName,
             boolean autoComplete,
             boolean namespacing,
@@ -53,6 +55,7 @@ public record RepositorySettings(
             repositories = List.copyOf(repositories);
             models = List.copyOf(models);
             listed = List.copyOf(listed);
+            reloadFolders = List.copyOf(reloadFolders);
         }
     }
 

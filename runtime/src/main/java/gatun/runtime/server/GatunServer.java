@@ -279,6 +279,23 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public void replaceListed(List<ListedModel> models) {
+        requireListing();
+        repository.replaceListed(models);
+    }
+
+    @Override
+    public void reloadListed(List<ListedModel> models) {
+        requireListing();
+        repository.reloadListed(models);
+    }
+
+    @Override
+    public List<ListedModel> admitListed(List<ListedModel> models) {
+        requireListing();
+        return repository.admitListed(models);
+    }
+
+    private void requireListing() {
         requireOpen();
         if (!listing) {
             throw new GatunException(
@@ -287,7 +304,6 @@ public final class GatunServer implements InferenceServer {
                             + Setting.MODEL_CONFIG_FILE + ", or with " + Setting.MODEL_NAME + " and "
                             + Setting.MODEL_BASE_PATH);
         }
-        repository.replaceListed(models);
     }
 
     private void requireOpen() {

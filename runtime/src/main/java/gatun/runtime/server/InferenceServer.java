@@ -153,13 +153,29 @@ public interface InferenceServer extends AutoCloseable {
     }
 
     /**
-     * Serves these models in the place of {@link #listed}: loads those that are new or changed, unloads those that are
+     * Serves these models, which the operator lists, in the place of {@link #listed}: loads those that are new or changed, unloads those that are
      * missing, and waits until each of the new ones is ready or has a reason why not in {@link #index}. A model that
      * serves goes on until its replacement is ready.
      *
      * @throws GatunException UNAVAILABLE where the operator gave no list
      */
     default void replaceListed(List<ListedModel> models) {
+        throw new GatunException(ErrorCode.UNAVAILABLE, "this server has no list of models that could be replaced");
+    }
+
+    /** As {@link #replaceListed}, with a list of a client's; throws as {@link #admitListed} too, and changes nothing then. */
+    default void reloadListed(List<ListedModel> models) {
+        throw new GatunException(ErrorCode.UNAVAILABLE, "this server has no list of models that could be replaced");
+    }
+
+    /**
+     * The models that a client lists, each with the folder that its path really leads to.
+     *
+     * @throws GatunException INVALID_ARGUMENT for the first whose folder is not one that clients may list: neither listed
+     *     by the operator, nor beside such a folder where only root and the server's user put folders, nor in one that
+     *     the operator has opened; UNAVAILABLE where the operator gave no list
+     */
+    default List<ListedModel> admitListed(List<ListedModel> models) {
         throw new GatunException(ErrorCode.UNAVAILABLE, "this server has no list of models that could be replaced");
     }
 

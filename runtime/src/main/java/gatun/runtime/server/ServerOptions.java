@@ -57,6 +57,7 @@ public final class ServerOptions {
     private final List<Path> repositories = new ArrayList<>();
     private final List<ServedPath.SingleModel> models = new ArrayList<>();
     private Optional<List<ListedModel>> listed = Optional.empty();
+    private final List<Path> reloadFolders = new ArrayList<>();
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
     private Optional<Path> backendDirectory = Optional.empty();
@@ -119,9 +120,18 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Serves these models too, and lets {@link InferenceServer#replaceListed} replace them. */
+    /**
+     * Serves these models too, and lets {@link InferenceServer#replaceListed} replace them: by a client, with models from
+     * the folders beside theirs.
+     */
     public ServerOptions listed(List<ListedModel> models) {
         listed = Optional.of(List.copyOf(models));
+        return this;
+    }
+
+    /** Lets clients list models from the folders in this one too, whoever may write to it. */
+    public ServerOptions reloadFolder(Path folder) {
+        reloadFolders.add(folder);
         return this;
     }
 
@@ -398,6 +408,7 @@ public final class ServerOptions {
                         repositories,
                         models,
                         listed.orElse(List.of()),
+                        reloadFolders,
                         configName,
                         autoComplete,
                         modelNamespacing,

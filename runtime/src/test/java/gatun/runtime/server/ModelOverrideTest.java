@@ -9,10 +9,14 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ModelOverride;
+import gatun.runtime.OverrideRefusedException;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.limits.RequestLimits;
+import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -23,6 +27,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Loading with a configuration, or with files, that the request brings. */
 @Timeout(60)
 class ModelOverrideTest extends ExplicitControl {
+    private static final String TENSORS = "\"input\":[{\"name\":\"IN\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1]}],"
+            + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_FP32\",\"dims\":[-1]}]";
+
     private static final Map<String, MemorySegment> ONE_FILE = Map.of("1/model", MemorySegment.ofArray(new byte[1]));
 
     @Test
@@ -85,7 +92,6 @@ class ModelOverrideTest extends ExplicitControl {
                     "sequence_batching":{"oldest":{"max_candidate_sequences":2000000000}} | max_candidate_sequences
                     "max_batch_size":8,"dynamic_batching":{"max_queue_delay_microseconds":18446744073709551615} | max_queue_delay_microseconds
                     "sequence_batching":{"max_sequence_idle_microseconds":18446744073709551615} | max_sequence_idle_microseconds
-                    "instance_group":[{"rate_limiter":{"resources":[{"name":"R","count":4294967295}]}}] | the count of resource 'R'
                     "model_warmup":[{"name":"w","batch_size":4000000000}] | batch_size of all warm-up samples together
                     "model_warmup":[{"name":"w","batch_size":1,"count":4000000000}] | count of all warm-up samples together
                     "model_warmup":[{"name":"w","batch_size":1,"inputs":{"IN":{"data_type":"TYPE_FP32","dims":[1000000000],"zero_data":true}}}] | limit-warm-up-byte-size
@@ -145,5 +151,77 @@ class ModelOverrideTest extends ExplicitControl {
                 .hasMessageContaining(reason);
         assertThat(index().getFirst()).contains(reason);
         infer("m");
+    }
+
+    /** The fields are refused before anything is made of them: the model and what the index says of it stay. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+                    "parameters":{"isolation":{"string_value":"process"}} | parameter 'isolation'
+                    "parameters":{"isolation":{"string_value":"none"}} | parameter 'isolation'
+                    "parameters":{"isolation_env._JAVA_OPTIONS":{"string_value":"-XX:OnError=x"}} | parameter 'isolation_env._JAVA_OPTIONS'
+                    "backend":"other" | 'backend'
+                    "default_model_filename":"2/model" | 'default_model_filename'
+                    "instance_group":[{"rate_limiter":{"resources":[{"name":"R","count":1}]}}] | 'instance_group[0].rate_limiter'
+                    """)
+    void shouldRefuseWhatOnlyTheOperatorDecides(String fields, String named) {
+        test.model("m", MODEL);
+        open("m");
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride("{" + fields + "}", Map.of())))
+                .isInstanceOfSatisfying(OverrideRefusedException.class, e -> assertThat(e.code())
+                        .isEqualTo(ErrorCode.INVALID_ARGUMENT))
+                .hasMessageStartingWith("failed to load 'm': " + named);
+        assertThat(index()).containsExactly("m 1 READY");
+        infer("m");
+    }
+
+    @Test
+    void shouldKeepTheOperatorsParametersWhereARequestLeavesThemOut() {
+        String own = "parameters { key: \"own\" value { string_value: \"kept\" } }";
+        test.model("m", MODEL + own);
+        open("m");
+        String tensors = TENSORS + ",\"parameters\":{\"requested\":{\"string_value\":\"taken\"}}";
+        test.server().load("m", new ModelOverride("{\"max_batch_size\":4," + tensors + "}", Map.of()));
+        ModelConfig config = test.server().model("m", "").config();
+        assertThat(config.getMaxBatchSize()).isEqualTo(4);
+        assertThat(config.getParametersOrThrow("own").getStringValue()).isEqualTo("kept");
+        assertThat(config.getParametersOrThrow("requested").getStringValue()).isEqualTo("taken");
+
+        // The files of a request do not free its configuration from the operator's of that name.
+        test.server().load("m", new ModelOverride("{\"backend\":\"scripted\"," + tensors + "}", ONE_FILE));
+        assertThat(test.server().model("m", "").config().containsParameters("own"))
+                .isTrue();
+        assertThatThrownBy(() -> test.server().load("m", new ModelOverride("{\"backend\":\"other\"}", ONE_FILE)))
+                .hasMessageContaining("'backend'");
+    }
+
+    @Test
+    void shouldTakeNoFilesOfAnEngineWithoutTheOperatorsLeave() throws IOException {
+        test.model("m", MODEL).open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
+                .onlyModels(List.of("m"))
+                .backendOption("scripted", "allow-uploads", "false"));
+        assertThatThrownBy(() -> test.server().load("n", new ModelOverride("{\"backend\":\"scripted\"}", ONE_FILE)))
+                .isInstanceOf(OverrideRefusedException.class)
+                .hasMessageContaining("put the model into the repository, or allow uploads with")
+                .hasMessageContaining("scripted,allow-uploads=true");
+        assertThat(index()).containsExactly("m 1 READY");
+
+        // A folder of which nothing tells an engine does not get this one by a request either.
+        Files.createDirectories(repository.resolve("bare/1"));
+        assertThatThrownBy(() -> test.server().load("bare", new ModelOverride("{\"backend\":\"scripted\"}", Map.of())))
+                .isInstanceOf(OverrideRefusedException.class);
+
+        // A configuration alone is no program.
+        test.server().load("m", new ModelOverride("{\"max_batch_size\":2," + TENSORS + "}", Map.of()));
+    }
+
+    @Test
+    void shouldTakeEverythingFromWhoeverRunsTheServer() {
+        test.model("m", MODEL);
+        open("m");
+        String config =
+                "{\"backend\":\"scripted\",\"parameters\":{\"any\":{\"string_value\":\"thing\"}}," + TENSORS + "}";
+        test.server().load("m", new ModelOverride(config, Map.of(), true));
+        assertThat(test.server().model("m", "").config().containsParameters("any"))
+                .isTrue();
     }
 }

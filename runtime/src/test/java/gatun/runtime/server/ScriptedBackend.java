@@ -14,6 +14,7 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -72,6 +73,16 @@ public final class ScriptedBackend implements Backend {
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public boolean takesUploads() {
+        return true;
+    }
+
+    @Override
+    public Set<String> requestParameters() {
+        return Set.of("requested");
     }
 
     @Override

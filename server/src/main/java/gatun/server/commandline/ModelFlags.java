@@ -220,6 +220,12 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             throw new ParameterException(
                     command.commandLine(), "missing PATH, or --model-repository=DIR: there are no models to serve");
         }
+        if (list.opensFolders() && !list.isGiven()) {
+            throw new ParameterException(
+                    command.commandLine(),
+                    "--reload-base-path is for lists of models that clients replace; give --model_config_file or"
+                            + " --model_base_path too, or leave it out.");
+        }
         if (list.isGiven() && !paths.value().isEmpty()) {
             throw new ParameterException(
                     command.commandLine(),

@@ -5,6 +5,7 @@ import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelListSettings.Names;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /** Which models to serve, as TensorFlow Serving is told. Read once. */
@@ -30,9 +31,21 @@ final class ModelListFlags extends FlagGroup {
             Duration.ofSeconds(1),
             "How often to look for new versions of these models, 0 or less for only once, at the start.");
 
+    private final Flag<List<Path>> reloadFolders = several(
+            "--reload-base-path",
+            FlagType.PATH.labelled("DIR"),
+            "A folder whose folders clients may name in HandleReloadConfigRequest, whoever may write to it; may be given"
+                    + " several times. Without it, they may name those beside the models of the list, where only root"
+                    + " and the server's user put folders.");
+
     /** Whether these flags name any model. */
     boolean isGiven() {
         return basePath.value().isPresent() || file.value().isPresent();
+    }
+
+    /** Whether clients may list models in more folders. */
+    boolean opensFolders() {
+        return !reloadFolders.value().isEmpty();
     }
 
     /** How often to look for new versions; empty for never. */
@@ -43,8 +56,9 @@ final class ModelListFlags extends FlagGroup {
     /** The models; those of the file where a base path is given too, as in TensorFlow Serving. */
     Optional<ModelListSettings> settings() {
         return file.value()
-                .map(list -> new ModelListSettings(new Names.File(list), filePoll.value()))
-                .or(() -> basePath.value().map(place -> new ModelListSettings(named(place), Duration.ZERO)));
+                .map(list -> new ModelListSettings(new Names.File(list), filePoll.value(), reloadFolders.value()))
+                .or(() -> basePath.value()
+                        .map(place -> new ModelListSettings(named(place), Duration.ZERO, reloadFolders.value())));
     }
 
     private Names named(ModelPlace place) {

@@ -84,7 +84,7 @@ final class EmbeddedModels implements ModelControl {
         translated(() -> {
             Map<String, MemorySegment> contents = new LinkedHashMap<>();
             files.forEach((name, content) -> contents.put(name, MemorySegment.ofArray(content)));
-            server.load(model, new ModelOverride(config, contents));
+            server.load(model, new ModelOverride(config, contents, true));
             return model;
         });
     }

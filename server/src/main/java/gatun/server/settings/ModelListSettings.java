@@ -18,12 +18,19 @@ import java.util.Objects;
  *
  * @param names the source of the names
  * @param filePoll how long after one look at a file the next one comes; zero for never
+ * @param reloadFolders folders in which clients may list models, beside those where the models of the list are
  */
-public record ModelListSettings(Names names, Duration filePoll) {
+public record ModelListSettings(Names names, Duration filePoll, List<Path> reloadFolders) {
     /** Checks that nothing is missing. */
     public ModelListSettings {
         Objects.requireNonNull(names, "names");
         Objects.requireNonNull(filePoll, "filePoll");
+        reloadFolders = List.copyOf(reloadFolders);
+    }
+
+    /** A list beside whose models alone clients may list others. */
+    public ModelListSettings(Names names, Duration filePoll) {
+        this(names, filePoll, List.of());
     }
 
     /** The source of the names of models. */

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -44,7 +45,15 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                         .sources()
                         .list())
                 .contains(new ModelListSettings(new ModelListSettings.Names.File(Path.of("a")), Duration.ZERO));
+        assertThat(serveOnly("--model_config_file=a", "--reload-base-path=/b", "--reload-base-path=/c")
+                        .sources()
+                        .list())
+                .contains(new ModelListSettings(
+                        new ModelListSettings.Names.File(Path.of("a")),
+                        Duration.ZERO,
+                        List.of(Path.of("/b"), Path.of("/c"))));
         served.clear();
+        assertThat(refuse("--reload-base-path=/b")).contains("--model_config_file");
         assertThat(refuse("--model_config_file=a", "--model-control-mode=explicit"))
                 .contains("Give one or the other");
     }

@@ -95,7 +95,8 @@ class ServedPathIT {
             HttpResponse<String> other = http.post(
                     "/v2/repository/models/adder/load",
                     "{\"parameters\": {\"config\": \"{\\\"default_model_filename\\\": \\\"other.onnx\\\"}\"}}");
-            assertThat(other.statusCode()).as(other.body()).isEqualTo(200);
+            assertThat(other.statusCode()).as(other.body()).isEqualTo(400);
+            assertThat(other.body()).contains("'default_model_filename'");
             assertThat(http.get("/v2/models/adder").body()).contains("INPUT0");
             HttpResponse<String> labels = http.post(
                     "/v2/repository/models/adder/load",

@@ -84,7 +84,7 @@ class UploadedProgramsIT {
                     ",\\\"parameters\\\":{\\\"EXECUTION_ENV_PATH\\\":{\\\"string_value\\\":\\\"" + traces + "\\\"}}}";
             assertThat(load(http, "own", "\"config\":\"" + CONFIG + environment + "\"")
                             .body())
-                    .contains("allow uploads");
+                    .contains("parameter 'EXECUTION_ENV_PATH'");
 
             // What the operator put there goes on, and may be loaded again.
             assertThat(http.post("/v2/models/own/infer", REQUEST).body()).contains("\"data\":[5.0]");

@@ -34,6 +34,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -336,6 +337,68 @@ class ModelListIT {
                   model_version_policy { %s } %s } }
                 """.formatted(name, folder.resolve("adder"), policy, more));
         Files.move(written, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    /** The status of a reload that lists this folder too. */
+    private static String reload(GrpcClient grpc, Path operators, Path folder) {
+        ReloadConfigRequest.Builder request = ReloadConfigRequest.newBuilder();
+        var list = request.getConfigBuilder().getModelConfigListBuilder();
+        list.addConfigBuilder()
+                .setName("sums")
+                .setBasePath(operators.toString())
+                .setModelPlatform("tensorflow");
+        list.addConfigBuilder().setName("more").setBasePath(folder.toString()).setModelPlatform("tensorflow");
+        try {
+            return ModelServiceGrpc.newBlockingStub(grpc.channel())
+                    .withDeadlineAfter(60, TimeUnit.SECONDS)
+                    .handleReloadConfigRequest(request.build())
+                    .getStatus()
+                    .getErrorCode()
+                    .name();
+        } catch (StatusRuntimeException e) {
+            return e.getMessage();
+        }
+    }
+
+    @Test
+    void shouldServeFoldersOfAReloadBesideTheListedOnesAlone() throws Exception {
+        Path own = Files.createDirectory(folder.resolve("own"));
+        Files.move(folder.resolve("adder"), own.resolve("adder"));
+        version("own/second", 1);
+        Path trace = folder.resolve("trace");
+        Path program =
+                Files.createDirectories(folder.resolve("foreign/program/1")).resolve("model.py");
+        Files.writeString(program, "open('" + trace + "', 'w').close()");
+        Files.writeString(program.resolveSibling("../config.pbtxt"), "backend: \"python\" max_batch_size: 0");
+        Path foreign = folder.resolve("foreign/program");
+        Files.createSymbolicLink(own.resolve("link"), foreign);
+        Path adder = own.resolve("adder");
+        Path opened = Files.createDirectory(folder.resolve("opened"));
+        Files.setPosixFilePermissions(opened, PosixFilePermissions.fromString("rwxrwxrwx"));
+        version("opened/third", 1);
+        try (ServerProcess server =
+                        launch("--model_name=sums", "--model_base_path=" + adder, "--reload-base-path=" + opened);
+                GrpcClient grpc = GrpcClient.tcp(server.grpcPort())) {
+            for (Path refused : List.of(foreign, own.resolve("link"), own.resolve("../foreign/program"))) {
+                assertThat(reload(grpc, adder, refused))
+                        .startsWith("INVALID_ARGUMENT: base_path()=" + refused + " of model more is refused, since ")
+                        .contains("--reload-base-path=DIR");
+            }
+            assertThat(availableOrNone(grpc, "more")).isEmpty();
+            assertThat(available(grpc, "sums")).containsExactly(1L);
+            assertThat(trace).doesNotExist();
+
+            assertThat(reload(grpc, adder, own.resolve("second"))).isEqualTo("OK");
+            assertThat(available(grpc, "more")).containsExactly(1L);
+            assertThat(reload(grpc, adder, opened.resolve("third"))).isEqualTo("OK");
+            assertThat(available(grpc, "more")).containsExactly(1L);
+
+            Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rwxrwxrwx"));
+            assertThat(reload(grpc, adder, own.resolve("second")))
+                    .startsWith("INVALID_ARGUMENT: ")
+                    .contains("others than root and the server's user may write to");
+            assertThat(reload(grpc, adder, opened.resolve("third"))).isEqualTo("OK");
+        }
     }
 
     @Test

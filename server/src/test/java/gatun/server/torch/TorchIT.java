@@ -445,9 +445,10 @@ class TorchIT {
     void shouldLetNoRequestBringPrograms() {
         assertThat(http.post(
                                 "/v2/repository/models/add_sub/load",
-                                "{\"parameters\": {\"config\": \"{\\\"platform\\\": \\\"torch_aoti\\\"}\"}}")
+                                "{\"parameters\": {\"config\": \"{\\\"platform\\\": \\\"torch_aoti\\\"}\","
+                                        + " \"file:1/model.pt2\": \"AAAA\"}}")
                         .body())
-                .contains("are programs, which run with the server's rights");
+                .contains("they are programs", "with the server's rights", "torch_aoti,allow-uploads=true");
     }
 
     @Test

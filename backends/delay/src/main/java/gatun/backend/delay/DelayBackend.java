@@ -10,6 +10,7 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,6 +27,17 @@ public final class DelayBackend implements Backend {
     @Override
     public String name() {
         return "delay";
+    }
+
+    /** It has no files. */
+    @Override
+    public boolean takesUploads() {
+        return true;
+    }
+
+    @Override
+    public Set<String> requestParameters() {
+        return Set.of(PARAMETER);
     }
 
     @Override

@@ -14,7 +14,9 @@ import gatun.wire.inference.ModelOutput;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -27,12 +29,28 @@ import java.util.concurrent.TimeUnit;
  * backend of this name has them, for the same tests.
  */
 public final class IdentityBackend implements Backend {
+    private static final String EXECUTE_DELAY = "execute_delay_ms";
+    private static final String CREATION_DELAY = "creation_delay_sec";
+
     /** For {@link java.util.ServiceLoader}. */
     public IdentityBackend() {}
 
     @Override
     public String name() {
         return "identity";
+    }
+
+    /** It has no files. */
+    @Override
+    public boolean takesUploads() {
+        return true;
+    }
+
+    @Override
+    public Set<String> requestParameters() {
+        Set<String> names = new HashSet<>(TracedActivities.PARAMETERS);
+        names.addAll(Set.of(EXECUTE_DELAY, CREATION_DELAY));
+        return names;
     }
 
     @Override
@@ -44,8 +62,8 @@ public final class IdentityBackend implements Backend {
                             + " inputs and " + config.getOutputCount()
                             + " outputs; the identity backend needs as many outputs as inputs");
         }
-        Duration executing = TimeParameter.of(config, "execute_delay_ms", TimeUnit.MILLISECONDS);
-        Duration loading = TimeParameter.of(config, "creation_delay_sec", TimeUnit.SECONDS);
+        Duration executing = TimeParameter.of(config, EXECUTE_DELAY, TimeUnit.MILLISECONDS);
+        Duration loading = TimeParameter.of(config, CREATION_DELAY, TimeUnit.SECONDS);
         Map<String, ModelInput> inputOfOutput = new HashMap<>();
         for (int i = 0; i < config.getInputCount(); i++) {
             ModelInput input = config.getInput(i);

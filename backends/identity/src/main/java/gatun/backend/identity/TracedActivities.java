@@ -8,6 +8,7 @@ import gatun.spi.ExecutionRequest;
 import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a model notes in the traces of its requests, under the names that tests of Triton look for: a single activity, a
@@ -19,6 +20,10 @@ record TracedActivities(List<String> names) {
     private static final String ENABLED = "enable_custom_tracing";
     private static final String NESTED = "nested_span_count";
     private static final String FREQUENCY = "single_activity_frequency";
+
+    /** What these are told by. */
+    static final Set<String> PARAMETERS = Set.of(ENABLED, NESTED, FREQUENCY);
+
     private static final int MOST_NESTED = 1000;
     private static final String SINGLE = "CUSTOM_SINGLE_ACTIVITY";
     private static final String SPAN = "CUSTOM_ACTIVITY";

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -29,6 +30,28 @@ record OnnxParameters(Map<String, String> values) {
 
     /** An entry that has the engine read a file as one of its own format, whatever its name is. */
     private static final String FORMAT = "session.load_model_format";
+
+    /** What a load request may set: how a graph is run, and neither files nor limits. Other entries are the operator's. */
+    static final Set<String> REQUESTED = Set.of(
+            "enable_mem_arena",
+            "enable_mem_pattern",
+            "execution_mode",
+            "inter_op_thread_count",
+            "intra_op_thread_count",
+            SHRINKAGE,
+            "optimization.enable_gelu_approximation",
+            "session.disable_prepacking",
+            "session.dynamic_block_base",
+            "session.force_spinning_stop",
+            "session.inter_op.allow_spinning",
+            "session.intra_op.allow_spinning",
+            "session.set_denormal_as_zero",
+            // Of the provider for GPUs; its gpu_mem_limit is a limit.
+            "arena_extend_strategy",
+            "cudnn_conv_algo_search",
+            "cudnn_conv_use_max_workspace",
+            "tunable_op_enable",
+            "use_tf32");
 
     private static final Pattern DEVICES = Pattern.compile("(cpu|gpu):\\d+(;(cpu|gpu):\\d+)*");
 

@@ -53,6 +53,17 @@ public final class OnnxRuntimeBackend implements Backend {
         return NAME;
     }
 
+    /** A graph is data, and the engine reads tensors that lie outside of it from the version's folder alone. */
+    @Override
+    public boolean takesUploads() {
+        return true;
+    }
+
+    @Override
+    public Set<String> requestParameters() {
+        return OnnxParameters.REQUESTED;
+    }
+
     @Override
     public void start(Map<String, String> options) {
         options.forEach((name, value) -> {

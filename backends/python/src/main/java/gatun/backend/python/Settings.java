@@ -12,12 +12,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param executable the Python that runs models which bring none of their own
  * @param memoryByteSize the most bytes of requests, and the most of responses, that one instance may have at a time
- * @param allowUploads whether load requests may bring models, and so have the server run any program
  */
-record Settings(String executable, long memoryByteSize, boolean allowUploads) {
+record Settings(String executable, long memoryByteSize) {
     private static final String EXECUTABLE = "executable";
     private static final String MEMORY = "memory-byte-size";
-    private static final String ALLOW_UPLOADS = "allow-uploads";
 
     /** Triton's own, which have no meaning here: memory needs no growth, and a start no limit of time. */
     private static final Set<String> WITHOUT_EFFECT = Set.of(
@@ -39,28 +37,13 @@ record Settings(String executable, long memoryByteSize, boolean allowUploads) {
      */
     static Settings of(String backend, Map<String, String> options) {
         Set<String> unknown = new TreeSet<>(options.keySet());
-        unknown.removeAll(Set.of(EXECUTABLE, MEMORY, ALLOW_UPLOADS));
+        unknown.removeAll(Set.of(EXECUTABLE, MEMORY));
         unknown.removeAll(WITHOUT_EFFECT);
         if (!unknown.isEmpty()) {
-            throw GatunException.invalidArgument(
-                    "backend " + backend + " has no option '" + String.join("', '", unknown) + "'; it has " + EXECUTABLE
-                            + ", " + MEMORY + " and " + ALLOW_UPLOADS);
+            throw GatunException.invalidArgument("backend " + backend + " has no option '"
+                    + String.join("', '", unknown) + "'; it has " + EXECUTABLE + " and " + MEMORY);
         }
-        return new Settings(
-                options.getOrDefault(EXECUTABLE, "python3"),
-                memory(backend, options.get(MEMORY)),
-                allowUploads(backend, options.getOrDefault(ALLOW_UPLOADS, "false")));
-    }
-
-    /** Only what clearly says yes opens the door. */
-    private static boolean allowUploads(String backend, String value) {
-        return switch (value) {
-            case "true" -> true;
-            case "false" -> false;
-            default ->
-                throw GatunException.invalidArgument("option " + ALLOW_UPLOADS + " of backend " + backend + " is '"
-                        + value + "': expected true or false");
-        };
+        return new Settings(options.getOrDefault(EXECUTABLE, "python3"), memory(backend, options.get(MEMORY)));
     }
 
     private static long memory(String backend, @Nullable String value) {

@@ -87,11 +87,6 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
         return true;
     }
 
-    @Override
-    public final boolean takesUploads() {
-        return settings().allowUploads();
-    }
-
     /** The server that this is part of. */
     ModelServer server() {
         return Objects.requireNonNull(server);

@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 class SettingsTest {
     @Test
     void shouldRunThePythonOfThePathWithAGibibyteWhereNothingIsSaid() {
-        assertThat(Settings.of("python", Map.of())).isEqualTo(new Settings("python3", 1L << 30, false));
+        assertThat(Settings.of("python", Map.of())).isEqualTo(new Settings("python3", 1L << 30));
     }
 
     @Test
     void shouldTakeWhatTheOperatorSays() {
         assertThat(Settings.of("python", Map.of("executable", "/opt/python", "memory-byte-size", "1048576")))
-                .isEqualTo(new Settings("/opt/python", 1L << 20, false));
+                .isEqualTo(new Settings("/opt/python", 1L << 20));
         assertThat(Settings.of("python", Map.of("memory-byte-size", "1099511627776"))
                         .memoryByteSize())
                 .isEqualTo(1L << 40);
@@ -44,22 +44,7 @@ class SettingsTest {
         assertThatThrownBy(() -> Settings.of("python", Map.of("memory-size", "1", "executable", "python3", "a", "b")))
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
-                .hasMessage(
-                        "backend python has no option 'a', 'memory-size'; it has executable, memory-byte-size and allow-uploads");
-    }
-
-    @Test
-    void shouldAllowUploadsOnlyWhereTheOperatorSaysSo() {
-        assertThat(Settings.of("python", Map.of("allow-uploads", "true")).allowUploads())
-                .isTrue();
-        assertThat(Settings.of("python", Map.of("allow-uploads", "false")).allowUploads())
-                .isFalse();
-        for (String value : List.of("", "yes", "1", "TRUE")) {
-            assertThatThrownBy(() -> Settings.of("python", Map.of("allow-uploads", value)))
-                    .isInstanceOfSatisfying(
-                            GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
-                    .hasMessage("option allow-uploads of backend python is '" + value + "': expected true or false");
-        }
+                .hasMessage("backend python has no option 'a', 'memory-size'; it has executable and memory-byte-size");
     }
 
     @Test

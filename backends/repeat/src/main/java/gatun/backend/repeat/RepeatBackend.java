@@ -32,6 +32,12 @@ public final class RepeatBackend implements Backend {
         return "repeat";
     }
 
+    /** It has no files. */
+    @Override
+    public boolean takesUploads() {
+        return true;
+    }
+
     @Override
     public void start(Map<String, String> options) {
         // There is no engine to start.

@@ -29,6 +29,12 @@ public final class AccumulatorBackend implements Backend {
         return "sequence_accumulator";
     }
 
+    /** It has no files. */
+    @Override
+    public boolean takesUploads() {
+        return true;
+    }
+
     @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
         require(config.hasSequenceBatching(), config, BATCHING, "it has no sequence_batching");

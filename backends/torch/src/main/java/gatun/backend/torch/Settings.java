@@ -15,11 +15,10 @@ import java.util.TreeSet;
  *
  * @param library the library to use, or its folder; empty for the installed one
  * @param defaultMaxBatchSize for a model that can batch and does not say how much
- * @param allowUploads whether load requests may bring models, and so have the server run any program
  */
-record Settings(String library, int defaultMaxBatchSize, boolean allowUploads) {
+record Settings(String library, int defaultMaxBatchSize) {
     /** The settings without any option. */
-    static final Settings DEFAULT = new Settings("", 4, false);
+    static final Settings DEFAULT = new Settings("", 4);
 
     /** Parameter of a model: how many threads an operation may use. In Triton, too, one for the process. */
     static final String THREADS = "INTRA_OP_THREAD_COUNT";
@@ -30,8 +29,7 @@ record Settings(String library, int defaultMaxBatchSize, boolean allowUploads) {
     static final String UNCHECKED_SHAPES = "UNCHECKED_SHAPES";
 
     private static final String BATCH_SIZE = "default-max-batch-size";
-    private static final String ALLOW_UPLOADS = "allow-uploads";
-    private static final Set<String> OPTIONS = Set.of(TorchLibrary.OPTION, BATCH_SIZE, ALLOW_UPLOADS);
+    private static final Set<String> OPTIONS = Set.of(TorchLibrary.OPTION, BATCH_SIZE);
 
     /** More than any machine has cores, and larger batches than anybody sends. */
     private static final int MAX_COUNT = 4096;
@@ -51,8 +49,7 @@ record Settings(String library, int defaultMaxBatchSize, boolean allowUploads) {
         String batchSize = options.get(BATCH_SIZE);
         return new Settings(
                 options.getOrDefault(TorchLibrary.OPTION, ""),
-                batchSize == null ? DEFAULT.defaultMaxBatchSize : number(BATCH_SIZE, batchSize),
-                isTrue(ALLOW_UPLOADS, options.getOrDefault(ALLOW_UPLOADS, "false")));
+                batchSize == null ? DEFAULT.defaultMaxBatchSize : number(BATCH_SIZE, batchSize));
     }
 
     /**

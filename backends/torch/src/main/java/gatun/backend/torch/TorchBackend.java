@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs models that AOTInductor compiled ({@code backend: "pytorch"}, {@code platform: "torch_aoti"}), by the C functions
  * that each model's library has and by those of PyTorch's library. That is not part of the server:
- * {@code ./gatun install pytorch} puts it into the user's cache, or the option {@code library} names one. Other options:
- * {@code default-max-batch-size}, {@code allow-uploads}.
+ * {@code ./gatun install pytorch} puts it into the user's cache, or the option {@code library} names one. One more
+ * option: {@code default-max-batch-size}.
  */
 public final class TorchBackend implements Backend {
     /** The name of the engine: models give it as their platform. */
@@ -53,12 +53,6 @@ public final class TorchBackend implements Backend {
     public void start(Map<String, String> options) {
         settings = Settings.of(options);
         TorchLibrary.open(settings.library(), LibraryCache.ofUser());
-    }
-
-    /** A model is a program that runs with the server's rights. */
-    @Override
-    public boolean takesUploads() {
-        return settings.allowUploads();
     }
 
     @Override

@@ -7,6 +7,7 @@ import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /**
  * A model's parameters, by the names that users of Triton's FIL backend know. Those that choose among that backend's
@@ -34,6 +35,23 @@ record Settings(
     private static final String PROBABILITIES = "predict_proba";
     private static final String THRESHOLD = "threshold";
     private static final String THREADS = "cpu_nthread";
+
+    /** What a load request may set: all of these, and Triton's that have no effect. */
+    static final Set<String> REQUESTED = Set.of(
+            FORMAT,
+            CLASSIFIER,
+            OLD_CLASSIFIER,
+            PROBABILITIES,
+            THRESHOLD,
+            THREADS,
+            "algo",
+            "blocks_per_sm",
+            "chunk_size",
+            "layout",
+            "storage_type",
+            "threads_per_tree",
+            "transfer_threshold",
+            "use_experimental_optimizations");
 
     private static final float USUAL_THRESHOLD = 0.5f;
 

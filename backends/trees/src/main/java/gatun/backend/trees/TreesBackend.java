@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,17 @@ public final class TreesBackend implements Backend {
     @Override
     public String name() {
         return NAME;
+    }
+
+    /** Trees are data. */
+    @Override
+    public boolean takesUploads() {
+        return true;
+    }
+
+    @Override
+    public Set<String> requestParameters() {
+        return Settings.REQUESTED;
     }
 
     /** Opens no library yet: a server with XGBoost's models needs XGBoost's alone. */

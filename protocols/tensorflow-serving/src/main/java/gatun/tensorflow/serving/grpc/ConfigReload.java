@@ -46,14 +46,15 @@ final class ConfigReload {
      * @throws GatunException when the list is wrong, which then changes nothing, or when a model of it cannot be loaded
      */
     ReloadConfigResponse apply(ReloadConfigRequest request) {
-        List<ListedModel> models = ListedModels.of(request.getConfig());
+        List<ListedModel> requested = ListedModels.of(request.getConfig());
         Map<String, ListedModel> before =
                 server.listed().stream().collect(Collectors.toMap(ListedModel::name, model -> model));
-        models.forEach(model -> requireSamePlatform(model, before));
+        requested.forEach(model -> requireSamePlatform(model, before));
+        List<ListedModel> models = server.admitListed(requested);
         ListedModels.requireServed(models);
         models.forEach(model -> requireLabelledVersions(model, before));
         List<Metric> counted = counted(request);
-        server.replaceListed(models);
+        server.reloadListed(models);
         requireAll(models);
         ReloadConfigResponse.Builder response = ReloadConfigResponse.newBuilder();
         List<Metric> now = counted(request);

@@ -84,7 +84,7 @@ final class TensorFlowFixture implements AutoCloseable {
     /** Serves no model, but lets clients list those of the repository's folders. */
     TensorFlowFixture openList() {
         open(
-                ServerOptions.of(pool, regions).listed(List.of()),
+                ServerOptions.of(pool, regions).listed(List.of()).reloadFolder(repository),
                 TestServerSettings.usual(),
                 TensorFlowSettings.STANDARD);
         return this;
