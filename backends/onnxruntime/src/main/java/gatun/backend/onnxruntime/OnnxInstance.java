@@ -37,7 +37,9 @@ final class OnnxInstance implements BackendInstance {
     /** Null where batches are not divided. */
     private final @Nullable BatchParts parts;
 
-    /** Whether rows have not been seen to need one another. */
+    private final RequestBorders borders = new RequestBorders();
+
+    /** True until a run shows that the requests of a batch need one another. */
     private boolean comeApart = true;
 
     private final Shape[] inputShapes;
@@ -107,9 +109,9 @@ final class OnnxInstance implements BackendInstance {
                 guessed |= bindOutput(i, execution);
             }
             execution.inferStarted();
-            long status = run();
+            long status = run(execution);
             if (guessed && status != 0) {
-                status = runAgainWithoutGuesses(status, outputCount);
+                status = runAgainWithoutGuesses(status, execution);
             }
             check(status);
             execution.inferEnded();
@@ -193,9 +195,10 @@ final class OnnxInstance implements BackendInstance {
     }
 
     /** Runs the model; the address of the status, 0 for success. */
-    private long run() {
+    private long run(Execution execution) {
         long rows = parts != null && comeApart ? arguments.rows() : 0;
-        Spread spread = sessions.begin(arguments.inputByteSize(), rows > 1);
+        boolean divides = rows > 1 && borders.take(execution.requests(), rows);
+        Spread spread = sessions.begin(arguments.inputByteSize(), divides);
         boolean hasSucceeded = false;
         try {
             long status = parts != null && spread == Spread.IN_PARTS
@@ -208,9 +211,9 @@ final class OnnxInstance implements BackendInstance {
         }
     }
 
-    /** As {@link #run}. Rows that fail apart and not together do not come apart, though they have to in a batch. */
+    /** As {@link #run}. A batch that fails in parts and not as a whole is not divided again. */
     private long runInParts(BatchParts divided, long rows) {
-        long failure = divided.run(arguments, rows, sessions.session(Spread.IN_PARTS), runOptions);
+        long failure = divided.run(arguments, rows, borders, sessions.session(Spread.IN_PARTS), runOptions);
         if (failure == 0) {
             return 0;
         }
@@ -224,7 +227,8 @@ final class OnnxInstance implements BackendInstance {
      * After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs
      * itself.
      */
-    private long runAgainWithoutGuesses(long failure, int outputCount) {
+    private long runAgainWithoutGuesses(long failure, Execution execution) {
+        int outputCount = execution.outputCount();
         try {
             check(failure);
         } catch (NativeException e) {
@@ -236,7 +240,7 @@ final class OnnxInstance implements BackendInstance {
                 destinations[i] = MemorySegment.NULL;
             }
         }
-        long status = run();
+        long status = run(execution);
         if (status == 0) {
             for (int i = 0; i < outputCount; i++) {
                 if (!model.outputs().get(outputIndexes[i]).shape().isFixed()) {
