@@ -109,7 +109,14 @@ public final class LoadedModel implements ServedModel {
                 new LoadingVersion(config, definition.version(), signature, entryPoints.byName()),
                 entryPoints.check());
         InstanceResources resources = new InstanceResources(
-                definition.backend(), signature, sequences, shared.pool(), warmUp, counters, shared.progress());
+                definition.backend(),
+                signature,
+                sequences,
+                shared.pool(),
+                warmUp,
+                counters,
+                shared.progress(),
+                new FailedSenders(System::nanoTime));
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
             QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule, resources.runsApart());
@@ -234,6 +241,7 @@ public final class LoadedModel implements ServedModel {
     private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
         try {
             InferenceTicket ticket = entryPoints.check().ticket(request, arrivedNanos);
+            ticket.runAloneIfIn(resources.failedSenders());
             SequenceModel sequences = resources.sequences();
             if (sequences != null) {
                 ticket.makeStepOf(sequences, sequences.step(request, ticket.batchSize()));

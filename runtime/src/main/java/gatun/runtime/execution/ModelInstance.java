@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.LoadProgress;
 import gatun.runtime.ModelVersion;
@@ -52,6 +51,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     private final RunStopper batchStopper;
 
     private final RunFailures failures;
+    private final ApartRerun rerun;
 
     /** Made and closed by the instance's thread. */
     private volatile @Nullable BackendInstance backend;
@@ -84,7 +84,8 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
                 : new BatchExecution(signature, resources.sequences(), resources.pool(), responses);
         batchStopper = new RunStopper(spec.name(), modelName);
         failures = new RunFailures(spec.name(), modelName, resources.counters());
-        apartRun = new ApartRun(resources.pool(), failures, batchStopper);
+        rerun = new ApartRerun(modelName, failures, resources.failedSenders());
+        apartRun = new ApartRun(resources.pool(), failures, rerun, batchStopper);
         singleRuns = new SingleRuns(spec.name(), resources, failures, counters);
         batchExecution.run().beforeInfer(batchStopper::stopAgain);
         if (sequenceExecution != null) {
@@ -131,7 +132,8 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
             throw new IllegalStateException(spec.name() + " was not opened");
         }
         try {
-            return run(opened, tickets);
+            long nanos = run(opened, tickets);
+            return nanos + rerun.run(ticket -> run(List.of(ticket)));
         } catch (Throwable t) {
             failures.failRest(tickets, t);
             return 0;
@@ -211,12 +213,13 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
                         .ifPresent(
                                 failure -> failures.fail(ticket, failure, FailureReason.OTHER, true, execution.run()));
             }
-        } catch (GatunException e) {
-            execution.breakOff();
-            failures.failAll(tickets, e, execution.run());
         } catch (Throwable e) {
+            // Also checked exceptions, which other languages than Java throw from anywhere.
             execution.breakOff();
-            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e, execution.run()));
+            boolean runsApart = !decoupled && execution.mayRunAgain() && rerun.take(tickets, e, execution.run());
+            if (!runsApart) {
+                failures.failAll(tickets, e, execution.run());
+            }
         } finally {
             batchStopper.end(); // it may have failed before the engine was asked
             execution.clear();
