@@ -8,6 +8,7 @@ import gatun.wire.tensorflow.SignatureDef;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
@@ -65,6 +66,14 @@ public interface ModelVersion {
      */
     default List<String> choices() {
         return List.of();
+    }
+
+    /**
+     * Why requests share no runs though the model's tensors leave room for it and nobody has forbidden it, for people to
+     * read; empty for other models. Among {@link #choices}, too.
+     */
+    default Optional<String> unbatched() {
+        return Optional.empty();
     }
 
     /** The configuration as completed and normalised. */

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param counters count what they do
  * @param progress is told how far the first of them are
  * @param failedSenders those whose requests run alone for a while
+ * @param trial finds out whether requests may share runs
  */
 record InstanceResources(
         BackendModel model,
@@ -26,7 +27,8 @@ record InstanceResources(
         WarmUp warmUp,
         ModelCounters counters,
         LoadWatch progress,
-        FailedSenders failedSenders) {
+        FailedSenders failedSenders,
+        BatchingTrial trial) {
     /** Whether the requests of a run keep their own tensors. */
     boolean runsApart() {
         BatchTensors tensors = signature.batchTensors();

@@ -134,11 +134,13 @@ public final class SimulatedModel {
                 new WarmUp(new WarmUpPlan(List.of(), WarmUpSource.NONE, Path.of("")), version, check),
                 counters,
                 new LoadWatch(),
-                new FailedSenders(System::nanoTime));
+                new FailedSenders(System::nanoTime),
+                new BatchingTrial(version, check, POOL, ""));
         instances = IntStream.range(0, instanceCount)
                 .mapToObj(i -> new ModelInstance(new InstanceSpec("m_" + i, instanceCount, Device.CPU), i, resources))
                 .toList();
         instances.forEach(ModelInstance::open);
+        instances.forEach(instance -> instance.prepare(() -> {}));
     }
 
     private final class Model implements BackendModel, BackendInstance {
