@@ -20,6 +20,7 @@ final class ApartRerun {
     private final RunFailures failures;
     private final FailedSenders senders;
     private final List<InferenceTicket> waiting = new ArrayList<>();
+    private boolean open;
 
     /** Of the joined run. */
     private @Nullable Throwable failure;
@@ -31,6 +32,11 @@ final class ApartRerun {
         this.senders = senders;
     }
 
+    /** From now on runs are clients': before, a batch that fails keeps the model from being loaded. */
+    void open() {
+        open = true;
+    }
+
     /**
      * Takes the requests of a run that has failed and left no trace. The backend may have failed some of them by
      * themselves, which stay failed.
@@ -38,7 +44,7 @@ final class ApartRerun {
      * @return false where they share the failure: it is not the model's, or there is only one
      */
     boolean take(List<InferenceTicket> tickets, Throwable reason, Run run) {
-        if (tickets.size() < 2 || !RunFailures.isOfModel(reason)) {
+        if (!open || tickets.size() < 2 || !RunFailures.isOfModel(reason)) {
             return false;
         }
         failure = reason;

@@ -157,6 +157,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
             LOG.warn("Instance {} of model '{}' could not be warmed up", spec.name(), modelName, e);
         } finally {
             singleRuns.open();
+            rerun.open();
             prepared.complete(null);
         }
         progress.instanceReady();
