@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param config the configuration as completed and filled with defaults; empty when the model cannot be served
  * @param choices what the engine has chosen that the configuration leaves open, and why, a line each; empty when the
  *     model cannot be served
+ * @param unbatched why its requests share no runs though nobody has forbidden it; among {@code choices}, too
  * @param problems why it cannot be served, or not all of it; empty when all is well
  */
 public record ModelReport(
@@ -21,6 +22,7 @@ public record ModelReport(
         List<String> versions,
         Optional<ModelConfig> config,
         List<String> choices,
+        Optional<String> unbatched,
         List<Problem> problems) {
     /** Keeps copies of the lists. */
     public ModelReport {

@@ -101,6 +101,7 @@ public final class RepositoryCheck implements AutoCloseable {
                     ready.stream().map(ModelVersion::versionText).toList(),
                     served.map(ModelVersion::config),
                     served.map(ModelVersion::choices).orElse(List.of()),
+                    served.flatMap(ModelVersion::unbatched),
                     failures.isEmpty() ? List.of() : problems(model, failures));
         } finally {
             server.unload(model, true);
