@@ -8,6 +8,7 @@ import gatun.memory.buffers.SharedFile;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Device;
+import gatun.spi.EngineLostException;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameReader;
@@ -327,14 +328,13 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     /** The failure of whoever needs a process that has ended, or is about to. */
     GatunException death() {
         try {
-            return new GatunException(
-                    ErrorCode.INTERNAL,
+            return new EngineLostException(
                     "the process of model instance '" + name + "' " + end.get().text());
         } catch (ExecutionException e) {
             throw new IllegalStateException(e.getCause());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return new GatunException(ErrorCode.INTERNAL, "the process of model instance '" + name + "' has ended", e);
+            return new EngineLostException("the process of model instance '" + name + "' has ended", e);
         }
     }
 

@@ -46,6 +46,11 @@ final class IsolatedInstance implements BackendInstance {
         run(Job.WARM_UP, List.of());
     }
 
+    @Override
+    public void trimMemory() {
+        run(Job.TRIM_MEMORY, List.of());
+    }
+
     private void run(Job job, List<? extends Execution> executions) {
         EngineSlot.Serving serving = slot.serving();
         EngineProcess process = serving.process();

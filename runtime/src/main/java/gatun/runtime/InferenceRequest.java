@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
@@ -29,6 +30,7 @@ public final class InferenceRequest implements AutoCloseable {
     private Map<String, ParameterValue> parameters = Map.of();
     private final Cancellation cancellation = new Cancellation();
     private Origin origin = Origin.EMBEDDED;
+    private Sender sender = Sender.THIS_PROCESS;
     private String id = "";
     private String entryPoint = "";
     private long timeoutMicros;
@@ -65,13 +67,14 @@ public final class InferenceRequest implements AutoCloseable {
     }
 
     /**
-     * A request to another model on behalf of this one: of the same id, priority, timeout, deadline, sequence,
+     * A request to another model on behalf of this one: of the same sender, id, priority, timeout, deadline, sequence,
      * parameters and compute times, but without tensors and without claims on memory. Whoever gives this request up has to see to the
      * other.
      */
     public InferenceRequest onBehalf(ModelVersion other) {
         InferenceRequest request = new InferenceRequest(other);
         request.origin = origin;
+        request.sender = sender;
         request.id = id;
         if (other.name().equals(model.name())) {
             request.entryPoint = entryPoint;
@@ -215,6 +218,16 @@ public final class InferenceRequest implements AutoCloseable {
     /** Says by which protocol, over which transport, this request came. */
     public void origin(Origin newOrigin) {
         origin = newOrigin;
+    }
+
+    /** Whose request this is, as far as connections tell. */
+    public Sender sender() {
+        return sender;
+    }
+
+    /** Says whose request this is. */
+    public void sender(Sender newSender) {
+        sender = newSender;
     }
 
     /** The trace of this request; empty for most, which are not traced. */

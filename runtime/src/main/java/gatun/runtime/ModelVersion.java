@@ -9,6 +9,7 @@ import gatun.wire.tensorflow.SignatureDef;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
@@ -76,6 +77,14 @@ public interface ModelVersion {
     /** Where runs touch an output of that name that belongs in a client's memory, and why. */
     default MemoryUse outputMemory(String output) {
         return MemoryUse.copied("nothing is known of the model");
+    }
+
+    /**
+     * Why requests share no runs though the model's tensors leave room for it and nobody has forbidden it, for people to
+     * read; empty for other models. Among {@link #choices}, too.
+     */
+    default Optional<String> unbatched() {
+        return Optional.empty();
     }
 
     /** The configuration as completed and normalised. */

@@ -49,8 +49,18 @@ public interface BackendInstance extends AutoCloseable {
      */
     default void stop() {}
 
-    /** Pays the engine's first-call costs, where there are any; called once at load, before the instance serves. */
+    /**
+     * Pays the engine's first-call costs, where there are any; called once at load. Nobody has asked for it, so that it
+     * takes a second at most: then {@link #stop} is called, after which this begins no other run. A load does not wait
+     * any longer, and the instance serves when this returns.
+     */
     default void warmUp() {}
+
+    /**
+     * Gives back the memory that past runs needed and that the engine has kept for others. Called once at load, after
+     * runs that nobody has asked for and that may be larger than any which follow.
+     */
+    default void trimMemory() {}
 
     /** Gives up what the instance took from the engine, if anything. */
     @Override

@@ -76,7 +76,7 @@ final class GrpcConnection implements ServerConnection {
         this.settings = settings;
         this.pool = pool;
         this.peer = Objects.requireNonNull(services.attributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
-        this.sender = Sender.at(peer);
+        this.sender = Objects.requireNonNull(services.attributes().get(GrpcConnectionSelector.SENDER));
         this.services = services;
         this.transport = transport;
         this.open = open;

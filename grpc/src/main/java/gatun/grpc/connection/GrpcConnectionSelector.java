@@ -9,6 +9,7 @@ import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
 import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.Sender;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -36,6 +37,9 @@ import java.util.stream.Stream;
  * works too, with one more copy. Safe for any thread; may serve several listeners.
  */
 public final class GrpcConnectionSelector implements ServerConnectionSelector, AutoCloseable {
+    /** Who is at the other end of a call's connection. */
+    public static final Attributes.Key<Sender> SENDER = Attributes.Key.create("gatun-sender");
+
     /** How often messages are looked at that do not go on. */
     private static final Duration STALL_CHECK_PERIOD = Duration.ofSeconds(15);
 
@@ -116,6 +120,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         Attributes attributes = Attributes.newBuilder()
                 .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, context.remotePeer().address())
                 .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
+                .set(SENDER, Sender.at(context.remotePeer().address()))
                 .build();
         CallServices services =
                 new CallServices(root, attributes, timer, lendingWatch, threads, decompression, accessLog);

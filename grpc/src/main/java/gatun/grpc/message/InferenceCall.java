@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.message;
 
+import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.connection.OutboundMessage;
+import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
@@ -132,6 +134,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             try {
                 InferenceRequest inference = exchange.request(request, headers);
                 trace = inference.trace();
+                noteSender(call, inference);
                 Deadline deadline = Context.current().getDeadline();
                 if (deadline != null) {
                     inference.timeLeftNanos(deadline.timeRemaining(TimeUnit.NANOSECONDS));
@@ -161,6 +164,14 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
         } finally {
             trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    /** Says who has made a request: whoever is at the other end of the call's connection. */
+    static void noteSender(ServerCall<?, ?> call, InferenceRequest inference) {
+        Sender sender = call.getAttributes().get(GrpcConnectionSelector.SENDER);
+        if (sender != null) {
+            inference.sender(sender);
         }
     }
 

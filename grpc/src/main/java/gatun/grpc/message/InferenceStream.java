@@ -77,12 +77,14 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
     private static final ThreadFactory THREADS =
             Thread.ofVirtual().name("stream-request").factory();
 
+    private final ServerCall<M, OutboundMessage> call;
     private final InferenceServer server;
     private final Exchange<M> exchange;
     private final StreamResponses responses;
     private final SubmissionOrder turns = new SubmissionOrder();
 
     private InferenceStream(ServerCall<M, OutboundMessage> call, InferenceServer server, Exchange<M> exchange) {
+        this.call = call;
         this.server = server;
         this.exchange = exchange;
         responses = new StreamResponses(call);
@@ -128,6 +130,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         try {
             InferenceRequest request = exchange.request(message);
             trace = request.trace();
+            InferenceCall.noteSender(call, request);
             executed = true;
             responses.begin(place, request);
             turn.await();

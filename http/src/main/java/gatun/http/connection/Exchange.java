@@ -2,6 +2,7 @@
 package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
+import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
@@ -106,6 +107,11 @@ public final class Exchange {
      */
     public void rewrite(Method method, String path, Map<HeaderName, Optional<String>> headers) {
         request = new RewrittenRequest(request, method, path, headers);
+    }
+
+    /** Whose request it is, as far as its connection tells. */
+    public Sender sender() {
+        return connection.sender();
     }
 
     /** The request's body, not yet read. */

@@ -98,6 +98,7 @@ final class HostedInstance implements AutoCloseable {
                 case EXECUTE -> instance.execute(executions.getFirst());
                 case EXECUTE_APART -> instance.executeApart(executions);
                 case WARM_UP -> instance.warmUp();
+                case TRIM_MEMORY -> instance.trimMemory();
             }
             running(false);
         } catch (GatunException e) {

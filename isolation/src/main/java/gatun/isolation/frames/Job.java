@@ -8,7 +8,9 @@ public enum Job {
     /** Run once for several requests, each with tensors of its own. */
     EXECUTE_APART,
     /** Pay the costs of a first run. */
-    WARM_UP;
+    WARM_UP,
+    /** Give back memory of past runs. */
+    TRIM_MEMORY;
 
     private static final Job[] ALL = values();
 

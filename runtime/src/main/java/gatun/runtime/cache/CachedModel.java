@@ -389,6 +389,11 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public Optional<String> unbatched() {
+        return model.unbatched();
+    }
+
+    @Override
     public SequencedMap<String, EntryPoint> entryPoints() {
         return model.entryPoints();
     }

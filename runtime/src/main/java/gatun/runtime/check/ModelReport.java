@@ -16,6 +16,7 @@ import java.util.Optional;
  *     model cannot be served
  * @param memory for each tensor where runs touch it if it lies in a client's memory, a line each; empty when the model
  *     cannot be served
+ * @param unbatched why its requests share no runs though nobody has forbidden it; among {@code choices}, too
  * @param problems why it cannot be served, or not all of it; empty when all is well
  */
 public record ModelReport(
@@ -24,6 +25,7 @@ public record ModelReport(
         Optional<ModelConfig> config,
         List<String> choices,
         List<String> memory,
+        Optional<String> unbatched,
         List<Problem> problems) {
     /** Keeps copies of the lists. */
     public ModelReport {

@@ -104,6 +104,7 @@ public final class RepositoryCheck implements AutoCloseable {
                     served.map(ModelVersion::config),
                     served.map(ModelVersion::choices).orElse(List.of()),
                     served.map(RepositoryCheck::memory).orElse(List.of()),
+                    served.flatMap(ModelVersion::unbatched),
                     failures.isEmpty() ? List.of() : problems(model, failures));
         } finally {
             server.unload(model, true);

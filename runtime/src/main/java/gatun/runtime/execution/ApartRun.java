@@ -18,15 +18,17 @@ final class ApartRun {
     private final Run run;
     private final BufferPool pool;
     private final RunFailures failures;
+    private final ApartRerun rerun;
     private final RunStopper stopper;
 
     /** Kept for later runs, as many as the largest one had requests. */
     private final List<SingleExecution> executions = new ArrayList<>();
 
-    ApartRun(BufferPool pool, RunFailures failures, RunStopper stopper) {
+    ApartRun(BufferPool pool, RunFailures failures, ApartRerun rerun, RunStopper stopper) {
         run = new Run(pool);
         this.pool = pool;
         this.failures = failures;
+        this.rerun = rerun;
         this.stopper = stopper;
         run.beforeInfer(stopper::stopAgain);
     }
@@ -55,11 +57,11 @@ final class ApartRun {
             finish(parts, tickets);
             counters.executed(batchSize(tickets), run);
             run.tellTimes();
-        } catch (GatunException e) {
-            failures.failAll(tickets, e, run);
         } catch (Throwable e) {
             // Also checked exceptions, which other languages than Java throw from anywhere.
-            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e, run));
+            if (!rerun.take(tickets, e, run)) {
+                failures.failAll(tickets, e, run);
+            }
         } finally {
             run.clear();
             parts.forEach(part -> part.take(null));

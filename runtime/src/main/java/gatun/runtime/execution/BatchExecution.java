@@ -85,6 +85,14 @@ final class BatchExecution implements ModelExecution {
         return gathered.rows();
     }
 
+    /**
+     * Whether the requests of a run that has failed may run again: no step of a sequence where the model keeps its
+     * state, or has written over it.
+     */
+    boolean mayRunAgain() {
+        return sequences == null || sequences.mayRunAgain();
+    }
+
     @Override
     public Run run() {
         return run;

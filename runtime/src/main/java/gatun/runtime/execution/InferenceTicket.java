@@ -33,6 +33,9 @@ final class InferenceTicket extends RequestTicket {
     private volatile @Nullable RunStopper runner;
     private @Nullable GatunException failure;
 
+    /** Those whose requests are joined with nobody's for now; null where nobody tells. */
+    private @Nullable FailedSenders failedSenders;
+
     /** Whether other tickets are for the same request. */
     private boolean isPiece;
 
@@ -85,6 +88,23 @@ final class InferenceTicket extends RequestTicket {
         sequences = model;
         mayRunAgain = model.isIterative();
         makeStep(step);
+    }
+
+    /**
+     * Has this run alone as long as its sender is among {@code senders}, who may change. To be called before this is
+     * submitted.
+     */
+    void runAloneIfIn(FailedSenders senders) {
+        failedSenders = senders;
+    }
+
+    private boolean runsAlone() {
+        return failedSenders != null && failedSenders.has(request().sender());
+    }
+
+    /** Forgets the run that has failed, for another one of this ticket. For the instance's thread. */
+    void forgetRun() {
+        response.drop();
     }
 
     /**
@@ -165,12 +185,14 @@ final class InferenceTicket extends RequestTicket {
 
     /**
      * Tickets run together when they are for the same entry point and bring the same inputs, whose shapes differ in the
-     * batch dimension only, but for ragged ones.
+     * batch dimension only, but for ragged ones; not those of senders whose requests failed others' runs.
      */
     @Override
     protected boolean joins(Ticket first) {
         InferenceTicket leader = (InferenceTicket) first;
         return isSameEntryPoint(leader)
+                && !runsAlone()
+                && !leader.runsAlone()
                 && tensors.join(leader.tensors, signature)
                 && (sequences == null || sequences.haveSameStates(step(), first.step()));
     }
@@ -366,6 +388,7 @@ final class InferenceTicket extends RequestTicket {
         InferenceTicket piece =
                 new InferenceTicket(request(), arrivedNanos(), rowCount, tensors.piece(rows), signature);
         piece.isPiece = true;
+        piece.failedSenders = failedSenders;
         return piece;
     }
 

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param warmUp the requests that each answers before it serves
  * @param counters count what they do
  * @param progress is told how far the first of them are
+ * @param failedSenders those whose requests run alone for a while
+ * @param trial finds out whether requests may share runs
  */
 record InstanceResources(
         BackendModel model,
@@ -24,7 +26,9 @@ record InstanceResources(
         BufferPool pool,
         WarmUp warmUp,
         ModelCounters counters,
-        LoadWatch progress) {
+        LoadWatch progress,
+        FailedSenders failedSenders,
+        BatchingTrial trial) {
     /** Whether the requests of a run keep their own tensors. */
     boolean runsApart() {
         BatchTensors tensors = signature.batchTensors();

@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,10 +40,16 @@ import org.slf4j.LoggerFactory;
 public final class LoadedModel implements ServedModel {
     private static final Logger LOG = LoggerFactory.getLogger(LoadedModel.class);
 
+    /** Begins what is told of a model whose requests share no runs. */
+    private static final String ALONE = "requests run one by one, since nobody has configured dynamic_batching and ";
+
     /** How long an instance waits for a client that reads no response, while it could serve others. */
     private static final Duration RECEIVER_TIMEOUT = Duration.ofSeconds(60);
 
-    /** Changes only in its instance groups. */
+    /** As it was completed, whatever the load has found out. Changes only in its instance groups. */
+    private volatile ModelConfig completed;
+
+    /** As it is served: without batching where that is not to be. Changes with {@link #completed}. */
     private volatile ModelConfig config;
 
     private final long version;
@@ -72,7 +79,8 @@ public final class LoadedModel implements ServedModel {
             Scheduler<InferenceTicket> scheduler,
             QueueRules queueRules,
             Supplier<List<String>> readyVersions) {
-        config = definition.config();
+        completed = definition.config();
+        config = served(completed, resources.trial());
         version = definition.version();
         versionText = Long.toString(version);
         this.entryPoints = entryPoints;
@@ -106,12 +114,19 @@ public final class LoadedModel implements ServedModel {
         EntryPoints entryPoints = EntryPoints.of(
                 definition, rule, sequences != null, ClientMemory.of(definition.backend(), shared.trustsClients()));
         ModelSignature signature = entryPoints.signature();
-        WarmUp warmUp = new WarmUp(
-                definition.warmUps(),
-                new LoadingVersion(config, definition.version(), signature, entryPoints.byName()),
-                entryPoints.check());
+        LoadingVersion loading = new LoadingVersion(config, definition.version(), signature, entryPoints.byName());
+        WarmUp warmUp = new WarmUp(definition.warmUps(), loading, entryPoints.check());
+        BatchingTrial trial = BatchingTrial.of(definition, loading, entryPoints.check(), shared.pool());
         InstanceResources resources = new InstanceResources(
-                definition.backend(), signature, sequences, shared.pool(), warmUp, counters, shared.progress());
+                definition.backend(),
+                signature,
+                sequences,
+                shared.pool(),
+                warmUp,
+                counters,
+                shared.progress(),
+                new FailedSenders(System::nanoTime),
+                trial);
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
             QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule, resources.runsApart());
@@ -121,11 +136,22 @@ public final class LoadedModel implements ServedModel {
                     ? Scheduler.open(queueRules.policy(), first.added())
                     : Scheduler.open(sequences.policy(), first.added());
             instances.made(first);
+            trial.reason().ifPresent(reason -> {
+                scheduler.runAlone();
+                LOG.info("Model '{}' version {}: {}", config.getName(), definition.version(), ALONE + reason);
+            });
             return new LoadedModel(definition, entryPoints, resources, instances, scheduler, queueRules, readyVersions);
         } catch (RuntimeException | Error e) {
             definition.backend().close();
             throw e;
         }
+    }
+
+    /** A configuration without the batching that a trial has ruled out. */
+    private static ModelConfig served(ModelConfig config, BatchingTrial trial) {
+        return trial.reason().isPresent()
+                ? config.toBuilder().clearDynamicBatching().build()
+                : config;
     }
 
     /** Notes the hash of what responses depend on. */
@@ -150,7 +176,7 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public boolean adjustInstances(ModelConfig next) {
-        if (!ModelConfiguration.withoutInstances(next).equals(ModelConfiguration.withoutInstances(config))) {
+        if (!ModelConfiguration.withoutInstances(next).equals(ModelConfiguration.withoutInstances(completed))) {
             return false;
         }
         ModelInstances.Change change = instances.toward(next);
@@ -166,7 +192,8 @@ public final class LoadedModel implements ServedModel {
             throw new VersionRetiredException();
         }
         instances.made(change);
-        config = next;
+        completed = next;
+        config = served(next, resources.trial());
         LOG.info("Model '{}' version {} runs on {} instances now", next.getName(), version, instances.count());
         return true;
     }
@@ -236,6 +263,7 @@ public final class LoadedModel implements ServedModel {
     private InferenceTicket checked(InferenceRequest request, long arrivedNanos) {
         try {
             InferenceTicket ticket = entryPoints.check().ticket(request, arrivedNanos);
+            ticket.runAloneIfIn(resources.failedSenders());
             SequenceModel sequences = resources.sequences();
             if (sequences != null) {
                 ticket.makeStepOf(sequences, sequences.step(request, ticket.batchSize()));
@@ -345,7 +373,13 @@ public final class LoadedModel implements ServedModel {
 
     @Override
     public List<String> choices() {
-        return resources.model().choices();
+        return Stream.concat(unbatched().stream(), resources.model().choices().stream())
+                .toList();
+    }
+
+    @Override
+    public Optional<String> unbatched() {
+        return resources.trial().reason().map(ALONE::concat);
     }
 
     @Override

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.LoadProgress;
 import gatun.runtime.ModelVersion;
@@ -14,8 +13,11 @@ import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,12 +26,16 @@ import org.slf4j.LoggerFactory;
 final class ModelInstance implements BatchRunner<InferenceTicket> {
     private static final Logger LOG = LoggerFactory.getLogger(ModelInstance.class);
 
+    /** How long a warm-up may take that nobody has configured, and a trial likewise. */
+    private static final Duration UNASKED = Duration.ofSeconds(1);
+
     private final InstanceSpec spec;
     private final String threadName;
     private final String modelName;
     private final BackendModel model;
     private final WarmUp warmUp;
     private final LoadWatch progress;
+    private final BatchingTrial trial;
     private final boolean decoupled;
 
     /** Whether also a single request runs as a batch, since the model gets inputs of the runtime's with it. */
@@ -52,9 +58,13 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     private final RunStopper batchStopper;
 
     private final RunFailures failures;
+    private final ApartRerun rerun;
 
     /** Made and closed by the instance's thread. */
     private volatile @Nullable BackendInstance backend;
+
+    /** Completed when nothing is left to do before the first run. */
+    private final CompletableFuture<Void> prepared = new CompletableFuture<>();
 
     /** Tells it to stop a run. */
     private volatile Runnable stop = () -> {};
@@ -70,6 +80,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         model = resources.model();
         warmUp = resources.warmUp();
         progress = resources.progress();
+        trial = resources.trial();
         InstanceCounters counters = resources.counters().lend();
         ModelSignature signature = resources.signature();
         modelName = signature.modelName();
@@ -84,7 +95,8 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
                 : new BatchExecution(signature, resources.sequences(), resources.pool(), responses);
         batchStopper = new RunStopper(spec.name(), modelName);
         failures = new RunFailures(spec.name(), modelName, resources.counters());
-        apartRun = new ApartRun(resources.pool(), failures, batchStopper);
+        rerun = new ApartRerun(modelName, failures, resources.failedSenders());
+        apartRun = new ApartRun(resources.pool(), failures, rerun, batchStopper);
         singleRuns = new SingleRuns(spec.name(), resources, failures, counters);
         batchExecution.run().beforeInfer(batchStopper::stopAgain);
         if (sequenceExecution != null) {
@@ -108,15 +120,12 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     public void open() {
         BackendInstance opened = model.newInstance(spec);
         try {
-            opened.warmUp();
             backend = opened;
             stop = opened::stop;
             warmUp.run(tickets -> {
                 progress.begin(LoadProgress.Phase.WARM_UP);
-                run(tickets);
+                runNow(tickets);
             });
-            singleRuns.open();
-            progress.instanceReady();
         } catch (RuntimeException | Error e) {
             backend = null;
             opened.close();
@@ -124,14 +133,67 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         }
     }
 
+    /**
+     * {@inheritDoc} Nobody has asked for a warm-up, or for a trial of whether requests may share runs: each takes a second
+     * at most.
+     */
+    @Override
+    public void prepare(Runnable ready) {
+        BackendInstance opened = opened();
+        AtomicBoolean overdue = new AtomicBoolean();
+        Runnable release = () -> {
+            overdue.set(true);
+            ready.run();
+        };
+        try {
+            prepare(opened, release);
+        } catch (RuntimeException | Error e) {
+            if (!overdue.get()) {
+                backend = null;
+                opened.close();
+                throw e;
+            }
+            // It serves already, and the next run tells whether it can.
+            LOG.warn("Instance {} of model '{}' could not be warmed up", spec.name(), modelName, e);
+        } finally {
+            singleRuns.open();
+            rerun.open();
+            prepared.complete(null);
+        }
+        progress.instanceReady();
+    }
+
+    private void prepare(BackendInstance opened, Runnable overdue) {
+        TimeLimit.within(UNASKED, opened::stop, overdue, limit -> opened.warmUp());
+        if (trial.claim()) {
+            Runnable givenUp = () -> {
+                trial.giveUp();
+                overdue.run();
+            };
+            TimeLimit.within(UNASKED, opened::stop, givenUp, limit -> trial.run(opened, limit));
+        }
+        opened.trimMemory();
+    }
+
     @Override
     public long run(List<InferenceTicket> tickets) {
+        prepared.join();
+        return runNow(tickets);
+    }
+
+    private BackendInstance opened() {
         BackendInstance opened = backend;
         if (opened == null) {
             throw new IllegalStateException(spec.name() + " was not opened");
         }
+        return opened;
+    }
+
+    private long runNow(List<InferenceTicket> tickets) {
+        BackendInstance opened = opened();
         try {
-            return run(opened, tickets);
+            long nanos = run(opened, tickets);
+            return nanos + rerun.run(ticket -> runNow(List.of(ticket)));
         } catch (Throwable t) {
             failures.failRest(tickets, t);
             return 0;
@@ -211,12 +273,13 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
                         .ifPresent(
                                 failure -> failures.fail(ticket, failure, FailureReason.OTHER, true, execution.run()));
             }
-        } catch (GatunException e) {
-            execution.breakOff();
-            failures.failAll(tickets, e, execution.run());
         } catch (Throwable e) {
+            // Also checked exceptions, which other languages than Java throw from anywhere.
             execution.breakOff();
-            tickets.forEach(ticket -> failures.failUnexpectedly(ticket, e, execution.run()));
+            boolean runsApart = !decoupled && execution.mayRunAgain() && rerun.take(tickets, e, execution.run());
+            if (!runsApart) {
+                failures.failAll(tickets, e, execution.run());
+            }
         } finally {
             batchStopper.end(); // it may have failed before the engine was asked
             execution.clear();

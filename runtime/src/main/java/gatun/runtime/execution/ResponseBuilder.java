@@ -253,6 +253,7 @@ final class ResponseBuilder {
     /** Frees what was made. */
     void drop() {
         leftOut = null;
+        showsInputs = false;
         parameters = Map.of();
         for (int i = 0; i < buffers.length; i++) {
             Hold buffer = buffers[i];

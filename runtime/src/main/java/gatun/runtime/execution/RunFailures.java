@@ -6,6 +6,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
+import gatun.spi.EngineLostException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,8 +69,33 @@ final class RunFailures {
         counters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
     }
 
-    /** Fails the tickets of a run that ended by {@code failure}. */
-    void failAll(List<InferenceTicket> tickets, GatunException failure, Run run) {
+    /**
+     * Whether a run failed by an error of the model, which may be that of one of its requests: not by a crash, a limit,
+     * a lack of memory, or because nobody wanted it any more.
+     */
+    static boolean isOfModel(Throwable failure) {
+        return switch (failure) {
+            case EngineLostException lost -> false;
+            case GatunException told ->
+                switch (told.code()) {
+                    case UNKNOWN, INTERNAL, NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, ALREADY_EXISTS -> true;
+                    case RESOURCE_EXHAUSTED, UNAVAILABLE, CANCELLED -> false;
+                };
+            case InternalError lostMapping -> true; // one client's, who took his memory away
+            default -> failure instanceof Exception;
+        };
+    }
+
+    /** Fails the tickets of a run that ended by {@code failure}, whatever that is. */
+    void failAll(List<InferenceTicket> tickets, Throwable failure, Run run) {
+        if (failure instanceof GatunException told) {
+            failTold(tickets, told, run);
+        } else {
+            tickets.forEach(ticket -> failUnexpectedly(ticket, failure, run));
+        }
+    }
+
+    private void failTold(List<InferenceTicket> tickets, GatunException failure, Run run) {
         FailureReason reason = run.isRefusal(failure) ? FailureReason.OTHER : FailureReason.BACKEND;
         boolean taken = run.mayHaveTaken(failure);
         tickets.forEach(ticket -> fail(ticket, failure, reason, taken, run));
@@ -79,7 +105,7 @@ final class RunFailures {
      * Fails a ticket whose run something unforeseen broke off: a client that took its memory away, or else a fault of
      * ours or the engine's.
      */
-    void failUnexpectedly(InferenceTicket ticket, Throwable failure, Run run) {
+    private void failUnexpectedly(InferenceTicket ticket, Throwable failure, Run run) {
         if (failure instanceof InternalError) {
             // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
             try {

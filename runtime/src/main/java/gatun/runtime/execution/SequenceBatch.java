@@ -203,6 +203,11 @@ final class SequenceBatch {
         }
     }
 
+    /** Whether a run of these steps that fails leaves no trace: all state is the runtime's, and none was taken. */
+    boolean mayRunAgain() {
+        return !committed && !states.isEmpty() && states.stream().noneMatch(StateExchange::isWrittenInPlace);
+    }
+
     /** Forgets the run; the sequences keep their states. */
     void clear() {
         exchanges.clear();

@@ -153,12 +153,9 @@ final class SingleRun {
             }
             ticket.request().markStepTaken();
             finish(ticket);
-        } catch (GatunException e) {
-            execution.breakOff();
-            failures.failAll(List.of(ticket), e, execution.run());
         } catch (Throwable e) {
             execution.breakOff();
-            failures.failUnexpectedly(ticket, e, execution.run());
+            failures.failAll(List.of(ticket), e, execution.run());
         } finally {
             execution.clear();
         }

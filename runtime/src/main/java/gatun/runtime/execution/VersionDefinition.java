@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param warmUps the requests that each instance answers before it serves
  * @param states the tensors that the model gives for one step of a sequence and gets for the next
  * @param rule how requests share runs where the configuration does not say it; empty for not at all
+ * @param batchesUnasked whether the configuration has dynamic batching that nobody has written
  */
 public record VersionDefinition(
         ModelConfig config,
@@ -27,7 +28,8 @@ public record VersionDefinition(
         Map<String, List<String>> labels,
         WarmUpPlan warmUps,
         List<StateTensor> states,
-        Optional<BatchingRule> rule) {
+        Optional<BatchingRule> rule,
+        boolean batchesUnasked) {
     /** Keeps copies of map and list. */
     public VersionDefinition {
         labels = Map.copyOf(labels);

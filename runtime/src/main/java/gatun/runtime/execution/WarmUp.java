@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
@@ -12,7 +10,6 @@ import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.configuration.WarmUpSample.Content;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -80,36 +77,13 @@ final class WarmUp {
             MemorySegment bytes = arena.allocate(input.byteSize(), ALIGNMENT);
             switch (input.content()) {
                 case Content.Zeros zeros -> {}
-                case Content.Random random -> fill(bytes, input.spec().datatype(), numbers);
+                case Content.Random random ->
+                    MadeUpElements.fill(bytes, input.spec().datatype(), numbers::nextLong, numbers::nextDouble);
                 case Content.Data data -> bytes.copyFrom(data.bytes());
             }
             tensors.add(new Tensor(input.spec(), bytes));
         }
         return tensors;
-    }
-
-    /**
-     * Numbers that a model can be expected to bear: floats between 0 and 1, truth values that are 0 or 1, any integer.
-     */
-    private static void fill(MemorySegment bytes, Datatype datatype, SplittableRandom random) {
-        long count = datatype.isFixedSize() ? bytes.byteSize() / datatype.byteSize() : 0;
-        for (long i = 0; i < count; i++) {
-            switch (datatype) {
-                case BOOL -> bytes.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt(2));
-                case INT8, UINT8 -> bytes.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) random.nextInt());
-                case INT16, UINT16 -> bytes.setAtIndex(ElementLayouts.INT16, i, (short) random.nextInt());
-                case INT32, UINT32 -> bytes.setAtIndex(ElementLayouts.INT32, i, random.nextInt());
-                case INT64, UINT64 -> bytes.setAtIndex(ElementLayouts.INT64, i, random.nextLong());
-                case FP16 ->
-                    bytes.setAtIndex(ElementLayouts.INT16, i, Float.floatToFloat16((float) random.nextDouble()));
-                case BF16 ->
-                    bytes.setAtIndex(ElementLayouts.INT16, i, (short)
-                            (Float.floatToRawIntBits((float) random.nextDouble()) >>> Short.SIZE));
-                case FP32 -> bytes.setAtIndex(ElementLayouts.FP32, i, (float) random.nextDouble());
-                case FP64 -> bytes.setAtIndex(ElementLayouts.FP64, i, random.nextDouble());
-                default -> {}
-            }
-        }
     }
 
     private void run(WarmUpSample sample, List<Tensor> inputs, Consumer<List<InferenceTicket>> instance) {

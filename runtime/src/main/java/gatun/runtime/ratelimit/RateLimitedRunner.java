@@ -68,6 +68,16 @@ public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>
         instance = registered;
     }
 
+    @Override
+    public void prepare(Runnable ready) {
+        try {
+            runner.prepare(ready);
+        } catch (RuntimeException | Error e) {
+            registered().close();
+            throw e;
+        }
+    }
+
     /** A request's own thread should not be the one to wait for resources while others could run. */
     @Override
     public boolean isBoundToThread() {

@@ -316,8 +316,10 @@ final class ModelLoader {
         progress.begin(LoadProgress.Phase.OPENING);
         Backend backend = backends.started(ModelConfiguration.engine(config), source.config());
         BackendModel model = backend.load(config, directory.version(version));
+        boolean batchesUnasked =
+                config.hasDynamicBatching() && rule.isEmpty() && !ModelConfiguration.schedules(source.config());
         LoadedModel loaded = LoadedModel.start(
-                new VersionDefinition(config, version, model, labels, warmUps, states, rule),
+                new VersionDefinition(config, version, model, labels, warmUps, states, rule, batchesUnasked),
                 new ExecutionResources(
                         pool,
                         settings.scheduling().queueLimit(),

@@ -201,8 +201,15 @@ public final class OnDemandModel implements ServedModel {
     }
 
     @Override
+    public Optional<String> unbatched() {
+        LoadedModel known = residence.latest();
+        return known == null ? Optional.empty() : known.unbatched();
+    }
+
+    @Override
     public ModelConfig config() {
-        return config;
+        LoadedModel known = residence.latest();
+        return known == null ? config : known.config();
     }
 
     @Override

@@ -40,10 +40,10 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     /** A ticket that waits longer than this does not wait behind short runs. */
     private static final long LONG_WAIT_NANOS = 100_000;
 
-    private final BatchPolicy policy;
     private final TicketQueue<T> queue;
-    private final Gathering gathering;
-    private final BatchCandidates<T> candidates;
+    private BatchPolicy policy;
+    private Gathering gathering;
+    private BatchCandidates<T> candidates;
     private final InstanceStates instances;
     private final RunPermits turns;
     private final RunTimes runTimes = new RunTimes(WAKING_NANOS);
@@ -66,6 +66,13 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         candidates = new BatchCandidates<>(policy, queue, gathering, this::expire);
         instances = new InstanceStates(instanceCount);
         order = policy.preserveOrdering() ? new CompletionOrder() : null;
+    }
+
+    @Override
+    public void runAlone() {
+        policy = policy.alone();
+        gathering = new Gathering(policy);
+        candidates = new BatchCandidates<>(policy, queue, gathering, this::expire);
     }
 
     @Override

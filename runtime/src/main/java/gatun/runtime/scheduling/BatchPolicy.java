@@ -51,6 +51,11 @@ public record BatchPolicy(
         return new BatchPolicy(maxBatchSize, List.of(maxBatchSize), 0, false, QueueCapacities.all(queueCapacity));
     }
 
+    /** The same without batches: each ticket alone. */
+    BatchPolicy alone() {
+        return new BatchPolicy(0, List.of(), 0, preserveOrdering, capacities, capacitiesCountSizes);
+    }
+
     /** The size that completes a batch: the greatest preferred one. */
     int fullSize() {
         return preferredBatchSizes.isEmpty() ? maxBatchSize : preferredBatchSizes.getLast();

@@ -18,6 +18,15 @@ public interface BatchRunner<T extends Ticket> {
     /** Makes ready; a failure keeps the scheduler from opening. */
     void open();
 
+    /**
+     * Does what is better done before the first run, on the thread that opened it, and next to that. A failure keeps the
+     * scheduler from opening unless {@code ready} was run before. Does nothing by default.
+     *
+     * @param ready has the scheduler wait no longer, where this takes long: then {@link #run} and {@link #close} wait for
+     *     the end of this; may be run more than once
+     */
+    default void prepare(Runnable ready) {}
+
     /** Whether {@link #run} and {@link #close} must be called by the thread that opened it. Asked when it is open, by any thread. */
     boolean isBoundToThread();
 

@@ -23,6 +23,9 @@ interface Dispatcher<T extends Ticket> {
     /** {@link #take}: there is nothing to run and never will be. */
     long END = -1;
 
+    /** Has each ticket run alone from now on. To be called before the first is submitted; sequences go on as they do. */
+    default void runAlone() {}
+
     /** How many tickets wait. May be called without the lock. */
     int pendingCount();
 

@@ -113,6 +113,7 @@ final class InstanceThread<T extends Ticket> {
         try {
             runner.open();
             mayRest = !runner.isBoundToThread();
+            runner.prepare(opened::countDown);
         } catch (Throwable t) {
             openFailure = t;
             ended.countDown();

@@ -76,6 +76,16 @@ public final class Scheduler<T extends Ticket> {
         return this;
     }
 
+    /** Has each ticket run alone from now on, whatever the policy says. To be called before the first is submitted. */
+    public void runAlone() {
+        lock.lock();
+        try {
+            dispatcher.runAlone();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void adjustLending() {
         if (lent != null) {
             lent.adjust();

@@ -22,6 +22,7 @@ import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.Execution;
+import gatun.spi.ExecutionRequest;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
@@ -30,6 +31,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -57,7 +59,9 @@ public final class SimulatedModel {
     private final boolean batches;
     private final List<ModelInstance> instances;
     private int regions;
-    private boolean failed;
+
+    /** Whether the last run of each request of the present batch failed. */
+    private final IdentityHashMap<ExecutionRequest, Boolean> failed = new IdentityHashMap<>();
 
     /** A window of a region, which knows what became of it. */
     private static final class Window implements RegionLease {
@@ -129,11 +133,14 @@ public final class SimulatedModel {
                 POOL,
                 new WarmUp(new WarmUpPlan(List.of(), WarmUpSource.NONE, Path.of("")), version, check),
                 counters,
-                new LoadWatch());
+                new LoadWatch(),
+                new FailedSenders(System::nanoTime),
+                new BatchingTrial(version, check, POOL, ""));
         instances = IntStream.range(0, instanceCount)
                 .mapToObj(i -> new ModelInstance(new InstanceSpec("m_" + i, instanceCount, Device.CPU), i, resources))
                 .toList();
         instances.forEach(ModelInstance::open);
+        instances.forEach(instance -> instance.prepare(() -> {}));
     }
 
     private final class Model implements BackendModel, BackendInstance {
@@ -145,7 +152,7 @@ public final class SimulatedModel {
         @Override
         public void execute(Execution execution) {
             int mishap = random.nextInt(20);
-            failed = mishap < 3;
+            execution.requests().forEach(request -> failed.put(request, mishap < 3));
             if (mishap == 0) {
                 throw new GatunException(ErrorCode.UNAVAILABLE, "the engine refuses");
             }
@@ -238,12 +245,13 @@ public final class SimulatedModel {
 
     /** An instance runs a batch. */
     public void run(int instance, List<Work> batch) {
-        failed = false;
+        failed.clear();
         instances.get(instance).run(batch.stream().map(work -> work.ticket).toList());
         for (Work work : batch) {
+            boolean runFailed = failed.getOrDefault(work.ticket, false);
             assertThat(work.ticket.hasFailed())
-                    .as("failed, with a run that " + (failed ? "failed" : "did not"))
-                    .isEqualTo(failed || work.mayNotBeAnswered);
+                    .as("failed, with a run that " + (runFailed ? "failed" : "did not"))
+                    .isEqualTo(runFailed || work.mayNotBeAnswered);
         }
     }
 

@@ -33,6 +33,9 @@ public final class ScriptedBackend implements Backend {
     /** Run before a version is loaded. */
     public volatile Runnable beforeLoad = () -> {};
 
+    /** The warm-up of each instance. */
+    public volatile Runnable warmUp = () -> {};
+
     /** Run before an instance is closed. */
     public volatile Runnable beforeClose = () -> {};
 
@@ -161,7 +164,9 @@ public final class ScriptedBackend implements Backend {
         }
 
         @Override
-        public void warmUp() {}
+        public void warmUp() {
+            warmUp.run();
+        }
 
         @Override
         public void close() {

@@ -236,6 +236,17 @@ class WarmUpTest {
                 .containsExactly("failed to run warmup sample 'S': the engine is cold; ");
     }
 
+    @Test
+    void shouldNotRunTheRequestsOfASampleApartThatFailsAsABatch() {
+        open(sample("batch_size: 2", "data_type: TYPE_FP32 dims: [ 2 ] zero_data: true"), execution -> {
+            if (execution.requests().size() > 1) {
+                throw GatunException.invalidArgument("one at a time");
+            }
+            ScriptedBackend.copy(execution);
+        });
+        assertThat(test.server().index()).extracting(ModelStatus::state).containsExactly(ModelState.UNAVAILABLE);
+    }
+
     /** A server whose model gets one request with two rows from elsewhere. */
     private void openWithASource(String config, Consumer<Execution> script) {
         test.model("m", config)

@@ -37,7 +37,9 @@ public final class CheckReport {
             out.println(model.model() + ": " + count + (count == 1 ? " problem" : " problems"));
             model.problems().forEach(this::problem);
         }
-        if (configurations) {
+        if (!configurations) {
+            model.unbatched().ifPresent(reason -> out.println(" ".repeat(INDENT) + reason));
+        } else {
             model.choices().forEach(choice -> out.println(" ".repeat(INDENT) + choice));
             model.memory().forEach(tensor -> out.println(" ".repeat(INDENT) + tensor));
             model.config().ifPresent(config -> {

@@ -5,6 +5,7 @@ import com.google.protobuf.TextFormat;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Writes the {@code config.pbtxt} of a model, with comments that say what each part means and what else there is. */
@@ -59,8 +60,12 @@ final class ExplainedConfiguration {
 
     private ExplainedConfiguration() {}
 
-    /** The text of {@code config}, which is as the engine has completed it; its defaults are left to the server. */
-    static String of(ModelConfig config) {
+    /**
+     * The text of {@code config}, which is as the engine has completed it; its defaults are left to the server.
+     *
+     * @param unbatched why it has no batching though nobody has said so; empty where there is no such reason
+     */
+    static String of(ModelConfig config, Optional<String> unbatched) {
         StringBuilder text = new StringBuilder(HEAD);
         text.append(print(ModelConfig.newBuilder().setName(config.getName())));
         text.append(ENGINE);
@@ -76,6 +81,8 @@ final class ExplainedConfiguration {
             text.append(BATCHING).append("dynamic_batching { }\n");
         } else {
             text.append(WITHOUT_BATCHING);
+            unbatched.ifPresent(reason ->
+                    text.append("# Without it: ").append(oneLine(reason)).append(".\n"));
         }
         text.append(MORE).append(warmUp(config));
         ModelConfig rest = rest(config);

@@ -106,7 +106,7 @@ public final class ModelLayout {
             return BAD;
         }
         ModelConfig config = report.config().get().toBuilder().setName(name).build();
-        return put(model, place, ExplainedConfiguration.of(config));
+        return put(model, place, ExplainedConfiguration.of(config, report.unbatched()));
     }
 
     private LooseModel looseModel() throws WrongRequest {

@@ -12,6 +12,7 @@ import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelParameter;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The text must mean what the engine has said, whatever names its model has, and with each example in use. */
@@ -45,7 +46,7 @@ class ExplainedConfigurationTest {
                 .putParameters(
                         "p", ModelParameter.newBuilder().setStringValue("v").build())
                 .build();
-        assertThat(parse(ExplainedConfiguration.of(config)))
+        assertThat(parse(ExplainedConfiguration.of(config, Optional.empty())))
                 .isEqualTo(config.toBuilder()
                         .clearBackend()
                         .clearDefaultModelFilename()
@@ -56,16 +57,23 @@ class ExplainedConfigurationTest {
     @Test
     void shouldNotBeLedAstrayByTheNamesOfTensors() throws Exception {
         for (String name : List.of("a\"b", "a\nmax_batch_size: 100", "#", "a\\", "\u0000", "größe")) {
-            ModelConfig parsed = parse(ExplainedConfiguration.of(config(name).build()));
+            ModelConfig parsed = parse(ExplainedConfiguration.of(config(name).build(), Optional.empty()));
             assertThat(parsed.getInput(0).getName()).isEqualTo(name);
             assertThat(parsed.getMaxBatchSize()).isEqualTo(4);
         }
     }
 
+    @Test
+    void shouldSayWhyRequestsShareNoRuns() throws Exception {
+        String text = ExplainedConfiguration.of(config("in").build(), Optional.of("rows\ndepend"));
+        assertThat(text).contains("# Without it: rows?depend.\n");
+        assertThat(parse(text).hasDynamicBatching()).isFalse();
+    }
+
     /** Whoever takes the comment signs away gets a configuration. */
     @Test
     void shouldGiveExamplesThatCanBeUsed() throws Exception {
-        String text = ExplainedConfiguration.of(config("in").build());
+        String text = ExplainedConfiguration.of(config("in").build(), Optional.empty());
         StringBuilder used = new StringBuilder();
         text.lines()
                 .map(line -> line.matches("# *[a-z_]+ ?[\\[{:].*|# *[]})].*|#  +.*") ? line.substring(1) : line)

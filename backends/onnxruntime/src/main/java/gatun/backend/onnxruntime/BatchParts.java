@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.concurrent.Future;
 
 /**
- * Runs the rows of a batch in parts side by side, one on the calling thread and the others on threads of the engine. The
- * parts read and write where the whole batch would. Used by one thread at a time.
+ * Runs the requests of a batch in parts side by side, one on the calling thread and the others on threads of the engine.
+ * The parts read and write where the whole batch would. Used by one thread at a time.
  */
 final class BatchParts implements AutoCloseable {
     private final Engine engine;
     private final Part[] parts;
+
+    /** The row after the last one of each part of the present run. */
+    private final long[] ends;
 
     /**
      * At most {@code most} parts.
@@ -22,20 +25,22 @@ final class BatchParts implements AutoCloseable {
     BatchParts(Engine engine, ModelDescription model, int most, Arena arena) {
         this.engine = engine;
         parts = new Part[most];
+        ends = new long[most];
         for (int i = 0; i < most; i++) {
             parts[i] = new Part(engine.runCores(), new RunArguments(engine, model, arena));
         }
     }
 
     /**
-     * Runs a batch of {@code rows}, at least two; the address of the status of a part that failed, which the caller
-     * frees, or 0.
+     * Runs a batch of {@code rows}, cut at {@code borders}; the address of the status of a part that failed, which the
+     * caller frees, or 0.
      */
-    long run(RunArguments whole, long rows, Session session, RunOptions options) {
-        int count = (int) Math.min(parts.length, rows);
+    long run(RunArguments whole, long rows, RequestBorders borders, Session session, RunOptions options) {
+        int count = borders.cut(ends);
+        long first = 0;
         for (int i = 0; i < count; i++) {
-            long first = rows * i / count;
-            parts[i].bind(whole, rows, first, rows * (i + 1) / count - first);
+            parts[i].bind(whole, rows, first, ends[i] - first);
+            first = ends[i];
         }
         List<Future<Long>> others = new ArrayList<>(count - 1);
         long status;

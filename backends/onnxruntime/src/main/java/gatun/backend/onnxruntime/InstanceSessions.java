@@ -5,8 +5,8 @@ import gatun.memory.tensor.GatunException;
 
 /**
  * The sessions that one instance runs on, and how: one with all cores for a run that has the machine to itself, and one
- * with a share of them for a run beside others. A run that is alone may be over sooner on a share, or in parts that are
- * run on shares side by side: it is run as such runs were fastest. Used by one thread at a time.
+ * with a share of them for a run beside others. A run that is alone may be over sooner on a share, or, for a batch of several
+ * requests, in parts that are run on shares side by side: it is run as such runs were fastest. Used by one thread at a time.
  */
 final class InstanceSessions implements AutoCloseable {
     /**
@@ -78,7 +78,7 @@ final class InstanceSessions implements AutoCloseable {
      * A run begins; how it is to be run. {@link #end} follows.
      *
      * @param byteSize what its inputs take
-     * @param divides whether it has rows that can be run in parts
+     * @param divides whether it is for several requests, which can be run in parts
      */
     Spread begin(long byteSize, boolean divides) {
         boolean isAlone = company.beginAlone();

@@ -6,7 +6,6 @@ import gatun.bindings.onnxruntime.OrtApi;
 import gatun.memory.cuda.DeviceTransfers;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.DeviceMemory;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.BackendInstance;
@@ -233,14 +232,7 @@ final class OnnxGpuInstance implements BackendInstance {
 
     @Override
     public void warmUp() {
-        try (Arena memory = Arena.ofConfined()) {
-            for (int i = 0; i < 2; i++) {
-                execute(new WarmUpExecution(model, memory));
-            }
-        } catch (GatunException e) {
-            // Zeros and empty strings need not make sense to the model; a GPU that failed is told of by the first
-            // request.
-        }
+        WarmUpExecution.runTwice(model, runOptions, this::execute);
     }
 
     @Override

@@ -3,7 +3,6 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeException;
 import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.spi.BackendInstance;
@@ -32,12 +31,18 @@ final class OnnxInstance implements BackendInstance {
     private final Arena arena = Arena.ofShared();
 
     private final RunOptions runOptions;
+
+    /** Whether the sessions keep memory of past runs in arenas. */
+    private final boolean trimsArenas;
+
     private final RunArguments arguments;
 
     /** Null where batches are not divided. */
     private final @Nullable BatchParts parts;
 
-    /** Whether rows have not been seen to need one another. */
+    private final RequestBorders borders = new RequestBorders();
+
+    /** True until a run shows that the requests of a batch need one another. */
     private boolean comeApart = true;
 
     private final Shape[] inputShapes;
@@ -68,6 +73,7 @@ final class OnnxInstance implements BackendInstance {
         this.values = new OutputValues(engine);
         this.alignedCopies = new AlignedCopies(model.inputs().size());
         this.runOptions = new RunOptions(engine, parameters.runEntries());
+        this.trimsArenas = parameters.usesArenas();
         int inputs = model.inputs().size();
         int outputs = model.outputs().size();
         arguments = new RunArguments(engine, model, arena);
@@ -94,31 +100,18 @@ final class OnnxInstance implements BackendInstance {
 
     @Override
     public void execute(Execution execution) {
-        int inputCount = execution.inputCount();
         int outputCount = execution.outputCount();
         runOptions.resume();
-        arguments.begin(inputCount, outputCount);
         try {
-            for (int i = 0; i < inputCount; i++) {
-                bindInput(i, execution.input(i));
-            }
-            boolean guessed = false;
-            for (int i = 0; i < outputCount; i++) {
-                guessed |= bindOutput(i, execution);
-            }
+            boolean guessed = bind(execution);
             execution.inferStarted();
-            long status = run();
+            long status = run(execution);
             if (guessed && status != 0) {
-                status = runAgainWithoutGuesses(status, outputCount);
+                status = runAgainWithoutGuesses(status, execution);
             }
             check(status);
             execution.inferEnded();
-            for (int i = 0; i < outputCount; i++) {
-                if (!isInPlace(i)) {
-                    outputOwned[i] = arguments.output(i);
-                    LiveHandles.valueCreated();
-                }
-            }
+            takeOutputs(outputCount);
             for (int i = 0; i < outputCount; i++) {
                 if (outputOwned[i].address() != 0) {
                     copyOutput(i, outputOwned[i], execution);
@@ -127,10 +120,40 @@ final class OnnxInstance implements BackendInstance {
         } catch (NativeException e) {
             throw OnnxErrors.ofRun(e);
         } finally {
-            release(inputOwned, inputCount);
-            release(outputOwned, outputCount);
-            Arrays.fill(destinations, 0, outputCount, MemorySegment.NULL);
+            forget(execution.inputCount(), outputCount);
         }
+    }
+
+    /** Gives the engine inputs and outputs; answers whether the shape of an output rests on the file's dimension names. */
+    private boolean bind(Execution execution) {
+        int inputCount = execution.inputCount();
+        int outputCount = execution.outputCount();
+        arguments.begin(inputCount, outputCount);
+        for (int i = 0; i < inputCount; i++) {
+            bindInput(i, execution.input(i));
+        }
+        boolean guessed = false;
+        for (int i = 0; i < outputCount; i++) {
+            guessed |= bindOutput(i, execution);
+        }
+        return guessed;
+    }
+
+    /** Takes the outputs that the engine has allocated in a run. */
+    private void takeOutputs(int count) {
+        for (int i = 0; i < count; i++) {
+            if (!isInPlace(i)) {
+                outputOwned[i] = arguments.output(i);
+                LiveHandles.valueCreated();
+            }
+        }
+    }
+
+    /** Ends a run: gives back what was made for it. */
+    private void forget(int inputCount, int outputCount) {
+        release(inputOwned, inputCount);
+        release(outputOwned, outputCount);
+        Arrays.fill(destinations, 0, outputCount, MemorySegment.NULL);
     }
 
     private void release(MemorySegment[] owned, int count) {
@@ -193,9 +216,10 @@ final class OnnxInstance implements BackendInstance {
     }
 
     /** Runs the model; the address of the status, 0 for success. */
-    private long run() {
+    private long run(Execution execution) {
         long rows = parts != null && comeApart ? arguments.rows() : 0;
-        Spread spread = sessions.begin(arguments.inputByteSize(), rows > 1);
+        boolean divides = rows > 1 && borders.take(execution.requests(), rows);
+        Spread spread = sessions.begin(arguments.inputByteSize(), divides);
         boolean hasSucceeded = false;
         try {
             long status = parts != null && spread == Spread.IN_PARTS
@@ -208,9 +232,9 @@ final class OnnxInstance implements BackendInstance {
         }
     }
 
-    /** As {@link #run}. Rows that fail apart and not together do not come apart, though they have to in a batch. */
+    /** As {@link #run}. A batch that fails in parts and not as a whole is not divided again. */
     private long runInParts(BatchParts divided, long rows) {
-        long failure = divided.run(arguments, rows, sessions.session(Spread.IN_PARTS), runOptions);
+        long failure = divided.run(arguments, rows, borders, sessions.session(Spread.IN_PARTS), runOptions);
         if (failure == 0) {
             return 0;
         }
@@ -224,7 +248,8 @@ final class OnnxInstance implements BackendInstance {
      * After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs
      * itself.
      */
-    private long runAgainWithoutGuesses(long failure, int outputCount) {
+    private long runAgainWithoutGuesses(long failure, Execution execution) {
+        int outputCount = execution.outputCount();
         try {
             check(failure);
         } catch (NativeException e) {
@@ -236,7 +261,7 @@ final class OnnxInstance implements BackendInstance {
                 destinations[i] = MemorySegment.NULL;
             }
         }
-        long status = run();
+        long status = run(execution);
         if (status == 0) {
             for (int i = 0; i < outputCount; i++) {
                 if (!model.outputs().get(outputIndexes[i]).shape().isFixed()) {
@@ -276,13 +301,33 @@ final class OnnxInstance implements BackendInstance {
 
     @Override
     public void warmUp() {
-        try (Arena memory = Arena.ofConfined()) {
-            // Once to make values and pages, once on the path that requests take.
-            for (int i = 0; i < 2; i++) {
-                execute(new WarmUpExecution(model, memory));
+        WarmUpExecution.runTwice(model, runOptions, this::execute);
+    }
+
+    @Override
+    public void trimMemory() {
+        if (!trimsArenas) {
+            return;
+        }
+        try (Arena memory = Arena.ofConfined();
+                RunOptions trimming = RunOptions.trimming(engine)) {
+            trim(sessions.session(Spread.ON_ALL_CORES), trimming, memory);
+            trim(sessions.session(Spread.ON_A_SHARE), trimming, memory);
+        }
+    }
+
+    private void trim(Session session, RunOptions trimming, Arena memory) {
+        Execution zeros = new WarmUpExecution(model, memory);
+        try {
+            bind(zeros);
+            long status = arguments.run(session, trimming);
+            if (status == 0) {
+                takeOutputs(zeros.outputCount()); // of a model without operators
+            } else {
+                engine.releaseStatus(status);
             }
-        } catch (GatunException e) {
-            // Zeros and empty strings need not make sense to the model; what could be warmed is warm.
+        } finally {
+            forget(zeros.inputCount(), zeros.outputCount());
         }
     }
 

@@ -135,7 +135,7 @@ final class OnnxModel implements BackendModel {
         }
     }
 
-    /** Whether the rows of a batch may be run apart: they are those of requests that never knew of one another. */
+    /** Whether the requests of a batch may be run apart. */
     private boolean divides() {
         return config.hasDynamicBatching()
                 && config.getBatchInputCount() == 0
@@ -209,7 +209,7 @@ final class OnnxModel implements BackendModel {
             return List.of(alone);
         }
         String spread = "a run alone may also have " + partThreads + (partThreads == 1 ? " thread" : " threads")
-                + (divides() ? ", or its rows run side by side on that many each" : "")
+                + (divides() ? ", or a batch of several requests parts side by side on that many each" : "")
                 + ": whichever was fastest for runs of its size";
         String waiting = alone + "; " + threads.idleness();
         return partThreads == Engine.CORES ? List.of(waiting) : List.of(waiting, spread);

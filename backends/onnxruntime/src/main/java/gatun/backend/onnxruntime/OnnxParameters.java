@@ -26,7 +26,7 @@ record OnnxParameters(Map<String, String> values) {
     private static final int MAX_THREADS = 1024;
 
     /** An entry of a run's configuration, not of a session's. */
-    private static final String SHRINKAGE = "memory.enable_memory_arena_shrinkage";
+    static final String SHRINKAGE = "memory.enable_memory_arena_shrinkage";
 
     /** An entry that has the engine read a file as one of its own format, whatever its name is. */
     private static final String FORMAT = "session.load_model_format";
@@ -130,6 +130,11 @@ record OnnxParameters(Map<String, String> values) {
             case "0", "false" -> false;
             default -> throw wrong(name, "is '" + text + "'; expected 0, 1, true or false");
         };
+    }
+
+    /** Whether sessions keep memory for later runs. */
+    boolean usesArenas() {
+        return flag("enable_mem_arena", true);
     }
 
     /** The entries of a session's configuration, in the order of their names. */

@@ -8,10 +8,12 @@ import java.lang.foreign.ValueLayout;
 import java.util.Map;
 
 /** The options of an instance's runs, by which a run can be told to stop. */
-final class RunOptions {
+final class RunOptions implements AutoCloseable {
     private final Engine engine;
     private final MemorySegment handle;
     private final TerminateFlag terminate = new TerminateFlag(this::setTerminate, this::unsetTerminate);
+
+    private volatile boolean stopped;
 
     /** @param entries of the configuration of every run, by their names */
     RunOptions(Engine engine, Map<String, String> entries) {
@@ -25,13 +27,41 @@ final class RunOptions {
         }
     }
 
+    /**
+     * Options of a run that ends before its first operator and, as each run does at its end that has these options, gives
+     * back what the session's arena does not use.
+     */
+    static RunOptions trimming(Engine engine) {
+        RunOptions options = new RunOptions(engine, Map.of(OnnxParameters.SHRINKAGE, "cpu:0"));
+        options.stop();
+        return options;
+    }
+
     MemorySegment handle() {
         return handle;
     }
 
     /** Tells the run under way to stop before its next operator. For any thread. */
     void stop() {
+        stopped = true;
         terminate.raise();
+    }
+
+    /** Forgets that a run was told to stop. */
+    void forgetStop() {
+        stopped = false;
+    }
+
+    /** Whether a run was told to stop since {@link #forgetStop}. */
+    boolean isStopped() {
+        return stopped;
+    }
+
+    /** Tells a run again that has forgotten it at its beginning. */
+    void stopAgain() {
+        if (stopped) {
+            terminate.raise();
+        }
     }
 
     /** Lets the next run go on, whether or not one was stopped. */
@@ -47,7 +77,8 @@ final class RunOptions {
         engine.check(OrtApi.runOptionsUnsetTerminate(engine.api(), handle));
     }
 
-    void close() {
+    @Override
+    public void close() {
         OrtApi.releaseRunOptions(engine.api(), handle);
     }
 }

@@ -89,7 +89,7 @@ final class SessionOptions implements AutoCloseable {
                     case 2 -> onnxruntime_h.ORT_DISABLE_ALL();
                     default -> onnxruntime_h.ORT_ENABLE_ALL();
                 });
-        if (!parameters.flag("enable_mem_arena", true)) {
+        if (!parameters.usesArenas()) {
             engine.check(OrtApi.disableCpuMemArena(api, handle));
         }
         if (!parameters.flag("enable_mem_pattern", true)) {

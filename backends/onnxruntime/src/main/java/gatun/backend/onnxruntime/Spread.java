@@ -6,7 +6,7 @@ enum Spread {
     /** At once, by one core or by an instance's share of them. */
     ON_A_SHARE,
 
-    /** Its rows in parts side by side, each by a share. */
+    /** The requests of a batch in parts side by side, each by a share. */
     IN_PARTS,
 
     /** At once, by all of them. */

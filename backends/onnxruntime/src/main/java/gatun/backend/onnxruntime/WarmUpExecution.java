@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
@@ -11,8 +12,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.function.Consumer;
 
-/** A run on zeros, with open dimensions of size 1, to pay first-call costs. Borrows its memory from the arena. */
+/** A run on zeros, with open dimensions of size 1, for nobody. Borrows its memory from the arena. */
 final class WarmUpExecution implements Execution {
     private static final int ALIGNMENT = 64;
 
@@ -25,9 +27,34 @@ final class WarmUpExecution implements Execution {
     private final ModelDescription model;
     private final Arena arena;
 
-    WarmUpExecution(ModelDescription model, Arena arena) {
+    /** Run when the engine is about to compute. */
+    private final Runnable onInfer;
+
+    private WarmUpExecution(ModelDescription model, Arena arena, Runnable onInfer) {
         this.model = model;
         this.arena = arena;
+        this.onInfer = onInfer;
+    }
+
+    /** A run that is to end before its first operator. */
+    WarmUpExecution(ModelDescription model, Arena arena) {
+        this(model, arena, () -> {});
+    }
+
+    /**
+     * Runs an instance once to make values and pages, and once on the path that requests take. No run begins, and none
+     * goes on, after {@code options} were told to stop.
+     */
+    static void runTwice(ModelDescription model, RunOptions options, Consumer<Execution> instance) {
+        options.forgetStop();
+        try (Arena memory = Arena.ofConfined()) {
+            for (int i = 0; i < 2 && !options.isStopped(); i++) {
+                instance.accept(new WarmUpExecution(model, memory, options::stopAgain));
+            }
+        } catch (GatunException e) {
+            // Zeros and empty strings need not make sense to the model, and a GPU that failed is told of by the first
+            // request; what could be warmed is warm.
+        }
     }
 
     @Override
@@ -82,7 +109,7 @@ final class WarmUpExecution implements Execution {
 
     @Override
     public void inferStarted() {
-        // Nobody asks how long a warm-up takes.
+        onInfer.run();
     }
 
     @Override

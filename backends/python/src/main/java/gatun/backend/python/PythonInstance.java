@@ -86,7 +86,7 @@ final class PythonInstance implements BackendInstance {
             executeTogether(executions, requests, worker);
             return;
         }
-        PythonRun run = run(requests, worker);
+        PythonRun run = run(requests, worker).failingAsOne();
         Hold memory = worker.memory().use();
         try {
             executions.getFirst().inferStarted();

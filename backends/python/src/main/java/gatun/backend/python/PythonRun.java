@@ -35,6 +35,9 @@ final class PythonRun implements WorkerRun {
     /** The number that the worker knows the first request by; the others' follow. */
     private volatile long firstNumber;
 
+    /** Whether a failure of all requests is the run's, and not each one's. */
+    private boolean failsAsOne;
+
     private boolean returned;
     private volatile boolean closed;
     private volatile boolean flooded;
@@ -63,6 +66,15 @@ final class PythonRun implements WorkerRun {
         this.decoupled = decoupled;
         this.reading = reading;
         ended = new boolean[requests.size()];
+    }
+
+    /**
+     * Has {@link #finish} throw a failure of {@code execute}, so that its requests can run again. To be called before it
+     * begins.
+     */
+    PythonRun failingAsOne() {
+        failsAsOne = true;
+        return this;
     }
 
     @Override
@@ -200,6 +212,10 @@ final class PythonRun implements WorkerRun {
         switch (event) {
             case RunEvent.Failed failed -> {
                 returned = true;
+                if (failsAsOne && refusal == null) {
+                    refusal = failed.reason();
+                    return;
+                }
                 for (int i = 0; i < requests.size(); i++) {
                     // One that a response sender has answered stays answered.
                     if (!ended[i]) {

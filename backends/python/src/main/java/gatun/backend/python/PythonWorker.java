@@ -4,6 +4,7 @@ package gatun.backend.python;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
+import gatun.spi.EngineLostException;
 import gatun.spi.ExecutionRequest;
 import gatun.spi.ModelServer;
 import gatun.workers.FrameReader;
@@ -364,7 +365,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
     }
 
     private GatunException death(String how) {
-        return new GatunException(ErrorCode.INTERNAL, "the process of model instance '" + name + "' " + how);
+        return new EngineLostException("the process of model instance '" + name + "' " + how);
     }
 
     @Override

@@ -111,7 +111,7 @@ final class ModelView {
         model.choices().forEach(choice -> json.object()
                 .member("path", "")
                 .member("value", choice)
-                .member("why", "chosen by the engine")
+                .member("why", "chosen at the load")
                 .endObject());
         json.endArray();
         json.array("instanceGroups");

@@ -102,6 +102,7 @@ final class InferRoute {
         BodyData data = new BodyData(server.buffers(), body);
         try {
             InferenceRequest request = api.requests().request(model, version, header, Origin.V1_HTTP, data);
+            request.sender(exchange.sender());
             request.hold(body.buffer());
             return request;
         } catch (Throwable t) {

@@ -192,6 +192,7 @@ final class GenerateRoute {
         InferenceRequest request = new InferenceRequest(model);
         request.anyVersion(anyVersion);
         request.origin(Origin.V2_HTTP);
+        request.sender(exchange.sender());
         RequestUsage usage = jsonBody.usage();
         try {
             jsonBody.read(exchange, usage, new GenerateMembers(server.buffers(), request, usage, maxInputByteSize));

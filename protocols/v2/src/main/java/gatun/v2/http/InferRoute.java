@@ -77,6 +77,7 @@ final class InferRoute {
         InferBodies.Body body = bodies.land(exchange, model);
         InferenceRequest request = new InferenceRequest(model);
         request.origin(Origin.V2_HTTP);
+        request.sender(exchange.sender());
         try {
             request.hold(body.buffer());
             if (body.raw()) {

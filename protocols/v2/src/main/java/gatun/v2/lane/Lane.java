@@ -4,6 +4,7 @@ package gatun.v2.lane;
 import gatun.lane.LaneGeometry;
 import gatun.lane.LaneMemory;
 import gatun.lane.RingEntry;
+import gatun.memory.buffers.Sender;
 import gatun.memory.regions.PrivateRegion;
 import gatun.memory.regions.RegionRegistry.Access;
 import gatun.memory.tensor.ErrorCode;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Lane implements Hold {
     private final String name;
+    private final Sender client;
     private final LaneGeometry geometry;
     private final InferenceServer server;
     private final ScheduledExecutorService timer;
@@ -62,6 +64,7 @@ public final class Lane implements Hold {
         this.memory = new LaneMemory(whole.segment(), geometry);
         this.prepared = new PreparedTable(heap);
         this.onEnd = onEnd;
+        this.client = new Sender(new Object());
         this.calls = new LaneCall[geometry.slots()];
         for (int i = 0; i < calls.length; i++) {
             calls[i] = new LaneCall(this, i);
@@ -72,6 +75,11 @@ public final class Lane implements Hold {
     /** Tells a recording that it takes requests from now on. */
     void tellOpened() {
         events.opened();
+    }
+
+    /** Whoever has the lane. */
+    Sender client() {
+        return client;
     }
 
     /** Its name, which only its client knows. */

@@ -82,7 +82,7 @@ final class LaneCall implements Runnable {
         this.slot = slot;
         this.slotOffset = lane.memory().slotOffset(slot);
         this.tensors = new SlotTensors(lane, slotRequest, slotOffset);
-        this.inference = new SlotInference(slotRequest, tensors);
+        this.inference = new SlotInference(lane.client(), slotRequest, tensors);
     }
 
     /** Whether a request is under way. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
+import gatun.memory.buffers.Sender;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * thread at a time.
  */
 final class SlotInference {
+    private final Sender client;
     private final SlotRequest slotRequest;
     private final SlotTensors tensors;
 
@@ -19,7 +21,9 @@ final class SlotInference {
     /** Made for {@link #lastAsked} and the present tensors of the slot; null for none that may be asked again. */
     private @Nullable InferenceRequest last;
 
-    SlotInference(SlotRequest slotRequest, SlotTensors tensors) {
+    /** @param client whose lane it is */
+    SlotInference(Sender client, SlotRequest slotRequest, SlotTensors tensors) {
+        this.client = client;
         this.slotRequest = slotRequest;
         this.tensors = tensors;
     }
@@ -55,6 +59,7 @@ final class SlotInference {
         InferenceRequest made = asked.begin(model);
         try {
             made.origin(Origin.V2_LANE);
+            made.sender(client);
             String id = slotRequest.id();
             if (!id.isEmpty()) {
                 made.id(id);

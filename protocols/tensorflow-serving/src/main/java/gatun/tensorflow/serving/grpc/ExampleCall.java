@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.grpc;
 
+import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.connection.OutboundMessage;
+import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -63,6 +65,10 @@ final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
         if (request == null) {
             call.close(Status.INVALID_ARGUMENT.withDescription("the call has no request"), new Metadata());
             return;
+        }
+        Sender sender = call.getAttributes().get(GrpcConnectionSelector.SENDER);
+        if (sender != null) {
+            request.sender = sender;
         }
         OutboundMessage response;
         try (request) {

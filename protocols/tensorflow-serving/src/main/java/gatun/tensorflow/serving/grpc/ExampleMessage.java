@@ -2,6 +2,7 @@
 package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.message.RawMessage;
+import gatun.memory.buffers.Sender;
 import gatun.tensorflow.serving.Servable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -23,6 +24,9 @@ final class ExampleMessage extends RawMessage {
     boolean hasServable;
 
     Servable servable = ServableReader.NOTHING;
+
+    /** Whose message it is. */
+    Sender sender = Sender.THIS_PROCESS;
 
     /** The tasks of a MultiInferenceRequest. */
     final List<Task> tasks = new ArrayList<>(2);

@@ -82,7 +82,7 @@ final class ExampleResponses {
                         servable.isAnyVersion(),
                         signature,
                         Api.CLASSIFY,
-                        message.input(),
+                        message,
                         source,
                         ExampleResults::classification);
             case REGRESS ->
@@ -91,7 +91,7 @@ final class ExampleResponses {
                         servable.isAnyVersion(),
                         signature,
                         Api.REGRESS,
-                        message.input(),
+                        message,
                         source,
                         ExampleResults::regression);
         };

@@ -51,7 +51,8 @@ final class ExampleRuns {
      * owns its buffer.
      *
      * @param api the method that runs are counted under
-     * @param source keeps the memory in which {@code input} finds the examples; closed as soon as they have been copied
+     * @param message has the examples
+     * @param source keeps their memory; closed as soon as they have been copied
      * @param anyVersion whether the client left the version open
      * @throws GatunException when the examples do not fit the model, or it fails
      */
@@ -60,14 +61,15 @@ final class ExampleRuns {
             boolean anyVersion,
             ExampleSignature signature,
             ServingMetrics.Api api,
-            ExampleInput input,
+            ExampleMessage message,
             Hold source,
             Results results) {
         InferenceRequest request = new InferenceRequest(model);
         try {
             request.anyVersion(anyVersion);
             request.origin(Origin.TENSORFLOW_GRPC);
-            input.ask(signature, request, pool);
+            request.sender(message.sender);
+            message.input().ask(signature, request, pool);
             source.close();
             Deadline deadline = Context.current().getDeadline();
             if (deadline != null) {

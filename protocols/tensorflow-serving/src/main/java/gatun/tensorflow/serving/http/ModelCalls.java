@@ -49,6 +49,7 @@ final class ModelCalls {
         InferenceRequest request = new InferenceRequest(model);
         TracedExchange.begin(server, model, exchange).ifPresent(request::trace);
         request.origin(Origin.TENSORFLOW_HTTP);
+        request.sender(exchange.sender());
         request.anyVersion(servable.isAnyVersion());
         return request;
     }

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.GatunException;
+import gatun.runtime.InferenceRequest;
+import gatun.spi.BackendInstance;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out whether requests of a model may run together that nobody has configured to batch: an open first dimension
+ * does not tell that its rows are independent. At the load, one instance runs made-up requests alone and together;
+ * where a response depends on the others, or nothing can be found out in time, each request runs alone. Thread-safe.
+ */
+final class BatchingTrial {
+    private static final String LATE = "a trial of whether rows depend on one another takes longer than a second";
+
+    /** Which requests run together. */
+    private static final List<List<Integer>> TOGETHER = List.of(List.of(0, 1, 2), List.of(2, 0));
+
+    private final LoadingVersion version;
+    private final RequestCheck check;
+    private final BufferPool pool;
+
+    /** Whether an instance makes the trial, or none has to. */
+    private final AtomicBoolean claimed;
+
+    /** Why requests run alone; empty for no reason, null while nothing is known. The first to set it decides. */
+    private final AtomicReference<@Nullable String> reason;
+
+    /** @param known why requests run alone, empty for no reason; null where that is to be found out */
+    BatchingTrial(LoadingVersion version, RequestCheck check, BufferPool pool, @Nullable String known) {
+        this.version = version;
+        this.check = check;
+        this.pool = pool;
+        claimed = new AtomicBoolean(known != null);
+        reason = new AtomicReference<>(known);
+    }
+
+    /** The trial of a version, where one is needed. */
+    static BatchingTrial of(VersionDefinition definition, LoadingVersion version, RequestCheck check, BufferPool pool) {
+        boolean asked = !definition.batchesUnasked() || definition.backend().takesRequestsApart();
+        String known = asked ? "" : definition.backend().dependenceOfRows().orElse(null);
+        return new BatchingTrial(version, check, pool, known);
+    }
+
+    /** Whether the caller is to {@link #run} the trial; true once at most. */
+    boolean claim() {
+        return claimed.compareAndSet(false, true);
+    }
+
+    /** Why each request runs alone, for people to read; empty where requests may share runs. */
+    Optional<String> reason() {
+        String known = reason.get();
+        return known == null ? Optional.of(LATE) : Optional.of(known).filter(text -> !text.isEmpty());
+    }
+
+    /** Notes that the time is over: what the trial still finds does not count. For any thread. */
+    void giveUp() {
+        reason.compareAndSet(null, LATE);
+    }
+
+    /** Makes the trial on an instance that serves nobody yet. */
+    void run(BackendInstance instance, TimeLimit limit) {
+        Optional<String> found = run(instance, limit, new TrialRequests(asConfigured(), false));
+        for (EntryPoint other : version.entryPoints().values()) {
+            if (found.isEmpty() && mayJoin(other)) {
+                found = run(instance, limit, new TrialRequests(other, true));
+            }
+        }
+        reason.compareAndSet(null, found.orElse(""));
+    }
+
+    /** The entry point for requests that name none, with the shapes that clients see. */
+    private EntryPoint asConfigured() {
+        ModelSignature signature = version.signature();
+        List<EntryTensor> inputs = new ArrayList<>();
+        for (int i = 0; i < signature.inputCount(); i++) {
+            boolean optional = signature.input(i).optional();
+            inputs.add(new EntryTensor(
+                    version.inputs().get(i), false, version.inputs().get(i).name(), optional));
+        }
+        return new EntryPoint(EntryPoint.DEFAULT, "", inputs, List.of());
+    }
+
+    /** Whether requests that name an entry point may have a batch dimension, and are others than those that name none. */
+    @SuppressWarnings("ReferenceEquality") // the very one that the signature was made from
+    private boolean mayJoin(EntryPoint entryPoint) {
+        boolean isFirst = entryPoint == version.signature().entryPoint()
+                && version.signature().isAsNamed();
+        return !isFirst
+                && !entryPoint.inputs().isEmpty()
+                && entryPoint.inputs().stream()
+                        .noneMatch(input ->
+                                input.anyShape() || input.spec().shape().rank() == 0);
+    }
+
+    private Optional<String> run(BackendInstance instance, TimeLimit limit, TrialRequests requests) {
+        String refusal = "its inputs are too large to try whether rows depend on one another";
+        for (TrialRequests.Values values : requests.attempts()) {
+            if (requests.fit(values)) {
+                Attempt attempt = new Attempt(instance, limit, requests, values);
+                switch (attempt.result()) {
+                    case INDEPENDENT -> {
+                        return Optional.empty();
+                    }
+                    case DEPENDENT -> {
+                        return Optional.of(attempt.reason);
+                    }
+                    case LATE -> {
+                        return Optional.of(LATE);
+                    }
+                    case REFUSED -> refusal = attempt.reason;
+                }
+            }
+        }
+        return Optional.of(refusal);
+    }
+
+    private enum Result {
+        /** Each request has the response that it has alone. */
+        INDEPENDENT,
+        DEPENDENT,
+        /** The model does not take the values, or tells nothing of them. */
+        REFUSED,
+        LATE
+    }
+
+    /** A trial with values of one kind. */
+    private final class Attempt {
+        private final BackendInstance instance;
+        private final TimeLimit limit;
+        private final TrialRequests requests;
+        private final TrialRequests.Values values;
+        private final BatchExecution execution;
+        private final List<InferenceTicket> ran = new ArrayList<>();
+        private String reason = "";
+
+        Attempt(BackendInstance instance, TimeLimit limit, TrialRequests requests, TrialRequests.Values values) {
+            this.instance = instance;
+            this.limit = limit;
+            this.requests = requests;
+            this.values = values;
+            execution = new BatchExecution(version.signature(), null, pool, null);
+            execution.run().beforeInfer(limit::stopIfOver);
+        }
+
+        Result result() {
+            try (Arena arena = Arena.ofConfined()) {
+                return result(arena);
+            } catch (GatunException e) {
+                return refused(e.getMessage());
+            } finally {
+                for (InferenceTicket ticket : ran) {
+                    ticket.drop();
+                    ticket.request().close();
+                }
+            }
+        }
+
+        private Result result(Arena arena) {
+            List<InferenceTicket> alone = new ArrayList<>();
+            for (int i = 0; i < TrialRequests.COUNT; i++) {
+                InferenceTicket ticket = ticket(i, arena);
+                if (ticket.batchSize() == 0) {
+                    return Result.INDEPENDENT; // Such requests never share a run.
+                }
+                alone.add(ticket);
+                Optional<String> failure = run(List.of(ticket));
+                if (failure.isPresent()) {
+                    return limit.isOver() ? Result.LATE : refused(failure.get());
+                }
+                if (OutputComparison.tellsNothing(ticket)) {
+                    return refused("its outputs are no numbers");
+                }
+            }
+            for (List<Integer> indexes : TOGETHER) {
+                List<InferenceTicket> joined =
+                        indexes.stream().map(index -> ticket(index, arena)).toList();
+                Optional<String> difference = run(joined).map(failure -> "requests that run together fail: " + failure);
+                if (limit.isOver() && difference.isPresent()) {
+                    return Result.LATE;
+                }
+                for (int i = 0; i < joined.size() && difference.isEmpty(); i++) {
+                    difference = OutputComparison.difference(alone.get(indexes.get(i)), joined.get(i))
+                            .map(found -> "rows depend on one another: " + found + " where requests run together");
+                }
+                if (difference.isPresent()) {
+                    reason = difference.get();
+                    return Result.DEPENDENT;
+                }
+            }
+            return Result.INDEPENDENT;
+        }
+
+        private Result refused(String why) {
+            reason = "whether rows depend on one another could not be tried: " + why;
+            return Result.REFUSED;
+        }
+
+        private InferenceTicket ticket(int index, Arena arena) {
+            InferenceRequest request = requests.request(version, index, values, arena);
+            InferenceTicket ticket = check.ticket(request, System.nanoTime());
+            ran.add(ticket);
+            return ticket;
+        }
+
+        /** Why a run failed, or did not begin; empty when it has succeeded. */
+        private Optional<String> run(List<InferenceTicket> tickets) {
+            if (limit.isOver()) {
+                return Optional.of(LATE);
+            }
+            try {
+                execution.begin(tickets);
+                execution.run().markExecuting();
+                instance.execute(execution);
+                execution.finish();
+                return tickets.stream()
+                        .flatMap(ticket -> ticket.failure().stream())
+                        .map(GatunException::getMessage)
+                        .findFirst();
+            } catch (GatunException e) {
+                return Optional.of(e.getMessage());
+            } catch (RuntimeException e) {
+                return Optional.of(e.toString());
+            } finally {
+                execution.clear();
+            }
+        }
+    }
+}

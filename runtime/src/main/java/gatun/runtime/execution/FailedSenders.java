@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.buffers.Sender;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.LongSupplier;
+
+/**
+ * The senders whose requests failed a joined run of a model a short time ago. Their requests are joined with nobody's
+ * meanwhile: whoever sends requests that the model cannot take would otherwise have every run of his neighbours done
+ * twice. Thread-safe.
+ */
+final class FailedSenders {
+    /** How long a sender is remembered. */
+    static final Duration MEMORY = Duration.ofSeconds(10);
+
+    /**
+     * How many senders are remembered. A client of this machine is a new sender with each connection, so that their
+     * number has no other limit. Where there are more, nobody's requests are joined for a while: then a request costs
+     * one run, as without batching, and not a share of two.
+     */
+    static final int LIMIT = 1024;
+
+    private final LongSupplier clock;
+
+    /** Until when each is remembered, as a reading of the clock. */
+    private final ConcurrentMap<Sender, Long> ends = new ConcurrentHashMap<>();
+
+    private volatile boolean crowded;
+    private volatile long crowdedEnd;
+
+    /** @param clock tells nanoseconds, as {@link System#nanoTime} */
+    FailedSenders(LongSupplier clock) {
+        this.clock = clock;
+    }
+
+    /** Remembers a sender from now on. */
+    void add(Sender sender) {
+        long now = clock.getAsLong();
+        long end = now + MEMORY.toNanos();
+        if (ends.size() >= LIMIT && !ends.containsKey(sender)) {
+            ends.values().removeIf(other -> other - now <= 0);
+            if (ends.size() >= LIMIT) {
+                crowdedEnd = end;
+                crowded = true;
+                return;
+            }
+        }
+        ends.put(sender, end);
+    }
+
+    /** Whether the requests of a sender run alone now. */
+    boolean has(Sender sender) {
+        if (ends.isEmpty() && !crowded) {
+            return false;
+        }
+        long now = clock.getAsLong();
+        if (crowded) {
+            if (crowdedEnd - now > 0) {
+                return true;
+            }
+            crowded = false;
+        }
+        Long end = ends.get(sender);
+        if (end == null || end - now > 0) {
+            return end != null;
+        }
+        ends.remove(sender, end);
+        return false;
+    }
+}

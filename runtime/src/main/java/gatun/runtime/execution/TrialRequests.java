@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.execution;
+
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelVersion;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Makes the requests of a {@link BatchingTrial}, each of one row with values of its own size, so that what is taken over
+ * several rows, such as a greatest value, differs from that of each. The same each time. Immutable.
+ */
+final class TrialRequests {
+    /** How many requests there are. */
+    static final int COUNT = 3;
+
+    private static final int ALIGNMENT = 64;
+
+    /** What all requests of an attempt may take. */
+    private static final long MOST_BYTES = 64 << 20;
+
+    /** Any fixed number, so that every load tries the same. */
+    private static final long SEED = 20_090_219;
+
+    /** How large floating point numbers are; far apart, for models that work with logarithms and powers. */
+    private static final double[] MAGNITUDES = {1, 100, 1e-4};
+
+    /** One more than the greatest whole number of each request: small, since they may be indices. */
+    private static final int[] WHOLE_BOUNDS = {4, 10, 3};
+
+    /**
+     * What the values of an attempt are like: a model need not take each of them.
+     *
+     * @param openDim the size of open dimensions but the first
+     * @param wide whether whole numbers are not only 0 and 1
+     * @param signed whether floating point numbers may be below zero
+     */
+    record Values(long openDim, boolean wide, boolean signed) {
+        /** One more than the greatest whole number of a request. */
+        private int wholeBound(int request) {
+            return wide ? WHOLE_BOUNDS[request] : 2;
+        }
+    }
+
+    private final EntryPoint entryPoint;
+    private final boolean isNamed;
+
+    /** @param isNamed whether requests ask for it by name */
+    TrialRequests(EntryPoint entryPoint, boolean isNamed) {
+        this.entryPoint = entryPoint;
+        this.isNamed = isNamed;
+    }
+
+    /** The values to try, in turn, until the model takes them. */
+    List<Values> attempts() {
+        boolean open = inputs().stream()
+                .anyMatch(input -> !input.spec().shape().withoutFirst().isFixed());
+        boolean counts =
+                inputs().stream().anyMatch(input -> isWhole(input.spec().datatype()));
+        boolean measures =
+                inputs().stream().anyMatch(input -> isReal(input.spec().datatype()));
+        List<Values> attempts = new ArrayList<>();
+        for (long openDim : open ? new long[] {8, 1, 32, 224} : new long[] {1}) {
+            attempts.add(new Values(openDim, true, true));
+            if (counts) {
+                attempts.add(new Values(openDim, false, true));
+            }
+            if (measures) {
+                attempts.add(new Values(openDim, false, false));
+            }
+        }
+        return attempts;
+    }
+
+    private List<EntryTensor> inputs() {
+        return entryPoint.inputs().stream().filter(input -> !input.optional()).toList();
+    }
+
+    private static boolean isWhole(Datatype datatype) {
+        return datatype.isFixedSize() && datatype != Datatype.BOOL && !isReal(datatype);
+    }
+
+    private static boolean isReal(Datatype datatype) {
+        return switch (datatype) {
+            case FP16, BF16, FP32, FP64 -> true;
+            default -> false;
+        };
+    }
+
+    /** Whether requests of such values fit into the memory that a trial may take. */
+    boolean fit(Values values) {
+        long byteSize = 0;
+        for (EntryTensor input : inputs()) {
+            Datatype datatype = input.spec().datatype();
+            Shape shape = shape(input.spec().shape(), values.openDim());
+            long row = datatype.isFixedSize() ? shape.byteSize(datatype) : shape.elementCount() * ALIGNMENT;
+            byteSize += row < 0 || row > MOST_BYTES ? MOST_BYTES : COUNT * row;
+        }
+        return byteSize < MOST_BYTES;
+    }
+
+    private static Shape shape(Shape spec, long openDim) {
+        long[] dims = spec.toArray();
+        dims[0] = 1;
+        for (int i = 1; i < dims.length; i++) {
+            dims[i] = dims[i] == Shape.VARIABLE ? openDim : dims[i];
+        }
+        return Shape.of(dims);
+    }
+
+    /**
+     * Request {@code index} with such values.
+     *
+     * @param arena holds its tensors
+     */
+    InferenceRequest request(ModelVersion version, int index, Values values, Arena arena) {
+        SplittableRandom random = new SplittableRandom(SEED + index);
+        InferenceRequest request = new InferenceRequest(version);
+        if (isNamed) {
+            request.entryPoint(entryPoint.name());
+        }
+        for (EntryTensor input : inputs()) {
+            TensorSpec spec = input.spec();
+            Shape shape = shape(spec.shape(), values.openDim());
+            request.addInput(new Tensor(
+                    new TensorSpec(spec.name(), spec.datatype(), shape),
+                    bytes(spec.datatype(), shape.elementCount(), index, values, random, arena)));
+        }
+        return request;
+    }
+
+    private static MemorySegment bytes(
+            Datatype datatype, long count, int index, Values values, SplittableRandom random, Arena arena) {
+        if (datatype == Datatype.BYTES) {
+            return texts(count, values.wholeBound(index), random, arena);
+        }
+        MemorySegment bytes = arena.allocate(count * datatype.byteSize(), ALIGNMENT);
+        double least = values.signed() ? -MAGNITUDES[index] : 0;
+        MadeUpElements.fill(
+                bytes,
+                datatype,
+                () -> random.nextInt(values.wholeBound(index)),
+                () -> random.nextDouble(least, MAGNITUDES[index]));
+        return bytes;
+    }
+
+    /** Numbers, which models that read numbers from texts can read too. */
+    private static MemorySegment texts(long count, int most, SplittableRandom random, Arena arena) {
+        List<String> texts = new ArrayList<>();
+        for (long i = 0; i < count; i++) {
+            texts.add(Integer.toString(random.nextInt(most)));
+        }
+        MemorySegment bytes = arena.allocate(BytesCodec.encodedTextByteSize(texts), ALIGNMENT);
+        BytesCodec.encodeText(texts, bytes);
+        return bytes;
+    }
+}
