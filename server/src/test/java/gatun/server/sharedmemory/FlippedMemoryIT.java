@@ -185,8 +185,7 @@ class FlippedMemoryIT {
             lane.request(0, lane.prepare(tensor.name(), request));
             int index = 0;
             for (Place place : tensor.inputs()) {
-                long[] shape =
-                        place.shape().stream().mapToLong(Long::longValue).toArray();
+                long[] shape = place.shape().stream().mapToLong(Long::longValue).toArray();
                 lane.tensor(0, index++, place.offset(), place.byteSize(), shape);
             }
             for (Place place : tensor.outputs()) {
@@ -234,12 +233,12 @@ class FlippedMemoryIT {
                         ChildJvm.launch(MemoryFlipper.class, memory.file().toString())) {
             for (FlippedTensor tensor : FlippedTensor.all()) {
                 memory.prepare(tensor);
-                tensor.fill(memory.bytes());
                 long offset = memory.fileOffset() + tensor.flippedOffset();
                 HexFormat hexadecimal = HexFormat.of();
                 flipper.send(offset + " " + hexadecimal.formatHex(tensor.first()) + " "
                         + hexadecimal.formatHex(tensor.second()));
                 flipper.awaitLine("flipping", LIMIT);
+                tensor.fill(memory.bytes());
                 requireAnswers(memory, tensor);
             }
         }

@@ -19,7 +19,12 @@ import java.util.HexFormat;
  * hexadecimal, of one length.
  */
 public final class MemoryFlipper {
-    private static volatile Flip current = new Flip(MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL);
+    private static final Flip NOTHING = new Flip(MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL);
+
+    private static volatile Flip wanted = NOTHING;
+
+    /** What is flipped: once it is as wanted, nothing is written anywhere else. */
+    private static volatile Flip present = NOTHING;
 
     private record Flip(MemorySegment place, MemorySegment first, MemorySegment second) {}
 
@@ -29,15 +34,18 @@ public final class MemoryFlipper {
     public static void main(String[] arguments) throws IOException {
         try (FileChannel file =
                         FileChannel.open(Path.of(arguments[0]), StandardOpenOption.READ, StandardOpenOption.WRITE);
-                BufferedReader lines =
-                        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+                BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             MemorySegment whole = file.map(FileChannel.MapMode.READ_WRITE, 0, file.size(), Arena.global());
             Thread.ofPlatform().daemon().name("flipper").start(MemoryFlipper::flip);
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 String[] words = line.split(" ", -1);
                 MemorySegment first = content(words[1]);
                 MemorySegment place = whole.asSlice(Long.parseLong(words[0]), first.byteSize());
-                current = new Flip(place, first, content(words[2]));
+                Flip next = new Flip(place, first, content(words[2]));
+                wanted = next;
+                while (!present.equals(next)) {
+                    Thread.onSpinWait();
+                }
                 System.out.println("flipping");
             }
         }
@@ -45,7 +53,8 @@ public final class MemoryFlipper {
 
     private static void flip() {
         while (true) {
-            Flip flip = current;
+            Flip flip = wanted;
+            present = flip;
             flip.place().copyFrom(flip.first());
             flip.place().copyFrom(flip.second());
         }
