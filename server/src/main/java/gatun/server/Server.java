@@ -7,6 +7,7 @@ import gatun.memory.cuda.CudaDevices;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModel;
@@ -97,6 +98,12 @@ final class Server implements AutoCloseable {
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
             if (settings.memory().clientSharedMemory()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
+                if (settings.memory().trustedClients()) {
+                    LOG.warn(
+                            "Clients are trusted, by {}: one that changes its tensors during a run can read other"
+                                    + " clients' or end the server",
+                            Setting.TRUST_CLIENT_SHM);
+                }
             }
             ProcessIsolation isolation = opened.add(new ProcessIsolation(
                     settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));

@@ -86,6 +86,41 @@ class DeviceTransfersTest {
     }
 
     @Test
+    void shouldCopyATensorThatLiesOnTheGpuWhereThatIsWanted() {
+        try (CudaAllocation allocation = CudaAllocation.of(device, COUNT)) {
+            MemorySegment source = CudaFixture.bytes(arena, COUNT, 7);
+            allocation.write(0, source);
+            Tensor tensor = Tensor.inRegion(spec(COUNT), CudaFixture.window(allocation.memory()));
+            try (DeviceTransfers run = transfers.begin()) {
+                DeviceMemory copy = run.copy(tensor);
+                run.awaitKernels();
+                allocation.write(0, arena.allocate(COUNT));
+                assertThat(copy.address()).isNotEqualTo(allocation.memory().address());
+                assertThat(CudaFixture.read(device, copy)).isEqualTo(source.toArray(ValueLayout.JAVA_BYTE));
+                run.complete();
+            }
+        }
+        assertThat(device.pool().lentBytes()).isZero();
+    }
+
+    /** Nothing is written to the window before the kernels are done. */
+    @Test
+    void shouldWriteToAWindowWhenTheRunIsComplete() {
+        try (CudaAllocation allocation = CudaAllocation.of(device, COUNT)) {
+            MemorySegment source = CudaFixture.bytes(arena, COUNT, 7);
+            allocation.write(0, arena.allocate(COUNT));
+            try (DeviceTransfers run = transfers.begin()) {
+                DeviceMemory made = run.aside(allocation.memory());
+                run.stream().copy(run.bring(new Tensor(spec(COUNT), source)), made); // stands for a kernel
+                assertThat(CudaFixture.read(device, allocation.memory())).containsOnly(0);
+                run.awaitKernels();
+                run.complete();
+            }
+            assertThat(CudaFixture.read(device, allocation.memory())).isEqualTo(source.toArray(ValueLayout.JAVA_BYTE));
+        }
+    }
+
+    @Test
     void shouldDeliverToOtherMemoryOfTheGpu() {
         try (CudaAllocation allocation = CudaAllocation.of(device, 2 * COUNT)) {
             MemorySegment source = CudaFixture.bytes(arena, COUNT, 7);

@@ -83,6 +83,9 @@ class SystemRegionsTest extends RegionFixture {
             RegionLease first = regions.borrow("posix", 0, 64, Access.WRITE);
             RegionLease second = regions.borrow("sealed", 0, 64, Access.READ);
             RegionLease copy = regions.borrow("sealed", 0, 64, Access.SNAPSHOT);
+            assertThat(first.isShared()).isTrue();
+            assertThat(second.isShared()).isTrue();
+            assertThat(copy.isShared()).as("a copy is nobody else's").isFalse();
             assertThat(first.renew()).as("it is lent now").isFalse();
             first.close();
             second.close();
@@ -116,6 +119,8 @@ class SystemRegionsTest extends RegionFixture {
             try (RegionLease input = regions.borrow("r", 0, 64, Access.READ);
                     RegionLease output = regions.borrow("r", 64, 64, Access.WRITE)) {
                 assertThat(pool.usedBytes()).isPositive();
+                assertThat(input.isShared()).isFalse();
+                assertThat(output.isShared()).isFalse();
                 assertThat(input.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 7);
                 output.segment().set(ValueLayout.JAVA_BYTE, 0, (byte) 42);
                 output.settle();

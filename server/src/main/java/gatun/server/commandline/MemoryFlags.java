@@ -43,7 +43,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
     private final Flag<Boolean> trustedClients = yesOrNo(
             "--trust-client-shm",
             standard.trustedClients(),
-            "Whether engines read and write every tensor where the client put it. A client that changes one during a"
+            "Whether engines read and write all tensors but strings where clients put them. A client that changes one during a"
                     + " run can then read other clients' tensors or end the server; without this, tensors that allow"
                     + " that are copied first.");
     private final Flag<List<NamedOption>> cacheOptions = several(

@@ -32,7 +32,9 @@ class CheckIT {
                 .contains("default_model_filename: \"model.onnx\"")
                 .containsPattern(
                         "digits: good, version 1\\R +threads of each instance: 1, as intra_op_thread_count says")
-                .containsPattern("simple: good, version 1\\R +threads of a run: [0-9]+.* for [0-9]+ instance");
+                .containsPattern("simple: good, version 1\\R +threads of a run: [0-9]+.* for [0-9]+ instance")
+                .containsPattern("identity_fp32: good, version 1\\R +input 'INPUT0' in shared memory: in place")
+                .contains("input 'INPUT0' in shared memory: copied: BYTES are always copied");
         assertThat(check.log()).isEmpty();
     }
 

@@ -74,7 +74,11 @@ class CudaEnsembleIT {
                 }
                 """);
         server = ServerProcess.launch(
-                repository, environment, "--allow-client-shm", "--cache-config=local,size=1048576");
+                repository,
+                environment,
+                "--allow-client-shm",
+                "--trust-client-shm",
+                "--cache-config=local,size=1048576");
         http = new HttpApi(server);
     }
 
@@ -122,8 +126,8 @@ class CudaEnsembleIT {
             assertThat(client.read(3 * BYTES, (int) BYTES)).isEqualTo(numbers(-14, 10));
             if (Files.exists(counts.file())) {
                 assertThat(counts.count(Count.LAUNCHES)).isEqualTo(launches + 2);
-                // The client's inputs are read where they are and the results written there; tensors between steps are
-                // copied from the GPU and back.
+                // The client is trusted: its inputs are read where they are and the results written there; tensors
+                // between steps are copied from the GPU and back.
                 assertThat(counts.count(Count.COPIED_BYTES)).isEqualTo(copied + 4 * BYTES);
             }
             protocol.unregister("gpu");

@@ -106,6 +106,23 @@ class ConsoleModelIT {
     }
 
     @Test
+    void shouldTellWhereTensorsInSharedMemoryAreTouched() {
+        JsonObject delayed = sharedMemory("slow", "inputs");
+        assertThat(delayed.get("inPlace").getAsBoolean()).isTrue();
+        JsonObject isolated = sharedMemory("apart", "outputs");
+        assertThat(isolated.get("inPlace").getAsBoolean()).isFalse();
+        assertThat(isolated.get("reason").getAsString()).isEqualTo("the engine is in a process with memory of its own");
+    }
+
+    private static JsonObject sharedMemory(String model, String tensors) {
+        return console.json(path(model))
+                .getAsJsonArray(tensors)
+                .get(0)
+                .getAsJsonObject()
+                .getAsJsonObject("sharedMemory");
+    }
+
+    @Test
     void shouldTellAllOfAModelWhoseNameIsMarkup() throws Exception {
         assertThat(console.model(ODD).get("state").getAsString()).isEqualTo("READY");
         assertThat(console.get("/v2/console/overview").headers().firstValue("x-content-type-options"))

@@ -20,14 +20,12 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A client that changes a tensor while an engine runs that reads it twice. It ended the server, or read what lies
@@ -75,7 +73,10 @@ class FlippedMemoryIT {
             return 0;
         }
 
-        /** Asks once; returns whether it was answered, and not refused. */
+        /** Makes a request ready. */
+        void prepare(FlippedTensor tensor) throws IOException;
+
+        /** Asks once what was made ready; returns whether it was answered, and not refused. */
         boolean infer();
 
         @Override
@@ -85,42 +86,46 @@ class FlippedMemoryIT {
     enum Kind {
         SEALED {
             @Override
-            Memory open(FlippedTensor tensor) {
+            Memory open() {
                 SharedMemoryObject object = SharedMemoryObject.sealed(BYTES);
-                return new Region(object, Path.of(object.key()), tensor);
+                return new Region(object, Path.of(object.key()));
             }
         },
         POSIX {
             @Override
-            Memory open(FlippedTensor tensor) {
+            Memory open() {
                 String key = "/gatun-flipped-" + ProcessHandle.current().pid();
-                return new Region(SharedMemoryObject.posix(key, BYTES), Path.of("/dev/shm" + key), tensor);
+                return new Region(SharedMemoryObject.posix(key, BYTES), Path.of("/dev/shm" + key));
             }
         },
         LANE {
             @Override
-            Memory open(FlippedTensor tensor) throws IOException {
-                return new LaneData(RawLane.open(socket, new LaneGeometry(4, 8, BYTES), ""), tensor);
+            Memory open() throws IOException {
+                return new LaneData(RawLane.open(socket, new LaneGeometry(4, 8, BYTES), ""));
             }
         };
 
-        abstract Memory open(FlippedTensor tensor) throws IOException;
+        abstract Memory open() throws IOException;
     }
 
     /** A registered region. */
     private static final class Region implements Memory {
         private final SharedMemoryObject object;
         private final Path file;
-        private final String path;
-        private final String body;
+        private String path = "";
+        private String body = "";
 
-        Region(SharedMemoryObject object, Path file, FlippedTensor tensor) {
+        Region(SharedMemoryObject object, Path file) {
             this.object = object;
             this.file = file;
-            path = "/v2/models/" + tensor.name() + "/infer";
-            body = "{\"inputs\":[" + tensors(tensor.inputs()) + "],\"outputs\":[" + tensors(tensor.outputs()) + "]}";
             HttpResponse<String> registered = http.register("flipped", object.key(), "0", "" + BYTES);
             assertThat(registered.statusCode()).as(registered.body()).isEqualTo(200);
+        }
+
+        @Override
+        public void prepare(FlippedTensor tensor) {
+            path = "/v2/models/" + tensor.name() + "/infer";
+            body = "{\"inputs\":[" + tensors(tensor.inputs()) + "],\"outputs\":[" + tensors(tensor.outputs()) + "]}";
         }
 
         private static String tensors(List<Place> places) {
@@ -164,26 +169,28 @@ class FlippedMemoryIT {
     private static final class LaneData implements Memory {
         private final RawLane lane;
 
-        LaneData(RawLane lane, FlippedTensor tensor) throws IOException {
+        LaneData(RawLane lane) {
             this.lane = lane;
+        }
+
+        @Override
+        public void prepare(FlippedTensor tensor) throws IOException {
             String inputs = tensor.inputs().stream()
                     .map(place -> "{\"name\":\"" + place.name() + "\",\"datatype\":\"" + place.datatype() + "\"}")
                     .collect(Collectors.joining(","));
             String outputs = tensor.outputs().stream()
                     .map(place -> "{\"name\":\"" + place.name() + "\"}")
                     .collect(Collectors.joining(","));
-            lane.request(0, lane.prepare(tensor.name(), "{\"inputs\":[" + inputs + "],\"outputs\":[" + outputs + "]}"));
+            String request = "{\"inputs\":[" + inputs + "],\"outputs\":[" + outputs + "]}";
+            lane.request(0, lane.prepare(tensor.name(), request));
             int index = 0;
             for (Place place : tensor.inputs()) {
-                lane.tensor(0, index++, place.offset(), place.byteSize(), dims(place));
+                long[] shape = place.shape().stream().mapToLong(Long::longValue).toArray();
+                lane.tensor(0, index++, place.offset(), place.byteSize(), shape);
             }
             for (Place place : tensor.outputs()) {
                 lane.tensor(0, index++, place.offset(), place.byteSize());
             }
-        }
-
-        private static long[] dims(Place place) {
-            return place.shape().stream().mapToLong(Long::longValue).toArray();
         }
 
         @Override
@@ -218,35 +225,36 @@ class FlippedMemoryIT {
         }
     }
 
-    private static Stream<Arguments> attacks() {
-        return Stream.of(Kind.values())
-                .flatMap(kind -> FlippedTensor.all().stream().map(tensor -> Arguments.of(kind, tensor)));
-    }
-
     @ParameterizedTest
-    @MethodSource("attacks")
-    void shouldAnswerFromTheRequestAlone(Kind kind, FlippedTensor tensor) throws Exception {
-        int answered = 0;
-        try (Memory memory = kind.open(tensor)) {
-            tensor.fill(memory.bytes());
-            try (ChildJvm flipper = ChildJvm.launch(
-                    MemoryFlipper.class,
-                    memory.file().toString(),
-                    Long.toString(memory.fileOffset() + tensor.flippedOffset()),
-                    HexFormat.of().formatHex(tensor.first()),
-                    HexFormat.of().formatHex(tensor.second()))) {
+    @EnumSource
+    void shouldAnswerFromTheRequestAlone(Kind kind) throws Exception {
+        try (Memory memory = kind.open();
+                ChildJvm flipper =
+                        ChildJvm.launch(MemoryFlipper.class, memory.file().toString())) {
+            for (FlippedTensor tensor : FlippedTensor.all()) {
+                memory.prepare(tensor);
+                long offset = memory.fileOffset() + tensor.flippedOffset();
+                HexFormat hexadecimal = HexFormat.of();
+                flipper.send(offset + " " + hexadecimal.formatHex(tensor.first()) + " "
+                        + hexadecimal.formatHex(tensor.second()));
                 flipper.awaitLine("flipping", LIMIT);
-                long begin = System.nanoTime();
-                while (answered == 0 || System.nanoTime() - begin < NANOS) {
-                    tensor.clear(memory.bytes());
-                    if (memory.infer()) {
-                        tensor.check(memory.bytes());
-                        answered++;
-                    }
-                }
+                tensor.fill(memory.bytes());
+                requireAnswers(memory, tensor);
             }
         }
         assertThat(http.get("/v2/health/ready").statusCode()).isEqualTo(200);
         assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
+    }
+
+    /** Asks for as long as the test may take, and until there was an answer. */
+    private static void requireAnswers(Memory memory, FlippedTensor tensor) {
+        long begin = System.nanoTime();
+        for (int answered = 0; answered == 0 || System.nanoTime() - begin < NANOS; ) {
+            tensor.clear(memory.bytes());
+            if (memory.infer()) {
+                tensor.check(memory.bytes());
+                answered++;
+            }
+        }
     }
 }

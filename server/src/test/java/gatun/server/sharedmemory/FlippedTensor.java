@@ -185,11 +185,6 @@ final class FlippedTensor {
         return name;
     }
 
-    @Override
-    public String toString() {
-        return name;
-    }
-
     void write(Path repository) throws IOException {
         model.write(repository, name);
     }

@@ -39,6 +39,7 @@ final class ServedKernels implements AutoCloseable {
     final BufferPool pool = new BufferPool(64 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
     private final Path repository;
+    private boolean trustsClients;
     private Optional<GatunServer> server = Optional.empty();
 
     ServedKernels(Path repository) {
@@ -76,11 +77,17 @@ final class ServedKernels implements AutoCloseable {
         return this;
     }
 
+    /** Has kernels run on clients' own memory. */
+    ServedKernels trustClients(boolean trusts) {
+        trustsClients = trusts;
+        return this;
+    }
+
     /** The runtime, which has loaded what was added before the first call. */
     GatunServer server() {
         if (server.isEmpty()) {
-            server =
-                    Optional.of(GatunServer.open(ServerOptions.of(pool, regions).repository(repository)));
+            server = Optional.of(GatunServer.open(
+                    ServerOptions.of(pool, regions).repository(repository).trustClients(trustsClients)));
         }
         return server.orElseThrow();
     }
