@@ -9,6 +9,8 @@ import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
 import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.access.HostNames;
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -20,6 +22,7 @@ import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
@@ -52,16 +55,23 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final Decompression decompression;
     private final Context root;
     private final AccessLog accessLog;
+    private final HostNames hosts;
 
-    /** Serves {@code services}, with request messages in buffers of {@code pool}, and a line for each call in a log. */
+    /**
+     * Serves {@code services}, with request messages in buffers of {@code pool}, and a line for each call in a log.
+     *
+     * @param hosts the names of this server, for clients on this machine
+     */
     public GrpcConnectionSelector(
             ConnectionSettings settings,
             BufferPool pool,
             List<ServerServiceDefinition> services,
             SocketOptions socketOptions,
+            HostNames hosts,
             AccessLog accessLog) {
         ServiceTable table = new ServiceTable(services);
         this.settings = settings;
+        this.hosts = hosts;
         this.accessLog = accessLog;
         this.pool = pool;
         this.admission = new CallAdmission(table);
@@ -113,12 +123,22 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     }
 
     private ServerConnection connection(ConnectionContext context, Transport transport) {
+        SocketAddress remote = context.remotePeer().address();
+        SocketAddress local = context.localPeer().address();
         Attributes attributes = Attributes.newBuilder()
-                .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, context.remotePeer().address())
-                .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
+                .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, remote)
+                .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, local)
                 .build();
-        CallServices services =
-                new CallServices(root, attributes, timer, lendingWatch, threads, decompression, accessLog);
+        PeerLocation location = PeerLocation.of(remote, local);
+        CallServices services = new CallServices(
+                CallLocation.in(root, location),
+                attributes,
+                new HostCheck(hosts, remote, location),
+                timer,
+                lendingWatch,
+                threads,
+                decompression,
+                accessLog);
         return new GrpcConnection(settings, pool, admission, services, connectionBuffers, transport, open);
     }
 

@@ -9,6 +9,7 @@ import gatun.http.HttpTimeouts;
 import gatun.http.metrics.ShownMetrics;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.access.ApiAccess;
@@ -78,7 +79,7 @@ class GatunCommandTest extends CommandFixture {
                 .isEqualTo(new MemorySettings(
                         MemorySettings.STANDARD.bufferPoolByteSize(),
                         256L * 1024 * 1024,
-                        false,
+                        ClientRegions.Rules.STANDARD,
                         Optional.empty(),
                         List.of()));
         assertThat(settings.models().sources().repositories()).containsExactly(Path.of("models"));
@@ -177,7 +178,7 @@ class GatunCommandTest extends CommandFixture {
     @Test
     void shouldTakeAFlagWithoutValueAsTrue() {
         ServerSettings settings = serve("--allow-client-shm", "--disable-auto-complete-config", "--log-verbose");
-        assertThat(settings.memory().clientSharedMemory()).isTrue();
+        assertThat(settings.memory().clientMemory().registration()).isTrue();
         assertThat(settings.models().sources().autoComplete()).isFalse();
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
     }
