@@ -161,12 +161,11 @@ final class HeaderDecoder {
 
     /** Those of the authority and of fields called {@code host}, which proxies may follow instead. */
     private static List<String> hosts(@Nullable String sent, String authority, MetaData.Request request) {
-        List<String> fields = request.getHttpFields().getValuesList(HttpHeader.HOST);
-        if (fields.isEmpty()) {
-            return sent == null ? List.of() : List.of(authority);
+        List<String> ofAuthority = sent == null ? List.of() : List.of(authority);
+        if (!request.getHttpFields().contains(HttpHeader.HOST)) {
+            return ofAuthority;
         }
-        return Stream.concat(Stream.ofNullable(sent).map(ignored -> authority), fields.stream())
-                .distinct()
+        return Stream.concat(ofAuthority.stream(), request.getHttpFields().getValuesList(HttpHeader.HOST).stream())
                 .toList();
     }
 

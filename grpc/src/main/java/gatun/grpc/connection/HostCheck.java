@@ -31,10 +31,8 @@ final class HostCheck {
             return Optional.empty();
         }
         for (String host : head.route().hosts()) {
-            if (host.equals(accepted)) {
-                continue;
-            }
-            if (!names.accept(host)) {
+            boolean repeated = !accepted.isEmpty() && host.equals(accepted);
+            if (!repeated && !names.accept(host)) {
                 return Optional.of(host);
             }
             accepted = host;

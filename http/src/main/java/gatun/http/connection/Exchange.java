@@ -94,10 +94,12 @@ public final class Exchange {
 
     /** The location of the client: on another machine, too, where a proxy says that the request came through it. */
     public PeerLocation location() {
-        return connection.location() == PeerLocation.OTHER_MACHINE
-                        || FORWARDING.stream().anyMatch(request::has)
-                ? PeerLocation.OTHER_MACHINE
-                : PeerLocation.THIS_MACHINE;
+        for (HeaderName header : FORWARDING) {
+            if (request.has(header)) {
+                return PeerLocation.OTHER_MACHINE;
+            }
+        }
+        return connection.location();
     }
 
     /** As {@link IncomingRequest#host}. */

@@ -53,7 +53,8 @@ class DirectRequestTest {
 
     @Test
     void shouldTellTheHostOfEachRequest() {
-        assertThat(read("GET /v2 HTTP/1.1|A: localhost|hOsT: LocalHost:8000 |B: h||")).isTrue();
+        assertThat(read("GET /v2 HTTP/1.1|A: localhost|hOsT: LocalHost:8000 |B: h||"))
+                .isTrue();
         assertThat(request.isFor("localhost:8000")).isTrue();
         assertThat(request.isFor("localhost:80")).isFalse();
         assertThat(request.isFor("localhost:80000")).isFalse();

@@ -52,11 +52,6 @@ public enum PeerLocation {
         return client.isLoopbackAddress() || sameAddress || own.contain(client) ? THIS_MACHINE : OTHER_MACHINE;
     }
 
-    /** The location of the client of a request that came over a connection from here, with the headers of a proxy. */
-    public PeerLocation forwarded(boolean forwarded) {
-        return forwarded ? OTHER_MACHINE : this;
-    }
-
     /** Whether a header says that its request came through a proxy. */
     public static boolean isForwarding(String lowerCaseName) {
         return FORWARDING.contains(lowerCaseName);

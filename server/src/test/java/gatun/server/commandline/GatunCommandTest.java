@@ -183,6 +183,24 @@ class GatunCommandTest extends CommandFixture {
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"gpu1.example:8000", "[::1]", "a b", "", "*.example", "http://a"})
+    void shouldRefuseWhatIsNoNameOfAHost(String name) {
+        assertThat(refuse("--allow-host=" + name))
+                .contains("'" + name + "' is not the name of a host: expected a name without a port");
+    }
+
+    @Test
+    void shouldTakeTheNamesOfTheServerAndWhoSharesMemory() {
+        assertThat(serve().clients().hosts()).isEmpty();
+        assertThat(serve("--allow-host=gpu1.example", "--allow-host=*")
+                        .clients()
+                        .hosts())
+                .containsExactlyInAnyOrder("gpu1.example", "*");
+        assertThat(serve("--allow-remote-client-shm").memory().clientMemory())
+                .isEqualTo(new ClientRegions.Rules(false, true));
+    }
+
     @Test
     void shouldLetTheLastOfSeveralValuesCount() {
         assertThat(serve("--http-port=1", "--http-port=2")

@@ -75,7 +75,7 @@ class V1RemoteClientsIT {
     void shouldRefuseToListAndChangeRegions() {
         requireRefused(http.send(through(CONTROL + "status"), HttpResponse.BodyHandlers.ofString()));
         for (String change : List.of(
-                "register/other" + object.key() + "/0/64",
+                "register/other/" + object.key() + "/0/64",
                 "cudaregister/other/64/0",
                 "unregister/mine",
                 "unregister/none",
