@@ -68,7 +68,7 @@ public final class GrpcListener implements AutoCloseable {
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcListener(
                 new GrpcConnectionSelector(
-                        connections, server.buffers(), restricted, socketOptions, server.accessLog()),
+                        connections, server.buffers(), restricted, socketOptions, settings.hosts(), server.accessLog()),
                 health);
     }
 

@@ -3,6 +3,8 @@ package gatun.grpc;
 
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.runtime.access.ApiAccess;
+import gatun.runtime.access.HostNames;
+import java.util.Set;
 
 /**
  * How gRPC is spoken, whatever the protocol.
@@ -12,6 +14,7 @@ import gatun.runtime.access.ApiAccess;
  *     repeat it
  * @param keepalive how connections are kept alive, and when they end
  * @param access which groups of calls need which metadata
+ * @param hosts the names of this server, by which clients on its machine may call it
  * @param healthOfAnyName whether the health service's Check answers for the server whatever name it is asked for
  */
 public record GrpcSettings(
@@ -19,29 +22,41 @@ public record GrpcSettings(
         int maxConcurrentCalls,
         KeepaliveSettings keepalive,
         ApiAccess access,
+        HostNames hosts,
         boolean healthOfAnyName) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
     /**
-     * Messages up to 2 GiB - 1 and health of any name, as in Triton; 1000 calls of a connection at a time, open to all.
+     * Messages up to 2 GiB - 1 and health of any name, as in Triton; 1000 calls of a connection at a time, open to all
+     * who call this machine by its own names.
      */
     public static GrpcSettings standard() {
         return new GrpcSettings(
-                Integer.MAX_VALUE, DEFAULT_MAX_CALLS, KeepaliveSettings.standard(), ApiAccess.open(), true);
+                Integer.MAX_VALUE,
+                DEFAULT_MAX_CALLS,
+                KeepaliveSettings.standard(),
+                ApiAccess.open(),
+                new HostNames(Set.of()),
+                true);
     }
 
     /** The same, with connections that are kept alive otherwise. */
     public GrpcSettings withKeepalive(KeepaliveSettings settings) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, settings, access, healthOfAnyName);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, settings, access, hosts, healthOfAnyName);
     }
 
     /** The same, with calls restricted otherwise. */
     public GrpcSettings withAccess(ApiAccess other) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, other, healthOfAnyName);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, other, hosts, healthOfAnyName);
+    }
+
+    /** The same, with other names of this server. */
+    public GrpcSettings withHosts(HostNames names) {
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, access, names, healthOfAnyName);
     }
 
     /** The same, where the health service knows only the names of services, or answers for any name. */
     public GrpcSettings withHealthOfAnyName(boolean any) {
-        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, access, any);
+        return new GrpcSettings(maxMessageSize, maxConcurrentCalls, keepalive, access, hosts, any);
     }
 }

@@ -9,6 +9,7 @@ import gatun.http.connection.StopNotice;
 import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.access.HostNames;
 import gatun.runtime.logging.AccessLog;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
@@ -64,6 +65,7 @@ public final class HttpListener {
                 new HttpConnections(
                         exchange -> false,
                         AllowedOrigins.none(),
+                        HostNames.any(),
                         Optional.empty(),
                         new StopNotice(),
                         0,
@@ -127,6 +129,7 @@ public final class HttpListener {
         HttpConnections connections = new HttpConnections(
                 anyOf(routes),
                 new AllowedOrigins(settings.allowedOrigins()),
+                settings.hosts(),
                 tls,
                 stop,
                 settings.timeouts().bodyByteRate(),

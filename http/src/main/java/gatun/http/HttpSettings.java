@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http;
 
+import gatun.runtime.access.HostNames;
 import java.util.Set;
 
 /**
@@ -8,10 +9,12 @@ import java.util.Set;
  *
  * @param timeouts how long clients are waited for
  * @param allowedOrigins the other origins whose pages may read responses in a browser; {@code *} for any
+ * @param hosts the names of this server, by which clients on its machine may address it
  */
-public record HttpSettings(HttpTimeouts timeouts, Set<String> allowedOrigins) {
-    /** The usual timeouts, and no other origins. */
-    public static final HttpSettings STANDARD = new HttpSettings(HttpTimeouts.STANDARD, Set.of());
+public record HttpSettings(HttpTimeouts timeouts, Set<String> allowedOrigins, HostNames hosts) {
+    /** The usual timeouts, no other origins, and the machine's own names. */
+    public static final HttpSettings STANDARD =
+            new HttpSettings(HttpTimeouts.STANDARD, Set.of(), new HostNames(Set.of()));
 
     /** Keeps a copy of the origins. */
     public HttpSettings {
@@ -20,11 +23,16 @@ public record HttpSettings(HttpTimeouts timeouts, Set<String> allowedOrigins) {
 
     /** The same with other timeouts for slow clients. */
     public HttpSettings withTimeouts(HttpTimeouts other) {
-        return new HttpSettings(other, allowedOrigins);
+        return new HttpSettings(other, allowedOrigins, hosts);
     }
 
     /** The same with other allowed origins. */
     public HttpSettings withAllowedOrigins(Set<String> other) {
-        return new HttpSettings(timeouts, other);
+        return new HttpSettings(timeouts, other, hosts);
+    }
+
+    /** The same with other names of this server. */
+    public HttpSettings withHosts(HostNames names) {
+        return new HttpSettings(timeouts, allowedOrigins, names);
     }
 }

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A second server within this process, which speaks the protocols of the first in the same way, and has nothing else in
@@ -96,7 +97,7 @@ final class PrivateServer implements AskedServer {
                 first.models(),
                 MemorySettings.STANDARD,
                 first.listeners().plain(),
-                new ClientSettings(AccessSettings.OPEN, first.clients().limits(), ConnectionLimits.OPERATORS),
+                new ClientSettings(AccessSettings.OPEN, first.clients().limits(), ConnectionLimits.OPERATORS, Set.of()),
                 TracingSettings.OFF);
     }
 

@@ -24,6 +24,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolSettings;
+import gatun.runtime.access.HostNames;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.AccessSettings;
 import gatun.server.settings.CloudSettings;
@@ -138,7 +139,7 @@ final class ProtocolListeners {
         AccessSettings access = settings.clients().access();
         ProtocolSettings common = new ProtocolSettings(
                 asked.http().maxInputSize(),
-                settings.memory().clientSharedMemory(),
+                settings.memory().clientMemory(),
                 asked.http().healthBodies(),
                 access.http(),
                 access.grpc());
@@ -152,15 +153,17 @@ final class ProtocolListeners {
         // By this class's own loader: an application's thread may know another, which does not have them.
         ServiceLoader.load(ProtocolProvider.class, ProtocolListeners.class.getClassLoader())
                 .forEach(found -> protocols.add(found.create(inference, common)));
+        HostNames hosts = new HostNames(settings.clients().hosts());
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
-                new HttpSettings(asked.http().timeouts(), asked.http().allowedOrigins()),
+                new HttpSettings(asked.http().timeouts(), asked.http().allowedOrigins(), hosts),
                 inference.accessLog());
         GrpcListener grpcListener = opened.add(GrpcListener.of(
                 inference,
                 GrpcSettings.standard()
                         .withKeepalive(asked.grpc().keepalive())
                         .withAccess(access.grpc().access())
+                        .withHosts(hosts)
                         .withHealthOfAnyName(asked.grpc().bind().enabled()),
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();

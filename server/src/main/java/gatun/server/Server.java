@@ -96,7 +96,7 @@ final class Server implements AutoCloseable {
             BufferPool buffers = opened.add(buffers(settings.memory(), shared));
             Gpus.prepare(CudaDevices.find(), settings.memory().devicePools(), buffers);
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
-            if (settings.memory().clientSharedMemory()) {
+            if (settings.memory().clientMemory().registration()) {
                 LOG.info("Clients' shared memory is {}", regions.protection());
                 if (settings.memory().trustedClients()) {
                     LOG.warn(

@@ -31,7 +31,7 @@ final class ErrorResponses {
         return switch (status) {
             case 400, 405, 406, 411, 415, 422 -> StatusCode.INVALID_ARGUMENT;
             case 401, 407 -> StatusCode.UNAUTHENTICATED;
-            case 403 -> StatusCode.PERMISSION_DENIED;
+            case 403, 421 -> StatusCode.PERMISSION_DENIED;
             case 404, 410 -> StatusCode.NOT_FOUND;
             case 408, 504 -> StatusCode.DEADLINE_EXCEEDED;
             case 409 -> StatusCode.ALREADY_EXISTS;

@@ -6,6 +6,8 @@ import gatun.fuzz.LoggedFailures;
 import gatun.listener.ClientErrorException;
 import gatun.listener.IoBuffers;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.access.HostNames;
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -53,6 +55,10 @@ public final class ConnectionFuzz {
     private static final Attributes PEER = Attributes.newBuilder()
             .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1))
             .build();
+    private static final HostCheck HOSTS = new HostCheck(
+            new HostNames(Set.of()),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 1),
+            PeerLocation.THIS_MACHINE);
     private static final LoggedFailures LOGGED = LoggedFailures.of("gatun");
 
     private ConnectionFuzz() {}
@@ -69,6 +75,7 @@ public final class ConnectionFuzz {
         CallServices services = new CallServices(
                 Context.ROOT,
                 PEER,
+                HOSTS,
                 TIMER,
                 new LendingWatch(TIMER),
                 calls,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.access.HostNames;
 import io.grpc.Decompressor;
 import io.grpc.Metadata;
 import io.grpc.ServerMethodDefinition;
@@ -50,6 +51,10 @@ final class CallAdmission {
 
     /** The call that a block opens. */
     CallOpening<?, ?> admit(RequestHead head, CallServices services) throws RefusedCall {
+        Optional<String> foreignHost = services.hosts().foreignHost(head);
+        if (foreignHost.isPresent()) {
+            throw refuse(Status.PERMISSION_DENIED, HostNames.refusal(foreignHost.get()));
+        }
         if (!head.method().equals("POST")) {
             throw new RefusedCall(
                     Status.Code.INTERNAL,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
@@ -14,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The objects that all calls of a connection share.
  *
- * @param root the context that calls' contexts descend from
+ * @param root the context that calls' contexts descend from, which tells where the client is
  * @param attributes properties of the connection for handlers
+ * @param hosts checks which server the calls are for
  * @param timer cancels calls at their deadlines; runs short tasks only
  * @param lendingWatch looks after calls that run on threads which read connections
  * @param threads makes the threads that calls run on
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 record CallServices(
         Context root,
         Attributes attributes,
+        HostCheck hosts,
         DeadlineTimer timer,
         LendingWatch lendingWatch,
         ThreadFactory threads,
@@ -49,11 +52,16 @@ record CallServices(
         return entry;
     }
 
+    /** The context that the call's own descends from. */
+    Context root(RequestHead head) {
+        return head.route().forwarded() ? CallLocation.in(root, PeerLocation.OTHER_MACHINE) : root;
+    }
+
     /** The same on a connection that is protected by {@code session}. */
     CallServices secured(SSLSession session) {
         Attributes secured = attributes.toBuilder()
                 .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session)
                 .build();
-        return new CallServices(root, secured, timer, lendingWatch, threads, decompression, accessLog);
+        return new CallServices(root, secured, hosts, timer, lendingWatch, threads, decompression, accessLog);
     }
 }

@@ -70,10 +70,10 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         this.progress = new CallProgress(method.getType().clientSendsOneMessage(), response::isReady);
         if (opening.timeoutNanos().isPresent()) {
             Deadline deadline = Deadline.after(opening.timeoutNanos().getAsLong(), TimeUnit.NANOSECONDS);
-            this.context =
-                    services.root().withDeadline(deadline, services.timer().executor());
+            this.context = services.root(opening.head())
+                    .withDeadline(deadline, services.timer().executor());
         } else {
-            this.context = services.root().withCancellation();
+            this.context = services.root(opening.head()).withCancellation();
         }
     }
 

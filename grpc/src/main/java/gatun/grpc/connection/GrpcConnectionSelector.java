@@ -10,6 +10,8 @@ import gatun.listener.ServerTls;
 import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.Sender;
+import gatun.runtime.access.HostNames;
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -21,6 +23,7 @@ import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
@@ -56,16 +59,23 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final Decompression decompression;
     private final Context root;
     private final AccessLog accessLog;
+    private final HostNames hosts;
 
-    /** Serves {@code services}, with request messages in buffers of {@code pool}, and a line for each call in a log. */
+    /**
+     * Serves {@code services}, with request messages in buffers of {@code pool}, and a line for each call in a log.
+     *
+     * @param hosts the names of this server, for clients on this machine
+     */
     public GrpcConnectionSelector(
             ConnectionSettings settings,
             BufferPool pool,
             List<ServerServiceDefinition> services,
             SocketOptions socketOptions,
+            HostNames hosts,
             AccessLog accessLog) {
         ServiceTable table = new ServiceTable(services);
         this.settings = settings;
+        this.hosts = hosts;
         this.accessLog = accessLog;
         this.pool = pool;
         this.admission = new CallAdmission(table);
@@ -117,13 +127,23 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     }
 
     private ServerConnection connection(ConnectionContext context, Transport transport) {
+        SocketAddress remote = context.remotePeer().address();
+        SocketAddress local = context.localPeer().address();
         Attributes attributes = Attributes.newBuilder()
-                .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, context.remotePeer().address())
-                .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, context.localPeer().address())
-                .set(SENDER, Sender.at(context.remotePeer().address()))
+                .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, remote)
+                .set(Grpc.TRANSPORT_ATTR_LOCAL_ADDR, local)
+                .set(SENDER, Sender.at(remote))
                 .build();
-        CallServices services =
-                new CallServices(root, attributes, timer, lendingWatch, threads, decompression, accessLog);
+        PeerLocation location = PeerLocation.of(remote, local);
+        CallServices services = new CallServices(
+                CallLocation.in(root, location),
+                attributes,
+                new HostCheck(hosts, remote, location),
+                timer,
+                lendingWatch,
+                threads,
+                decompression,
+                accessLog);
         return new GrpcConnection(settings, pool, admission, services, connectionBuffers, transport, open);
     }
 

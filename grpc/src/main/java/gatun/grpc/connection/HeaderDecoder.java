@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.access.PeerLocation;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
 import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.http.MetaData;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
@@ -124,6 +127,7 @@ final class HeaderDecoder {
         String timeout = "";
         String encoding = "identity";
         String acceptEncoding = "";
+        boolean forwarded = false;
         int size = 0;
         for (HttpField field : request.getHttpFields()) {
             String name = field.getLowerCaseName();
@@ -134,7 +138,7 @@ final class HeaderDecoder {
                 case "grpc-timeout" -> timeout = value;
                 case "grpc-encoding" -> encoding = value;
                 case "grpc-accept-encoding" -> acceptEncoding = value;
-                default -> {}
+                default -> forwarded |= PeerLocation.isForwarding(name);
             }
             put(metadata, name, value);
         }
@@ -142,15 +146,27 @@ final class HeaderDecoder {
             throw new RefusedHeaders(
                     "the call's metadata has " + size + " bytes, more than the limit of " + sizeLimit, true);
         }
-        String authority = request.getHttpURI().getAuthority();
+        String sent = request.getHttpURI().getAuthority();
+        String authority = sent == null || UnixSocketAuthority.isStandIn(sent) ? "" : sent;
         return new RequestHead(
                 request.getMethod(),
                 request.getHttpURI().getPathQuery(),
-                authority == null || UnixSocketAuthority.isStandIn(authority) ? "" : authority,
+                authority,
+                new RequestHead.Route(hosts(sent, authority, request), forwarded),
                 contentType,
                 timeout,
                 new RequestHead.Compression(encoding, acceptEncoding),
                 metadata);
+    }
+
+    /** Those of the authority and of fields called {@code host}, which proxies may follow instead. */
+    private static List<String> hosts(@Nullable String sent, String authority, MetaData.Request request) {
+        List<String> ofAuthority = sent == null ? List.of() : List.of(authority);
+        if (!request.getHttpFields().contains(HttpHeader.HOST)) {
+            return ofAuthority;
+        }
+        return Stream.concat(ofAuthority.stream(), request.getHttpFields().getValuesList(HttpHeader.HOST).stream())
+                .toList();
     }
 
     private static void put(Metadata metadata, String name, String value) throws RefusedHeaders {

@@ -2,6 +2,7 @@
 package gatun.grpc.connection;
 
 import io.grpc.Metadata;
+import java.util.List;
 
 /**
  * The header block that opens a call.
@@ -9,6 +10,7 @@ import io.grpc.Metadata;
  * @param method the HTTP method
  * @param path the path as the client wrote it
  * @param authority the authority; empty when there was none, or one that is no host
+ * @param route where the block says that the call comes from and goes to
  * @param contentType the content type; empty when there was none
  * @param timeout the {@code grpc-timeout}; empty when there was none
  * @param compression how messages may be compressed
@@ -18,10 +20,20 @@ record RequestHead(
         String method,
         String path,
         String authority,
+        Route route,
         String contentType,
         String timeout,
         Compression compression,
         Metadata metadata) {
+    /**
+     * The way of a call, as its header block tells it.
+     *
+     * @param hosts the hosts that it is for, which are one unless the client contradicts itself; an empty text stands
+     *     for an authority that is no host
+     * @param forwarded whether a proxy says that the call came through it
+     */
+    record Route(List<String> hosts, boolean forwarded) {}
+
     /**
      * The client's word on compressed messages.
      *
@@ -34,6 +46,6 @@ record RequestHead(
     RequestHead again() {
         Metadata copy = new Metadata();
         copy.merge(metadata);
-        return new RequestHead(method, path, authority, contentType, timeout, compression, copy);
+        return new RequestHead(method, path, authority, route, contentType, timeout, compression, copy);
     }
 }

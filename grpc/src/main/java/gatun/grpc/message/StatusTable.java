@@ -19,6 +19,7 @@ public final class StatusTable {
                     case UNAVAILABLE -> Status.UNAVAILABLE;
                     case RESOURCE_EXHAUSTED -> Status.RESOURCE_EXHAUSTED;
                     case UNSUPPORTED -> Status.UNIMPLEMENTED;
+                    case PERMISSION_DENIED -> Status.PERMISSION_DENIED;
                     case ALREADY_EXISTS -> Status.ALREADY_EXISTS;
                     case CANCELLED -> Status.CANCELLED;
                 };

@@ -3,6 +3,7 @@ package gatun.grpc.connection;
 
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.access.HostNames;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerServiceDefinition;
@@ -48,6 +49,7 @@ final class TestServer implements AutoCloseable {
                 pool,
                 services,
                 SocketOptions.builder().tcpNoDelay(true).build(),
+                HostNames.any(),
                 AccessLog.OFF);
         WebServerConfig.Builder config = WebServer.builder()
                 .address(InetAddress.getLoopbackAddress())

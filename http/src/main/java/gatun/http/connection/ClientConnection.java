@@ -8,6 +8,7 @@ import gatun.listener.SocketTransport;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.runtime.access.PeerLocation;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
@@ -63,6 +64,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Helidon asks for it with each request, and would look it up each time. */
     private final PeerInfo remotePeer;
 
+    private final PeerLocation location;
+
     /** Made when the first body is waited for. */
     private @Nullable Sender sender;
 
@@ -102,11 +105,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.watch = resources.watch();
         this.presence = new ClientPresence(transport);
         this.activity = new RequestActivity(resources.stop());
+        this.remotePeer = context.remotePeer();
+        this.location =
+                PeerLocation.of(remotePeer.address(), context.localPeer().address());
         this.routing = new RequestRouting(this, resources, context.router());
         this.direct = new DirectRequests(transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS);
         this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
         this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);
-        this.remotePeer = context.remotePeer();
         this.http1 = http1Connections.connection(this);
     }
 
@@ -203,6 +208,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
         attached = hold;
         return true;
+    }
+
+    /** The location of the client, as far as the connection tells it. */
+    PeerLocation location() {
+        return location;
     }
 
     /** Sends the response to the current request. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.runtime.access.HostNames;
 import gatun.runtime.logging.AccessLog;
 
 /**
@@ -8,9 +9,15 @@ import gatun.runtime.logging.AccessLog;
  *
  * @param routes answer their requests
  * @param origins the other origins whose pages may read the responses
+ * @param hosts the names of this server, for clients on this machine
  * @param watch notices when a client leaves while a request waits
  * @param stop how far the stop of the listener has come
  * @param accessLog gets a line for each request
  */
 record ConnectionResources(
-        Routes routes, AllowedOrigins origins, DisconnectWatch watch, StopNotice stop, AccessLog accessLog) {}
+        Routes routes,
+        AllowedOrigins origins,
+        HostNames hosts,
+        DisconnectWatch watch,
+        StopNotice stop,
+        AccessLog accessLog) {}

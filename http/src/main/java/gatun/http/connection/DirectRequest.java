@@ -46,6 +46,10 @@ final class DirectRequest implements IncomingRequest {
     private final int[] places = new int[PLACES * MOST_HEADERS];
 
     private int headerCount;
+
+    /** The number of the Host header. */
+    private int hostHeader;
+
     private long announcedByteSize;
     private boolean bodyConsumed;
 
@@ -137,6 +141,7 @@ final class DirectRequest implements IncomingRequest {
                 if (!isHost(header)) {
                     return false;
                 }
+                hostHeader = header;
                 hosts++;
             } else if (isNamed(header, "connection")) {
                 if (!reads(places[PLACES * header + 2], places[PLACES * header + 3], "keep-alive")) {
@@ -201,6 +206,11 @@ final class DirectRequest implements IncomingRequest {
     public Optional<String> first(HeaderName name) {
         int header = indexOf(name.lowerCase());
         return header < 0 ? Optional.empty() : Optional.of(value(header));
+    }
+
+    @Override
+    public boolean isFor(String lowerCase) {
+        return reads(places[PLACES * hostHeader + 2], places[PLACES * hostHeader + 3], lowerCase);
     }
 
     @Override

@@ -6,6 +6,7 @@ import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.runtime.access.PeerLocation;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
@@ -13,10 +14,13 @@ import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** One request and its response. For the connection's thread. */
 public final class Exchange {
@@ -25,6 +29,12 @@ public final class Exchange {
 
     /** The response headers that a page of another origin may read, besides those that every page may. */
     private static final String EXPOSED = "Inference-Header-Content-Length, Content-Encoding";
+
+    private static final Pattern WEB_ORIGIN = Pattern.compile("https?://(.+)", Pattern.CASE_INSENSITIVE);
+
+    /** The headers by which proxies say that a request came through them. */
+    private static final List<HeaderName> FORWARDING =
+            PeerLocation.forwardingHeaders().stream().map(HeaderNames::create).toList();
 
     private static final HeaderName FETCH_SITE = HeaderNames.create("Sec-Fetch-Site");
 
@@ -40,6 +50,7 @@ public final class Exchange {
     private static final ResponseHeaders.Constant NO_CONTENT = ResponseHeaders.constant(Status.NO_CONTENT_204);
 
     private final ClientConnection connection;
+    private final HostCheck hosts;
     private final RequestBody body;
     private IncomingRequest request;
     private boolean answered;
@@ -52,9 +63,14 @@ public final class Exchange {
     /** The other origin whose page may read the response; empty for none. */
     private String allowedOrigin = "";
 
-    /** {@code request}, which came over {@code connection}. */
-    Exchange(ClientConnection connection, IncomingRequest request) {
+    /**
+     * {@code request}, which came over {@code connection}.
+     *
+     * @param hosts tells the names of this server from others
+     */
+    Exchange(ClientConnection connection, IncomingRequest request, HostCheck hosts) {
         this.connection = connection;
+        this.hosts = hosts;
         this.request = request;
         this.body = new RequestBody(connection, request);
     }
@@ -75,6 +91,26 @@ public final class Exchange {
     /** The method. */
     public Method method() {
         return request.method();
+    }
+
+    /** The location of the client: on another machine, too, where a proxy says that the request came through it. */
+    public PeerLocation location() {
+        for (HeaderName header : FORWARDING) {
+            if (request.has(header)) {
+                return PeerLocation.OTHER_MACHINE;
+            }
+        }
+        return connection.location();
+    }
+
+    /** As {@link IncomingRequest#host}. */
+    Optional<String> host() {
+        return request.host();
+    }
+
+    /** As {@link IncomingRequest#isFor}. */
+    boolean isFor(String lowerCase) {
+        return request.isFor(lowerCase);
     }
 
     /** The first value of a header. */
@@ -290,18 +326,40 @@ public final class Exchange {
             return false;
         }
         Optional<String> site = header(FETCH_SITE);
-        if (site.isPresent()) {
-            return !site.get().equals("same-origin") && !site.get().equals("none");
+        if (site.isPresent() && !site.get().equals("same-origin") && !site.get().equals("none")) {
+            return true;
         }
-        Optional<String> origin = header(HeaderNames.ORIGIN);
-        return origin.isPresent() && !isOwnOrigin(origin.get());
+        return header(HeaderNames.ORIGIN).filter(origin -> !isOwn(origin)).isPresent();
     }
 
-    private boolean isOwnOrigin(String origin) {
-        int scheme = origin.indexOf("://");
-        return scheme >= 0
-                && origin.substring(scheme + 3)
-                        .equalsIgnoreCase(header(HeaderNames.HOST).orElse(""));
+    /**
+     * Whether a browser takes the server for that of the page which sends it, by a name that is none of the server's:
+     * then the browser lets the page read all responses.
+     */
+    boolean isOfMisledBrowser() {
+        return allowedOrigin.isEmpty()
+                && hasHeader(HeaderNames.ORIGIN)
+                && header(HeaderNames.ORIGIN)
+                        .map(Exchange::authority)
+                        .filter(authority -> isForHost(authority) && !hosts.isOwn(authority))
+                        .isPresent();
+    }
+
+    private boolean isOwn(String origin) {
+        String authority = authority(origin);
+        boolean sameScheme = !connection.isSecure() || origin.regionMatches(true, 0, "https:", 0, "https:".length());
+        return sameScheme && isForHost(authority) && hosts.isOwn(authority);
+    }
+
+    private boolean isForHost(String authority) {
+        return !authority.isEmpty()
+                && host().filter(authority::equalsIgnoreCase).isPresent();
+    }
+
+    /** The host and port of an origin that a server can have; empty for others, such as {@code null}. */
+    private static String authority(String origin) {
+        Matcher web = WEB_ORIGIN.matcher(origin);
+        return web.matches() ? web.group(1) : "";
     }
 
     /**
@@ -354,6 +412,7 @@ public final class Exchange {
         return switch (code) {
             case INTERNAL -> Status.INTERNAL_SERVER_ERROR_500;
             case NOT_FOUND -> Status.NOT_FOUND_404;
+            case PERMISSION_DENIED -> Status.FORBIDDEN_403;
             case UNAVAILABLE -> Status.SERVICE_UNAVAILABLE_503;
             case RESOURCE_EXHAUSTED -> Status.REQUEST_ENTITY_TOO_LARGE_413;
             case UNSUPPORTED -> Status.NOT_IMPLEMENTED_501;

@@ -67,12 +67,29 @@ final class HelidonRequest implements IncomingRequest {
     @Override
     public String path() {
         String path = request.prologue().uriPath().rawPath();
-        if (path.startsWith("/")) {
-            return path;
-        }
-        int server = path.indexOf(BEFORE_SERVER);
-        int slash = server < 0 ? -1 : path.indexOf('/', server + BEFORE_SERVER.length());
-        return slash < 0 ? path : path.substring(slash);
+        int slash = serverEnd(path, serverBegin(path));
+        return slash == path.length() ? path : path.substring(slash);
+    }
+
+    @Override
+    public Optional<String> host() {
+        Optional<String> header = first(HeaderNames.HOST);
+        String path = request.prologue().uriPath().rawPath();
+        int server = serverBegin(path);
+        return header.isPresent() || server == 0
+                ? header
+                : Optional.of(path.substring(server, serverEnd(path, server)));
+    }
+
+    /** Where the server begins in an absolute URI, as proxies receive it; 0 in a path. */
+    private static int serverBegin(String uri) {
+        int server = uri.startsWith("/") ? -1 : uri.indexOf(BEFORE_SERVER);
+        return server < 0 ? 0 : server + BEFORE_SERVER.length();
+    }
+
+    private static int serverEnd(String uri, int begin) {
+        int slash = uri.indexOf('/', begin);
+        return slash < 0 ? uri.length() : slash;
     }
 
     @Override

@@ -4,6 +4,7 @@ package gatun.http.connection;
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
+import gatun.runtime.access.HostNames;
 import gatun.runtime.logging.AccessLog;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
@@ -54,6 +55,7 @@ public final class HttpConnections implements ServerConnectionSelector {
      * Connections whose requests {@code routes} answer; the listener's own routing answers those that they leave.
      *
      * @param origins the other origins whose pages may read the responses
+     * @param hosts the names of this server, for clients on this machine
      * @param tls the TLS that is spoken, and nothing but TLS; empty for none
      * @param stop tells the connections how far the stop of the listener has come
      * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
@@ -62,11 +64,12 @@ public final class HttpConnections implements ServerConnectionSelector {
     public HttpConnections(
             Routes routes,
             AllowedOrigins origins,
+            HostNames hosts,
             Optional<ServerTls> tls,
             StopNotice stop,
             long bodyByteRate,
             AccessLog accessLog) {
-        resources = new ConnectionResources(routes, origins, new DisconnectWatch(), stop, accessLog);
+        resources = new ConnectionResources(routes, origins, hosts, new DisconnectWatch(), stop, accessLog);
         this.tls = tls;
         this.bodyByteRate = bodyByteRate;
     }

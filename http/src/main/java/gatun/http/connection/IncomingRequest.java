@@ -2,6 +2,7 @@
 package gatun.http.connection;
 
 import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -25,6 +26,19 @@ interface IncomingRequest {
 
     /** The first value of a header. */
     Optional<String> first(HeaderName name);
+
+    /**
+     * The host that the request is for, and perhaps a port: that of the Host header, or else of an absolute URI. Empty
+     * when neither is there, as HTTP/1.0 allows.
+     */
+    default Optional<String> host() {
+        return first(HeaderNames.HOST);
+    }
+
+    /** Whether that host is {@code lowerCase}, which has a character at least. */
+    default boolean isFor(String lowerCase) {
+        return host().filter(lowerCase::equalsIgnoreCase).isPresent();
+    }
 
     /** Whether the request has a header. */
     boolean has(HeaderName name);

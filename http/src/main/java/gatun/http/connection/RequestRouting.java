@@ -5,6 +5,7 @@ import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Setting;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import io.helidon.http.HeaderName;
@@ -37,9 +38,14 @@ final class RequestRouting implements HttpRouting, Router {
     private static final String MALFORMED_HEADER =
             "a header is malformed: expected a name, a colon right behind it, and a value without control characters";
 
+    private static final String MISLED = "a page may not ask this server by a name that is none of the server's own;"
+            + " start the server with " + Setting.ALLOW_HOST + " for one more name, or with "
+            + Setting.HTTP_CORS_ALLOW_ORIGIN + " to let pages of that origin in";
+
     private final ClientConnection connection;
     private final Routes routes;
     private final AllowedOrigins origins;
+    private final HostCheck hosts;
     private final AccessLog accessLog;
     private final Router listeners;
     private final HttpRouting others;
@@ -49,6 +55,7 @@ final class RequestRouting implements HttpRouting, Router {
         this.connection = connection;
         this.routes = resources.routes();
         this.origins = resources.origins();
+        this.hosts = new HostCheck(resources.hosts(), connection.remotePeer().address(), connection.location());
         this.accessLog = resources.accessLog();
         this.listeners = listeners;
         this.others = listeners.routing(HttpRouting.class, HttpRouting.empty());
@@ -58,7 +65,7 @@ final class RequestRouting implements HttpRouting, Router {
     public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
         connection.beginHelidonRequest();
         HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
-        Exchange exchange = new Exchange(connection, incoming);
+        Exchange exchange = new Exchange(connection, incoming, hosts);
         AccessEntry entry = begin(exchange);
         int otherStatus = 0;
         try {
@@ -86,7 +93,7 @@ final class RequestRouting implements HttpRouting, Router {
      * @throws CloseConnectionException when the connection is to end
      */
     boolean answer(DirectRequest request) {
-        Exchange exchange = new Exchange(connection, request);
+        Exchange exchange = new Exchange(connection, request, hosts);
         AccessEntry entry = begin(exchange);
         boolean answered = true;
         try {
@@ -135,7 +142,7 @@ final class RequestRouting implements HttpRouting, Router {
      * @throws CloseConnectionException always
      */
     CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
-        Exchange exchange = new Exchange(connection, new MalformedRequest());
+        Exchange exchange = new Exchange(connection, new MalformedRequest(), hosts);
         AccessEntry entry = begin(exchange);
         connection.beginRequest();
         String text = String.valueOf(refusal.getMessage());
@@ -156,7 +163,14 @@ final class RequestRouting implements HttpRouting, Router {
     private boolean answer(Exchange exchange) {
         connection.beginRequest();
         try {
+            if (hosts.refused(exchange)) {
+                return true;
+            }
             exchange.allowOrigin(origins);
+            if (hosts.checksOrigins() && exchange.isOfMisledBrowser()) {
+                exchange.answerFailure(Status.FORBIDDEN_403, MISLED);
+                return true;
+            }
             return routes.answer(exchange);
         } catch (CloseConnectionException e) {
             throw e;

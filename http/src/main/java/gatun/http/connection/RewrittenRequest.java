@@ -29,6 +29,11 @@ record RewrittenRequest(IncomingRequest original, Method method, String path, Ma
     }
 
     @Override
+    public Optional<String> host() {
+        return original.host();
+    }
+
+    @Override
     public boolean has(HeaderName name) {
         Optional<String> rewritten = headers.get(name);
         return rewritten == null ? original.has(name) : rewritten.isPresent();

@@ -52,6 +52,25 @@ class DirectRequestTest {
     }
 
     @Test
+    void shouldTellTheHostOfEachRequest() {
+        assertThat(read("GET /v2 HTTP/1.1|A: localhost|hOsT: LocalHost:8000 |B: h||"))
+                .isTrue();
+        assertThat(request.isFor("localhost:8000")).isTrue();
+        assertThat(request.isFor("localhost:80")).isFalse();
+        assertThat(request.isFor("localhost:80000")).isFalse();
+        assertThat(request.isFor("localhost")).isFalse();
+        assertThat(request.host()).contains("LocalHost:8000");
+
+        assertThat(read("GET /v2 HTTP/1.1|Host: evil|A: localhost:8000||")).isTrue();
+        assertThat(request.isFor("localhost:8000")).isFalse();
+        assertThat(request.host()).contains("evil");
+
+        assertThat(read("GET /v2 HTTP/1.1|Host:||")).isTrue();
+        assertThat(request.isFor("localhost:8000")).isFalse();
+        assertThat(request.host()).contains("");
+    }
+
+    @Test
     void shouldForgetTheRequestBefore() {
         assertThat(read("POST /v2/a HTTP/1.1|Host: h|A: 1|Content-Length: 5||")).isTrue();
         request.endBody();

@@ -2,8 +2,7 @@
 package gatun.memory.tensor;
 
 /**
- * The kind of failure that a {@link GatunException} reports. Each protocol maps these to its own status in one table;
- * the constants are those of the v2 protocol's reference implementation, so that the tables are one to one.
+ * The kind of failure that a {@link GatunException} reports. Each protocol maps these to its own status in one table.
  */
 public enum ErrorCode {
     /** Nothing better is known. */
@@ -20,6 +19,8 @@ public enum ErrorCode {
     UNAVAILABLE,
     /** The server does not do this, or not with its present settings. */
     UNSUPPORTED,
+    /** The client may not do this, whatever it sends. */
+    PERMISSION_DENIED,
     /** The name is taken. */
     ALREADY_EXISTS,
     /** The client went away or asked to stop. */

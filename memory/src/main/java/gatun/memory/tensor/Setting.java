@@ -8,6 +8,10 @@ import java.util.ServiceLoader;
 public enum Setting {
     /** Whether clients may register shared memory. */
     ALLOW_CLIENT_SHM,
+    /** The host names that clients on this machine may address the server by. */
+    ALLOW_HOST,
+    /** Whether clients on other machines may use shared memory. */
+    ALLOW_REMOTE_CLIENT_SHM,
     /** An option of a backend. */
     BACKEND_CONFIG,
     /** The folder of further backends. */

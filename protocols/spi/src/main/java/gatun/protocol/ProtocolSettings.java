@@ -8,13 +8,17 @@ import gatun.runtime.access.HeaderRules;
  *
  * @param maxInputByteSize the most bytes of JSON, of a raw input, or of a decompressed body that an HTTP request may
  *     have
- * @param clientSharedMemory whether clients may register shared memory
+ * @param clientMemory what clients may do with shared memory
  * @param healthBodies whether health over HTTP is told as JSON too, or by the status alone
  * @param http the headers that HTTP requests need, and those that are passed to models
  * @param grpc the metadata that gRPC calls need, and the part that is passed to models
  */
 public record ProtocolSettings(
-        long maxInputByteSize, boolean clientSharedMemory, boolean healthBodies, HeaderRules http, HeaderRules grpc) {
+        long maxInputByteSize,
+        ClientRegions.Rules clientMemory,
+        boolean healthBodies,
+        HeaderRules http,
+        HeaderRules grpc) {
     /** Triton's default: 64 MiB. */
     public static final long DEFAULT_MAX_INPUT_BYTE_SIZE = 64L << 20;
 
@@ -28,26 +32,31 @@ public record ProtocolSettings(
 
     /** 64 MiB, shared memory, health as JSON, nothing restricted and nothing forwarded. */
     public static ProtocolSettings standard() {
-        return new ProtocolSettings(DEFAULT_MAX_INPUT_BYTE_SIZE, true, true, HeaderRules.none(), HeaderRules.none());
+        return new ProtocolSettings(
+                DEFAULT_MAX_INPUT_BYTE_SIZE,
+                ClientRegions.Rules.STANDARD.withRegistration(true),
+                true,
+                HeaderRules.none(),
+                HeaderRules.none());
     }
 
     /** The same with another limit. */
     public ProtocolSettings withMaxInputByteSize(long limit) {
-        return new ProtocolSettings(limit, clientSharedMemory, healthBodies, http, grpc);
+        return new ProtocolSettings(limit, clientMemory, healthBodies, http, grpc);
     }
 
-    /** The same with another choice for shared memory. */
-    public ProtocolSettings withClientSharedMemory(boolean allowed) {
-        return new ProtocolSettings(maxInputByteSize, allowed, healthBodies, http, grpc);
+    /** The same with other rules for shared memory. */
+    public ProtocolSettings withClientMemory(ClientRegions.Rules rules) {
+        return new ProtocolSettings(maxInputByteSize, rules, healthBodies, http, grpc);
     }
 
     /** The same with other rules for headers. */
     public ProtocolSettings withHeaders(HeaderRules forHttp, HeaderRules forGrpc) {
-        return new ProtocolSettings(maxInputByteSize, clientSharedMemory, healthBodies, forHttp, forGrpc);
+        return new ProtocolSettings(maxInputByteSize, clientMemory, healthBodies, forHttp, forGrpc);
     }
 
     /** The same with health told by the status alone. */
     public ProtocolSettings withoutHealthBodies() {
-        return new ProtocolSettings(maxInputByteSize, clientSharedMemory, false, http, grpc);
+        return new ProtocolSettings(maxInputByteSize, clientMemory, false, http, grpc);
     }
 }

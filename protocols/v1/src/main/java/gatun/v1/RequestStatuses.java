@@ -43,7 +43,8 @@ public final class RequestStatuses {
                     // There was no code for a client that does not want its response any more.
                     case UNAVAILABLE, CANCELLED -> RequestStatusCode.UNAVAILABLE;
                     case RESOURCE_EXHAUSTED -> RequestStatusCode.INVALID_ARG;
-                    case UNSUPPORTED -> RequestStatusCode.UNSUPPORTED;
+                    // Nor one for a client that may not do what others may.
+                    case UNSUPPORTED, PERMISSION_DENIED -> RequestStatusCode.UNSUPPORTED;
                     case ALREADY_EXISTS -> RequestStatusCode.ALREADY_EXISTS;
                 };
         return next(code).setMsg(text(failure)).build();

@@ -2,32 +2,30 @@
 package gatun.v1;
 
 import gatun.memory.regions.CudaRegionStatus;
-import gatun.memory.regions.RegionRegistry;
 import gatun.memory.regions.RegionStatus;
 import gatun.memory.regions.SystemRegionStatus;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.ClientRegions;
+import gatun.runtime.access.PeerLocation;
 import gatun.wire.v1.SharedMemoryRegion;
 import java.util.List;
 
 /** Registers shared memory that clients offer. Safe for any thread. */
 public final class SharedMemoryControl {
-    private final RegionRegistry registry;
     private final ClientRegions regions;
 
-    SharedMemoryControl(RegionRegistry registry, boolean enabled) {
-        this.registry = registry;
-        this.regions = new ClientRegions(registry, enabled);
+    SharedMemoryControl(ClientRegions regions) {
+        this.regions = regions;
     }
 
     /**
      * Registers {@code byteSize} bytes at {@code offset} of a POSIX shared memory object, both unsigned.
      *
-     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken,
+     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may, ALREADY_EXISTS when the name is taken,
      *     INVALID_ARGUMENT when the object cannot be used
      */
-    public void registerSystem(String name, String key, long offset, long byteSize) {
-        regions.open().register(name, key, offset, byteSize);
+    public void registerSystem(PeerLocation client, String name, String key, long offset, long byteSize) {
+        regions.open(client).register(name, key, offset, byteSize);
     }
 
     /**
@@ -35,34 +33,40 @@ public final class SharedMemoryControl {
      *
      * @param handle CUDA's handle for the client's allocation
      * @param device the number of the GPU
-     * @throws GatunException UNSUPPORTED where the operator does not allow it, ALREADY_EXISTS when the name is taken,
+     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may, ALREADY_EXISTS when the name is taken,
      *     INVALID_ARGUMENT when the memory cannot be used or there is no GPU
      */
-    public void registerCuda(String name, byte[] handle, long device, long byteSize) {
-        regions.open().registerCuda(name, handle, device, byteSize);
+    public void registerCuda(PeerLocation client, String name, byte[] handle, long device, long byteSize) {
+        regions.open(client).registerCuda(name, handle, device, byteSize);
     }
 
     /**
      * Forgets a region; does nothing when there is none of that name.
      *
-     * @throws GatunException UNSUPPORTED where the operator does not allow shared memory
+     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may
      */
-    public void unregister(String name) {
-        regions.open().unregister(name);
+    public void unregister(PeerLocation client, String name) {
+        regions.open(client).unregister(name);
     }
 
     /**
      * Forgets all regions.
      *
-     * @throws GatunException UNSUPPORTED where the operator does not allow shared memory
+     * @throws GatunException PERMISSION_DENIED where the client may not, UNSUPPORTED where none may
      */
-    public void unregisterAll() {
-        regions.open().unregisterAll();
+    public void unregisterAll(PeerLocation client) {
+        regions.open(client).unregisterAll();
     }
 
-    /** All regions, by name. */
-    public List<SharedMemoryRegion> regions() {
-        return registry.statuses().stream().map(SharedMemoryControl::message).toList();
+    /**
+     * All regions, by name.
+     *
+     * @throws GatunException PERMISSION_DENIED where the client may not know
+     */
+    public List<SharedMemoryRegion> regions(PeerLocation client) {
+        return regions.statuses(client).stream()
+                .map(SharedMemoryControl::message)
+                .toList();
     }
 
     private static SharedMemoryRegion message(RegionStatus region) {

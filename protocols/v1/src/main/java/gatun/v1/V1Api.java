@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1;
 
+import gatun.protocol.ClientRegions;
 import gatun.runtime.server.InferenceServer;
 
 /**
@@ -18,15 +19,16 @@ public final class V1Api {
     /**
      * The API of {@code server}.
      *
-     * @param clientSharedMemory whether clients may register shared memory
+     * @param clientMemory what clients may do with shared memory
      */
-    public V1Api(InferenceServer server, boolean clientSharedMemory) {
+    public V1Api(InferenceServer server, ClientRegions.Rules clientMemory) {
         counters = new ControlCounters();
         statuses = new RequestStatuses(RequestStatuses.serverId(server.metadata()));
         serverStatuses = new ServerStatuses(server, counters);
-        requests = new V1InferRequests(server);
+        ClientRegions regions = new ClientRegions(server.regions(), clientMemory);
+        requests = new V1InferRequests(server, regions);
         modelControl = new ModelControl(server);
-        sharedMemory = new SharedMemoryControl(server.regions(), clientSharedMemory);
+        sharedMemory = new SharedMemoryControl(regions);
     }
 
     /** Makes the statuses of requests. */

@@ -9,12 +9,14 @@ import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.Ranking;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.ServerExit;
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.server.InferenceServer;
 import gatun.wire.inference.ModelConfig;
@@ -35,9 +37,11 @@ public final class V1InferRequests {
     public static final long LATEST_VERSION = -1;
 
     private final InferenceServer server;
+    private final ClientRegions regions;
 
-    V1InferRequests(InferenceServer server) {
+    V1InferRequests(InferenceServer server, ClientRegions regions) {
         this.server = server;
+        this.regions = regions;
     }
 
     /**
@@ -73,11 +77,17 @@ public final class V1InferRequests {
      * The request that a header asks for. The caller owns it.
      *
      * @param version the version given to {@link #model}
+     * @param client where it comes from
      * @param data gives the inputs that are not in shared memory; the request holds the memory that it lends
      * @throws GatunException with the protocol's text for the first thing that is wrong; nothing is held then
      */
     public InferenceRequest request(
-            ModelVersion model, long version, InferRequestHeader header, Origin origin, InputData data) {
+            ModelVersion model,
+            long version,
+            InferRequestHeader header,
+            PeerLocation client,
+            Origin origin,
+            InputData data) {
         requireWithinLimits(header);
         InferenceRequest request = new InferenceRequest(model);
         try {
@@ -94,8 +104,8 @@ public final class V1InferRequests {
             refuseDuplicates(header);
             long batchSize = batchSize(model, header);
             checkOutputs(model, header);
-            addInputs(request, batchSize, header, data);
-            addOutputs(request, header);
+            addInputs(request, client, batchSize, header, data);
+            addOutputs(request, client, header);
             return request;
         } catch (Throwable t) {
             request.close();
@@ -149,7 +159,8 @@ public final class V1InferRequests {
         }
     }
 
-    private void addInputs(InferenceRequest request, long batchSize, InferRequestHeader header, InputData data) {
+    private void addInputs(
+            InferenceRequest request, PeerLocation client, long batchSize, InferRequestHeader header, InputData data) {
         ModelVersion model = request.model();
         ModelConfig config = model.config();
         if (header.getInputCount() != config.getInputCount()) {
@@ -169,7 +180,7 @@ public final class V1InferRequests {
             TensorSpec spec = new TensorSpec(input.getName(), datatype, shape);
             request.addInput(
                     input.hasSharedMemory()
-                            ? Tensor.inRegion(spec, window(request, input, datatype, byteSize, data))
+                            ? Tensor.inRegion(spec, window(request, client, input, datatype, byteSize, data))
                             : new Tensor(spec, data.next(input.getName(), datatype, byteSize, request)));
         }
         data.end(request);
@@ -223,6 +234,7 @@ public final class V1InferRequests {
 
     private RegionLease window(
             InferenceRequest request,
+            PeerLocation client,
             InferRequestHeader.Input input,
             Datatype datatype,
             long byteSize,
@@ -235,21 +247,22 @@ public final class V1InferRequests {
                     byteSize,
                     request.model().name());
         }
-        return borrow(request, memory, RegionRegistry.Access.forInput(datatype));
+        return borrow(request, client, memory, RegionRegistry.Access.forInput(datatype));
     }
 
-    private void addOutputs(InferenceRequest request, InferRequestHeader header) {
+    private void addOutputs(InferenceRequest request, PeerLocation client, InferRequestHeader header) {
         for (InferRequestHeader.Output output : header.getOutputList()) {
             // Of an output whose classes are wanted the scores go nowhere, also not to shared memory.
             Optional<RegionLease> destination = output.hasSharedMemory() && !V1InferResponse.isClassified(output)
-                    ? Optional.of(borrow(request, output.getSharedMemory(), RegionRegistry.Access.WRITE))
+                    ? Optional.of(borrow(request, client, output.getSharedMemory(), RegionRegistry.Access.WRITE))
                     : Optional.empty();
             request.addOutput(new RequestedOutput(output.getName(), destination, 0));
         }
     }
 
-    private RegionLease borrow(InferenceRequest request, InferSharedMemory memory, RegionRegistry.Access access) {
-        RegionLease lease = server.regions().borrow(memory.getName(), memory.getOffset(), memory.getByteSize(), access);
+    private RegionLease borrow(
+            InferenceRequest request, PeerLocation client, InferSharedMemory memory, RegionRegistry.Access access) {
+        RegionLease lease = regions.borrow(client, memory.getName(), memory.getOffset(), memory.getByteSize(), access);
         request.hold(lease);
         return lease;
     }

@@ -8,6 +8,8 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.ClientRegions;
+import gatun.runtime.access.PeerLocation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,7 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SharedMemoryControlTest {
     private final BufferPool pool = new BufferPool(1 << 20);
     private final SharedRegions regions = SharedRegions.open(pool);
-    private final SharedMemoryControl control = new SharedMemoryControl(regions, false);
+    private final SharedMemoryControl control =
+            new SharedMemoryControl(new ClientRegions(regions, ClientRegions.Rules.STANDARD));
 
     @AfterEach
     void close() {
@@ -29,25 +32,25 @@ class SharedMemoryControlTest {
         REGISTER {
             @Override
             void make(SharedMemoryControl control) {
-                control.registerSystem("r", "/r", 0, 1);
+                control.registerSystem(PeerLocation.THIS_MACHINE, "r", "/r", 0, 1);
             }
         },
         REGISTER_CUDA {
             @Override
             void make(SharedMemoryControl control) {
-                control.registerCuda("r", new byte[64], 0, 1);
+                control.registerCuda(PeerLocation.THIS_MACHINE, "r", new byte[64], 0, 1);
             }
         },
         UNREGISTER {
             @Override
             void make(SharedMemoryControl control) {
-                control.unregister("r");
+                control.unregister(PeerLocation.THIS_MACHINE, "r");
             }
         },
         UNREGISTER_ALL {
             @Override
             void make(SharedMemoryControl control) {
-                control.unregisterAll();
+                control.unregisterAll(PeerLocation.THIS_MACHINE);
             }
         };
 
@@ -66,6 +69,6 @@ class SharedMemoryControlTest {
 
     @Test
     void shouldListNothingThen() {
-        assertThat(control.regions()).isEmpty();
+        assertThat(control.regions(PeerLocation.THIS_MACHINE)).isEmpty();
     }
 }

@@ -90,6 +90,7 @@ final class LoadOutcome {
             case UNAVAILABLE -> "Unavailable";
             case RESOURCE_EXHAUSTED -> "Resource exhausted";
             case UNSUPPORTED -> "Unsupported";
+            case PERMISSION_DENIED -> "Permission denied";
             case ALREADY_EXISTS -> "Already exists";
             case CANCELLED -> "Cancelled";
         };

@@ -13,10 +13,12 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 
 /** Who may ask for what. Read once. */
 final class AccessFlags extends FlagGroup {
@@ -26,6 +28,14 @@ final class AccessFlags extends FlagGroup {
     private static final FlagType<ApiGroupsFlag> GROUPS =
             FlagType.of("GROUP,...:K=V", new ApiGroupsFlag.Reader()::convert);
 
+    private static final Pattern HOST = Pattern.compile("\\*|[A-Za-z0-9_]([A-Za-z0-9_.-]*)");
+
+    private final Flag<List<String>> hosts = several(
+            "--allow-host",
+            FlagType.of("NAME", AccessFlags::host),
+            "A name of this server, such as gpu1.example: requests from its own machine must be for an IP address,"
+                    + " localhost, the machine's name or such a NAME, over HTTP and gRPC; * for any, behind a proxy on the"
+                    + " same machine. May be given several times.");
     private final Flag<List<ApiGroupsFlag>> httpRestricted = several(
             "--http-restricted-api",
             GROUPS,
@@ -52,6 +62,20 @@ final class AccessFlags extends FlagGroup {
             "--grpc-header-forward-pattern",
             FlagType.REGEX,
             "gRPC metadata in whose names something matches REGEX become parameters of requests.");
+
+    /** The names of the server, besides the machine's own. */
+    Set<String> hosts() {
+        return Set.copyOf(hosts.value());
+    }
+
+    private static String host(String name) {
+        if (!HOST.matcher(name).matches()) {
+            throw new TypeConversionException(
+                    "'" + name + "' is not the name of a host: expected a name without a port,"
+                            + " such as gpu1.example, or * for any");
+        }
+        return name;
+    }
 
     /**
      * The settings that the flags give; reads the token files.

@@ -30,6 +30,8 @@ final class CloudVariables {
             found.add(source(command, "--allow-vertex-ai", "true", MODE));
             found.add(source(command, "--allow-http", "false", MODE));
             found.add(source(command, "--allow-grpc", "false", MODE));
+            // What asks there is no browser, and may run beside the server in its Pod.
+            found.add(source(command, "--allow-host", "*", MODE));
         }
         FLAGS.forEach((variable, flag) -> {
             String value = environment.get(variable);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.ClientRegions;
 import gatun.server.settings.DevicePoolLimit;
 import gatun.server.settings.ResponseCacheSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
@@ -37,9 +38,15 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
                     + " is given. May be given once for each GPU.");
     private final Flag<Boolean> clientSharedMemory = yesOrNo(
             "--allow-client-shm",
-            standard.clientSharedMemory(),
-            "Whether clients may register shared memory; allow it only where every client that"
+            standard.clientMemory().registration(),
+            "Whether clients may register shared memory; allow it only where every process of this machine that"
                     + " reaches the server may share memory with it.");
+    private final Flag<Boolean> remoteClientSharedMemory = yesOrNo(
+            "--allow-remote-client-shm",
+            standard.clientMemory().otherMachines(),
+            "Whether clients on other machines, and those whose requests come through a proxy, may do with shared memory"
+                    + " what clients on this machine may: where clients run in another network namespace of this"
+                    + " machine.");
     private final Flag<Boolean> trustedClients = yesOrNo(
             "--trust-client-shm",
             standard.trustedClients(),
@@ -74,7 +81,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
         return new MemorySettings(
                 bufferPoolByteSize.value() == 0 ? standard.bufferPoolByteSize() : bufferPoolByteSize.value(),
                 pinnedByteSize.value(),
-                clientSharedMemory.value(),
+                new ClientRegions.Rules(clientSharedMemory.value(), remoteClientSharedMemory.value()),
                 trustedClients.value(),
                 cache(spec).or(() -> older).or(standard::responseCache),
                 devicePools.value());

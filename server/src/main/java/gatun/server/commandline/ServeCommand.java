@@ -119,7 +119,7 @@ final class ServeCommand implements Callable<Integer> {
                         metrics.settings(),
                         cloud.settings(),
                         console.settings()),
-                new ClientSettings(access.settings(spec), limits.settings(), connections.settings()),
+                new ClientSettings(access.settings(spec), limits.settings(), connections.settings(), access.hosts()),
                 trace.settings());
     }
 

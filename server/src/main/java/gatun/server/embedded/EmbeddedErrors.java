@@ -30,6 +30,7 @@ final class EmbeddedErrors {
                     case UNAVAILABLE -> StatusCode.UNAVAILABLE;
                     case RESOURCE_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
                     case UNSUPPORTED -> StatusCode.UNIMPLEMENTED;
+                    case PERMISSION_DENIED -> StatusCode.PERMISSION_DENIED;
                     case ALREADY_EXISTS -> StatusCode.ALREADY_EXISTS;
                     case CANCELLED -> StatusCode.CANCELLED;
                 };

@@ -3,6 +3,7 @@ package gatun.server.settings;
 
 import gatun.listener.ConnectionLimits;
 import gatun.runtime.limits.LimitSettings;
+import java.util.Set;
 
 /**
  * The limits and rights of clients.
@@ -10,10 +11,18 @@ import gatun.runtime.limits.LimitSettings;
  * @param access who may ask for what
  * @param limits how much they may ask for
  * @param connections how many connections they may have open
+ * @param hosts the names of the server that those on its machine may address it by, besides the machine's own; {@code *}
+ *     for any
  */
-public record ClientSettings(AccessSettings access, LimitSettings limits, ConnectionLimits connections) {
+public record ClientSettings(
+        AccessSettings access, LimitSettings limits, ConnectionLimits connections, Set<String> hosts) {
+    /** Keeps a copy of the names. */
+    public ClientSettings {
+        hosts = Set.copyOf(hosts);
+    }
+
     /** Everything is open to everybody, as far as the standard limits let them. */
     public static ClientSettings standard() {
-        return new ClientSettings(AccessSettings.OPEN, LimitSettings.standard(), ConnectionLimits.STANDARD);
+        return new ClientSettings(AccessSettings.OPEN, LimitSettings.standard(), ConnectionLimits.STANDARD, Set.of());
     }
 }

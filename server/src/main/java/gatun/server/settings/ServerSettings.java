@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.settings;
 
+import gatun.protocol.ClientRegions;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.server.ServerOptions;
 import java.nio.file.Path;
@@ -77,7 +78,7 @@ public record ServerSettings(
      *
      * @param bufferPoolByteSize the most bytes that requests and responses may occupy at a time
      * @param pinnedByteSize how many of them are locked in memory for copies to and from GPUs, where there are some
-     * @param clientSharedMemory whether clients may register shared memory
+     * @param clientMemory what clients may do with shared memory
      * @param trustedClients whether engines read and write all tensors where clients put them
      * @param responseCache the cache of responses; empty for none
      * @param devicePools the limits of single GPUs' memory; other GPUs have none
@@ -85,13 +86,18 @@ public record ServerSettings(
     public record MemorySettings(
             long bufferPoolByteSize,
             long pinnedByteSize,
-            boolean clientSharedMemory,
+            ClientRegions.Rules clientMemory,
             boolean trustedClients,
             Optional<ResponseCacheSettings> responseCache,
             List<DevicePoolLimit> devicePools) {
         /** A buffer pool of a quarter of the memory, of which 256 MiB are locked for GPUs, and no shared memory. */
-        public static final MemorySettings STANDARD =
-                new MemorySettings(ProcessMemory.poolByteSize(), 256L << 20, false, false, Optional.empty(), List.of());
+        public static final MemorySettings STANDARD = new MemorySettings(
+                ProcessMemory.poolByteSize(),
+                256L << 20,
+                ClientRegions.Rules.STANDARD,
+                false,
+                Optional.empty(),
+                List.of());
 
         /** Keeps a copy of the limits. */
         public MemorySettings {

@@ -9,6 +9,7 @@ import gatun.http.HttpTimeouts;
 import gatun.http.metrics.ShownMetrics;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.access.ApiAccess;
@@ -78,7 +79,7 @@ class GatunCommandTest extends CommandFixture {
                 .isEqualTo(new MemorySettings(
                         MemorySettings.STANDARD.bufferPoolByteSize(),
                         256L * 1024 * 1024,
-                        false,
+                        ClientRegions.Rules.STANDARD,
                         false,
                         Optional.empty(),
                         List.of()));
@@ -184,9 +185,27 @@ class GatunCommandTest extends CommandFixture {
     @Test
     void shouldTakeAFlagWithoutValueAsTrue() {
         ServerSettings settings = serve("--allow-client-shm", "--disable-auto-complete-config", "--log-verbose");
-        assertThat(settings.memory().clientSharedMemory()).isTrue();
+        assertThat(settings.memory().clientMemory().registration()).isTrue();
         assertThat(settings.models().sources().autoComplete()).isFalse();
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gpu1.example:8000", "[::1]", "a b", "", "*.example", "http://a"})
+    void shouldRefuseWhatIsNoNameOfAHost(String name) {
+        assertThat(refuse("--allow-host=" + name))
+                .contains("'" + name + "' is not the name of a host: expected a name without a port");
+    }
+
+    @Test
+    void shouldTakeTheNamesOfTheServerAndWhoSharesMemory() {
+        assertThat(serve().clients().hosts()).isEmpty();
+        assertThat(serve("--allow-host=gpu1.example", "--allow-host=*")
+                        .clients()
+                        .hosts())
+                .containsExactlyInAnyOrder("gpu1.example", "*");
+        assertThat(serve("--allow-remote-client-shm").memory().clientMemory())
+                .isEqualTo(new ClientRegions.Rules(false, true));
     }
 
     @Test

@@ -96,6 +96,7 @@ class SettingSourcesTest extends CommandFixture {
         assertThat(listeners.cloud().vertexAi().bind()).isEqualTo(new CloudSettings.Bind(true, Optional.empty(), 5234));
         assertThat(listeners.cloud().vertexAi().predictRoute()).isEqualTo("/predict");
         assertThat(listeners.cloud().vertexAi().healthRoute()).isEqualTo("/alive");
+        assertThat(served.getLast().clients().hosts()).containsExactly("*");
         assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("models"));
 
         assertThat(run("serve", "--model-repository=own", "--allow-http"))

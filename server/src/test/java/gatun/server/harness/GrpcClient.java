@@ -5,12 +5,14 @@ import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub;
 import io.grpc.Deadline;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.grpc.netty.shaded.io.netty.channel.epoll.EpollIoHandler;
 import io.grpc.netty.shaded.io.netty.channel.unix.DomainSocketAddress;
+import io.grpc.stub.MetadataUtils;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +32,18 @@ public final class GrpcClient implements AutoCloseable {
     public static GrpcClient tcp(int port) {
         return new GrpcClient(
                 NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build(), Optional.empty());
+    }
+
+    /** Over TCP, with a header in each call. */
+    public static GrpcClient tcp(int port, String header, String value) {
+        Metadata metadata = new Metadata();
+        metadata.put(Metadata.Key.of(header, Metadata.ASCII_STRING_MARSHALLER), value);
+        return new GrpcClient(
+                NettyChannelBuilder.forAddress("127.0.0.1", port)
+                        .usePlaintext()
+                        .intercept(MetadataUtils.newAttachHeadersInterceptor(metadata))
+                        .build(),
+                Optional.empty());
     }
 
     public static GrpcClient unix(Path socket) {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
@@ -28,6 +29,8 @@ public final class RawGrpc implements AutoCloseable {
     private static final int END_HEADERS = 4;
 
     private final Socket socket;
+    private List<String> authorities;
+    private final List<String> hosts;
     private final DataInputStream in;
     private final DataOutputStream out;
     private final HpackDecoder hpack = new HpackDecoder(1 << 16, System::nanoTime);
@@ -35,17 +38,30 @@ public final class RawGrpc implements AutoCloseable {
     /** The present call. */
     private int stream = 1;
 
-    private RawGrpc(Socket socket) throws IOException {
+    private RawGrpc(Socket socket, List<String> authorities, List<String> hosts) throws IOException {
         this.socket = socket;
+        this.authorities = authorities;
+        this.hosts = hosts;
         this.in = new DataInputStream(socket.getInputStream());
         this.out = new DataOutputStream(socket.getOutputStream());
     }
 
     /** Begins a call of a method of the v2 service. */
     public static RawGrpc call(InetSocketAddress address, String method) throws IOException {
+        return call(address, method, List.of("localhost"), List.of());
+    }
+
+    /**
+     * The same for any hosts.
+     *
+     * @param authorities the fields {@code :authority}
+     * @param hosts the fields for it of HTTP/1.1
+     */
+    public static RawGrpc call(InetSocketAddress address, String method, List<String> authorities, List<String> hosts)
+            throws IOException {
         Socket socket = new Socket(address.getAddress(), address.getPort());
         socket.setSoTimeout(LIMIT_MILLIS);
-        RawGrpc call = new RawGrpc(socket);
+        RawGrpc call = new RawGrpc(socket, authorities, hosts);
         call.out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
         call.frame(SETTINGS, 0, 0);
         call.begin(method);
@@ -54,6 +70,12 @@ public final class RawGrpc implements AutoCloseable {
 
     /** Begins one more call, beside those that have not ended. */
     public void next(String method) throws IOException {
+        next(method, authorities.getFirst());
+    }
+
+    /** The same for another host. */
+    public void next(String method, String authority) throws IOException {
+        authorities = List.of(authority);
         stream += 2;
         begin(method);
     }
@@ -63,9 +85,10 @@ public final class RawGrpc implements AutoCloseable {
         field(block, ":method", "POST");
         field(block, ":scheme", "http");
         field(block, ":path", "/inference.GRPCInferenceService/" + method);
-        field(block, ":authority", "localhost");
+        authorities.forEach(authority -> field(block, ":authority", authority));
         field(block, "content-type", "application/grpc");
         field(block, "te", "trailers");
+        hosts.forEach(host -> field(block, "host", host));
         frame(HEADERS, END_HEADERS, stream, block.toByteArray());
     }
 

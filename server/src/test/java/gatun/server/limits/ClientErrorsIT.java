@@ -31,10 +31,10 @@ import org.junit.jupiter.api.io.TempDir;
 class ClientErrorsIT {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     private static final int MANY = 2000;
-    private static final String HALF_HEAD = "POST /v2/models/simple/infer HTTP/1.1\r\nHost: a\r\nConte";
+    private static final String HALF_HEAD = "POST /v2/models/simple/infer HTTP/1.1\r\nHost: localhost\r\nConte";
     private static final String HALF_BODY =
-            "POST /v2/models/simple/infer HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{\"inputs\"";
-    private static final String TWO_HOSTS = "GET /v2 HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
+            "POST /v2/models/simple/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"inputs\"";
+    private static final String TWO_HOSTS = "GET /v2 HTTP/1.1\r\nHost: localhost\r\nHost: b\r\n\r\n";
     private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     private static final String SETTINGS = "\0\0\0\4\0\0\0\0\0";
     private static final String PUSH_PROMISE = "\0\0\4\5\4\0\0\0\1\0\0\0\2";

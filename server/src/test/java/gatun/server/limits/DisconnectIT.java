@@ -30,8 +30,9 @@ class DisconnectIT {
     private static final String BODY =
             "{\"inputs\":[{\"name\":\"IN\",\"shape\":[1,2],\"datatype\":\"INT32\",\"data\":[5,6]}]}";
 
-    private static final String REQUEST = "POST /v2/models/patient/infer HTTP/1.1\r\nHost: gatun\r\nContent-Length: "
-            + BODY.length() + "\r\n\r\n" + BODY;
+    private static final String REQUEST =
+            "POST /v2/models/patient/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + BODY.length() + "\r\n\r\n"
+                    + BODY;
 
     private final HttpClient http = HttpClient.newHttpClient();
     private ServerProcess server;

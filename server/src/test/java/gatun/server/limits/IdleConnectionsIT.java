@@ -154,7 +154,8 @@ class IdleConnectionsIT {
                 Socket socket = connect(plain.httpPort());
                 if (i % 2 == 0) {
                     socket.getOutputStream()
-                            .write("POST /v2/models/simple/infer HTTP/1.1\r\nHost: a\r\nX: ".getBytes(US_ASCII));
+                            .write("POST /v2/models/simple/infer HTTP/1.1\r\nHost: localhost\r\nX: "
+                                    .getBytes(US_ASCII));
                 } else {
                     requireLive(socket);
                 }

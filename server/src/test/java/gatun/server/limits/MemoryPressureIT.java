@@ -63,7 +63,7 @@ class MemoryPressureIT {
         RawHttp client = RawHttp.connect(SERVER.httpAddress());
         slowHttp.add(client);
         return client.send(
-                "POST /v2/models/simple/infer HTTP/1.1\r\nHost: gatun\r\nInference-Header-Content-Length: 100\r\n"
+                "POST /v2/models/simple/infer HTTP/1.1\r\nHost: localhost\r\nInference-Header-Content-Length: 100\r\n"
                         + "Content-Length: " + ANNOUNCED + "\r\n\r\n");
     }
 
@@ -148,8 +148,9 @@ class MemoryPressureIT {
                 + "}}],\"parameters\":{\"binary_data_output\":true}}";
         RawHttp client = RawHttp.connect(SERVER.httpAddress());
         slowHttp.add(client);
-        client.send("POST /v2/models/identity_fp32/infer HTTP/1.1\r\nHost: gatun\r\nInference-Header-Content-Length: "
-                        + json.length() + "\r\nContent-Length: " + (json.length() + LARGE) + "\r\n\r\n" + json)
+        client.send(
+                        "POST /v2/models/identity_fp32/infer HTTP/1.1\r\nHost: localhost\r\nInference-Header-Content-Length: "
+                                + json.length() + "\r\nContent-Length: " + (json.length() + LARGE) + "\r\n\r\n" + json)
                 .send(new byte[LARGE]);
     }
 

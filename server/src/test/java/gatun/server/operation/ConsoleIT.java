@@ -223,7 +223,7 @@ class ConsoleIT {
     }
 
     private static RawHttp viewer(int port) throws Exception {
-        return connect(port).send("GET /v2/console/events?model=slow HTTP/1.1\r\nHost: gatun\r\n\r\n");
+        return connect(port).send("GET /v2/console/events?model=slow HTTP/1.1\r\nHost: localhost\r\n\r\n");
     }
 
     @Test

@@ -134,7 +134,7 @@ class ConsoleModelIT {
                 .isEmpty();
         try (RawHttp raw =
                 RawHttp.connect(new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.httpPort()))) {
-            raw.send("GET /v2/console/models/%zz HTTP/1.1\r\nHost: gatun\r\n\r\n")
+            raw.send("GET /v2/console/models/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n")
                     .readBody("HTTP/1.1 400");
         }
         assertThat(console.get(path("absent")).statusCode()).isEqualTo(404);

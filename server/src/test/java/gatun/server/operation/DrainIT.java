@@ -59,7 +59,7 @@ class DrainIT {
 
     private static String infer(String model) {
         String body = "{\"inputs\":[{\"name\":\"IN\",\"shape\":[1],\"datatype\":\"INT32\",\"data\":[5]}]}";
-        return "POST /v2/models/" + model + "/infer HTTP/1.1\r\nHost: gatun\r\nContent-Length: " + body.length()
+        return "POST /v2/models/" + model + "/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + body.length()
                 + "\r\n\r\n" + body;
     }
 
@@ -200,7 +200,7 @@ class DrainIT {
             assertThat(kept.readUntil("}]}")).startsWith("HTTP/1.1 200").contains("Connection: close");
             assertThat(kept.readUntil("nothing more")).isEmpty();
             try (RawHttp fresh = RawHttp.connect(loopback(server.httpPort()))) {
-                fresh.send("GET /v2/health/ready HTTP/1.1\r\nHost: h\r\n\r\n");
+                fresh.send("GET /v2/health/ready HTTP/1.1\r\nHost: localhost\r\n\r\n");
                 assertThat(fresh.readUntil("\r\n\r\n"))
                         .startsWith("HTTP/1.1 400")
                         .contains("Connection: close");
@@ -237,9 +237,9 @@ class DrainIT {
         try (RawHttp pipelining = RawHttp.connect(loopback(server.httpPort()))) {
             for (String request : List.of(
                     SLOW,
-                    "POST /v1/models/slow:predict HTTP/1.1\r\nHost: h\r\nContent-Length: " + rest.length() + "\r\n\r\n"
-                            + rest,
-                    "POST /api/infer/slow HTTP/1.1\r\nHost: h\r\nNV-InferRequest: batch_size: 1 input { name: \"IN\" }"
+                    "POST /v1/models/slow:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + rest.length()
+                            + "\r\n\r\n" + rest,
+                    "POST /api/infer/slow HTTP/1.1\r\nHost: localhost\r\nNV-InferRequest: batch_size: 1 input { name: \"IN\" }"
                             + " output { name: \"OUT\" }\r\nContent-Length: 4\r\n\r\n\5\0\0\0")) {
                 RawHttp connection = RawHttp.connect(loopback(server.httpPort()));
                 single.add(connection);

@@ -46,7 +46,7 @@ public final class SageMakerProtocol implements Protocol {
         RouteTable v2 = V2Routes.to(
                 server,
                 common.withHeaders(HeaderRules.none(), HeaderRules.none()),
-                new ClientRegions(server.regions(), common.clientSharedMemory()),
+                new ClientRegions(server.regions(), common.clientMemory()),
                 ResponseHeaders.constant("Content-Type: " + BINARY.prefix()));
         this.requests = new RewrittenRequests(v2, BINARY);
         MultiModelRoutes multiModel =

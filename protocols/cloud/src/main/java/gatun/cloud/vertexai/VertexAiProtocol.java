@@ -50,7 +50,7 @@ public final class VertexAiProtocol implements Protocol {
         RouteTable v2 = V2Routes.to(
                 server,
                 common.withHeaders(new HeaderRules(common.http().access(), HeaderForwarding.none()), common.grpc()),
-                new ClientRegions(server.regions(), common.clientSharedMemory()));
+                new ClientRegions(server.regions(), common.clientMemory()));
         this.requests = new RewrittenRequests(v2, BINARY);
         this.table = new RouteTable(
                 "/",

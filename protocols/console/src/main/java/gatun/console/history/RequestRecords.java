@@ -78,7 +78,13 @@ final class RequestRecords {
             case UNAVAILABLE -> "REJECTED";
             case CANCELLED -> "CANCELED";
             case INTERNAL -> "BACKEND";
-            case UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, UNSUPPORTED, RESOURCE_EXHAUSTED -> "OTHER";
+            case UNKNOWN,
+                    INVALID_ARGUMENT,
+                    NOT_FOUND,
+                    ALREADY_EXISTS,
+                    UNSUPPORTED,
+                    RESOURCE_EXHAUSTED,
+                    PERMISSION_DENIED -> "OTHER";
         };
     }
 

@@ -15,6 +15,7 @@ import gatun.http.routes.Route;
 import gatun.http.routes.RouteHandler;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
@@ -38,11 +39,18 @@ final class ApiRoutes implements AutoCloseable {
     private final ModelView models;
     private final EventRoute events;
     private final SharedText overview;
+    private final ClientRegions regions;
     private final SharedText memory;
+    private final SharedText memoryWithoutRegions;
     private final SharedText connections;
 
-    /** The API about {@code server}; looks at it from now on, each second. */
-    ApiRoutes(InferenceServer server, ServerSurroundings surroundings) {
+    /**
+     * The API about {@code server}; looks at it from now on, each second.
+     *
+     * @param regions says who may see the shared memory of clients
+     */
+    ApiRoutes(InferenceServer server, ServerSurroundings surroundings, ClientRegions regions) {
+        this.regions = regions;
         this.sampler = new Sampler(server);
         WorkerUse workers = new WorkerUse(server);
         Alerts alerts = new Alerts(server, sampler, surroundings, workers);
@@ -56,7 +64,9 @@ final class ApiRoutes implements AutoCloseable {
         });
         Overview page = new Overview(server, sampler, alerts, process, surroundings, workers, viewers::count);
         this.overview = new SharedText(ticks, page::write);
-        this.memory = new SharedText(ticks, new MemoryView(server, surroundings)::write);
+        MemoryView view = new MemoryView(server, surroundings);
+        this.memory = new SharedText(ticks, view::write);
+        this.memoryWithoutRegions = new SharedText(ticks, view::writeWithoutRegions);
         this.connections = new SharedText(ticks, new ConnectionsView(surroundings)::write);
         this.models = new ModelView(server, sampler);
         this.events = new EventRoute(server, ticks, viewers, overview, models, sampler);
@@ -77,7 +87,8 @@ final class ApiRoutes implements AutoCloseable {
                 row(
                         root + "/memory",
                         "The memory of requests and of clients",
-                        (exchange, path) -> send(exchange, memory)),
+                        (exchange, path) ->
+                                send(exchange, regions.mayUse(exchange.location()) ? memory : memoryWithoutRegions)),
                 row(root + "/connections", "Who is connected", (exchange, path) -> send(exchange, connections)));
     }
 

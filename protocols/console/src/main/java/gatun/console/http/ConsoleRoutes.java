@@ -8,6 +8,7 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
 import gatun.http.routes.RouteTable;
 import gatun.http.routes.StandardConventions;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
@@ -33,10 +34,12 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
     /**
      * The routes to {@code server}.
      *
+     * @param regions says who may see the shared memory of clients
      * @param access which groups of requests need which headers
      */
-    public ConsoleRoutes(InferenceServer server, ServerSurroundings surroundings, ApiAccess access) {
-        this.routes = new ApiRoutes(server, surroundings);
+    public ConsoleRoutes(
+            InferenceServer server, ServerSurroundings surroundings, ClientRegions regions, ApiAccess access) {
+        this.routes = new ApiRoutes(server, surroundings, regions);
         this.api = new RouteTable(API, routes.rows(API), access, StandardConventions.INSTANCE);
         this.page = new RouteTable(
                 PAGE,

@@ -21,6 +21,15 @@ final class MemoryView {
 
     /** Writes it as it is now. */
     void write(JsonWriter text) {
+        write(text, true);
+    }
+
+    /** The same for clients that may not know the names of regions, which are all that it takes to use them. */
+    void writeWithoutRegions(JsonWriter text) {
+        write(text, false);
+    }
+
+    private void write(JsonWriter text, boolean withRegions) {
         JsonText json = new JsonText(text);
         BufferPool pool = server.buffers();
         json.object()
@@ -29,8 +38,11 @@ final class MemoryView {
                 .member("usedBytes", pool.usedBytes())
                 .member("lockedBytes", pool.lockedUsedBytes())
                 .endObject()
+                .member("regionsHidden", !withRegions)
                 .array("regions");
-        server.regions().uses().forEach(use -> writeRegion(json, use));
+        if (withRegions) {
+            server.regions().uses().forEach(use -> writeRegion(json, use));
+        }
         json.endArray().array("lanes");
         for (ServerSurroundings.Lane lane : surroundings.lanes()) {
             json.object().member("id", lane.number());

@@ -5,6 +5,7 @@ import gatun.console.ServerSurroundings;
 import gatun.console.http.ConsoleRoutes;
 import gatun.http.connection.Routes;
 import gatun.http.routes.RouteTable;
+import gatun.protocol.ClientRegions;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
@@ -18,7 +19,11 @@ public final class ConsoleProtocol implements Protocol, AutoCloseable {
 
     /** The console of {@code server}, with the access that {@code settings} say. */
     public ConsoleProtocol(InferenceServer server, ServerSurroundings surroundings, ProtocolSettings settings) {
-        this.routes = new ConsoleRoutes(server, surroundings, settings.http().access());
+        this.routes = new ConsoleRoutes(
+                server,
+                surroundings,
+                new ClientRegions(server.regions(), settings.clientMemory()),
+                settings.http().access());
     }
 
     @Override

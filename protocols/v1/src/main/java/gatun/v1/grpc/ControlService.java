@@ -2,8 +2,10 @@
 package gatun.v1.grpc;
 
 import com.google.protobuf.UnknownFieldSet;
+import gatun.grpc.connection.CallLocation;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.access.PeerLocation;
 import gatun.v1.AllStatuses;
 import gatun.v1.ControlCounters;
 import gatun.v1.SharedMemoryControl;
@@ -80,12 +82,14 @@ final class ControlService extends GRPCServiceImplBase {
             SharedMemoryControlRequest request, StreamObserver<SharedMemoryControlResponse> responses) {
         SharedMemoryControlResponse.Builder response = SharedMemoryControlResponse.newBuilder();
         SharedMemoryControl regions = api.sharedMemory();
+        PeerLocation client = CallLocation.current();
         RequestStatus status = run(Optional.empty(), () -> {
             switch (request.getSharedMemoryControlCase()) {
-                case REGISTER -> register(regions, request.getRegister());
-                case UNREGISTER -> regions.unregister(request.getUnregister().getName());
-                case UNREGISTER_ALL -> regions.unregisterAll();
-                case STATUS -> response.setSharedMemoryStatus(status(regions.regions()));
+                case REGISTER -> register(regions, client, request.getRegister());
+                case UNREGISTER ->
+                    regions.unregister(client, request.getUnregister().getName());
+                case UNREGISTER_ALL -> regions.unregisterAll(client);
+                case STATUS -> response.setSharedMemoryStatus(status(regions.regions(client)));
                 case SHAREDMEMORYCONTROL_NOT_SET ->
                     throw new GatunException(ErrorCode.UNKNOWN, "unknown sharedmemorycontrol request type");
             }
@@ -108,16 +112,19 @@ final class ControlService extends GRPCServiceImplBase {
                 .build();
     }
 
-    private static void register(SharedMemoryControl regions, SharedMemoryControlRequest.Register request) {
+    private static void register(
+            SharedMemoryControl regions, PeerLocation client, SharedMemoryControlRequest.Register request) {
         switch (request.getSharedMemoryTypesCase()) {
             case SYSTEM_SHARED_MEMORY ->
                 regions.registerSystem(
+                        client,
                         request.getName(),
                         request.getSystemSharedMemory().getSharedMemoryKey(),
                         request.getSystemSharedMemory().getOffset(),
                         request.getByteSize());
             case CUDA_SHARED_MEMORY ->
                 regions.registerCuda(
+                        client,
                         request.getName(),
                         request.getCudaSharedMemory().getRawHandle().toByteArray(),
                         request.getCudaSharedMemory().getDeviceId(),

@@ -11,6 +11,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
@@ -45,9 +46,10 @@ final class Inferences {
      * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its
      * trace.
      *
+     * @param client where the call comes from
      * @throws GatunException with the protocol's text for the first thing that is wrong; nothing is held then
      */
-    InferenceRequest request(InferMessage message, Metadata headers, Origin origin) {
+    InferenceRequest request(InferMessage message, Metadata headers, PeerLocation client, Origin origin) {
         try (message) {
             ModelVersion model = api.requests().model(message.modelName, message.modelVersion);
             message.model = model;
@@ -58,6 +60,7 @@ final class Inferences {
                                 model,
                                 message.modelVersion,
                                 message.header,
+                                client,
                                 origin,
                                 new RawInputs(message, server.buffers()));
                 request.hold(message.takeOwnership());

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1.grpc;
 
+import gatun.grpc.connection.CallLocation;
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.InferenceStream;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.Origin;
+import gatun.runtime.access.PeerLocation;
 import io.grpc.Metadata;
 import java.util.Optional;
 
@@ -14,8 +16,9 @@ import java.util.Optional;
 final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     private final Inferences inferences;
     private final Metadata headers;
+    private final PeerLocation client = CallLocation.current();
 
-    /** A call with these headers. */
+    /** The call of the thread that makes it, with these headers. */
     StreamExchange(Inferences inferences, Metadata headers) {
         this.inferences = inferences;
         this.headers = headers;
@@ -23,7 +26,7 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
 
     @Override
     public InferenceRequest request(InferMessage message) {
-        return inferences.request(message, headers, Origin.V1_GRPC_STREAM);
+        return inferences.request(message, headers, client, Origin.V1_GRPC_STREAM);
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1.grpc;
 
+import gatun.grpc.connection.CallLocation;
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.InferenceCall;
 import gatun.memory.tensor.GatunException;
@@ -20,7 +21,7 @@ final class UnaryExchange implements InferenceCall.Exchange<InferMessage> {
 
     @Override
     public InferenceRequest request(InferMessage message, Metadata headers) {
-        return inferences.request(message, headers, Origin.V1_GRPC);
+        return inferences.request(message, headers, CallLocation.current(), Origin.V1_GRPC);
     }
 
     @Override

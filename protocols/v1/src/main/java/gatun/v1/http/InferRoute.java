@@ -101,7 +101,8 @@ final class InferRoute {
         });
         BodyData data = new BodyData(server.buffers(), body);
         try {
-            InferenceRequest request = api.requests().request(model, version, header, Origin.V1_HTTP, data);
+            InferenceRequest request =
+                    api.requests().request(model, version, header, exchange.location(), Origin.V1_HTTP, data);
             request.sender(exchange.sender());
             request.hold(body.buffer());
             return request;

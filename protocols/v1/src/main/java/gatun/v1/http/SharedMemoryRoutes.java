@@ -32,7 +32,7 @@ final class SharedMemoryRoutes {
                 exchange,
                 () -> MessageBody.of(
                         SharedMemoryStatus.newBuilder()
-                                .addAllSharedMemoryRegion(regions.regions())
+                                .addAllSharedMemoryRegion(regions.regions(exchange.location()))
                                 .build(),
                         exchange));
     }
@@ -41,22 +41,30 @@ final class SharedMemoryRoutes {
         change(
                 exchange,
                 () -> regions.registerSystem(
-                        path.value("region"), "/" + path.value("key"), number(path, "offset"), number(path, "size")));
+                        exchange.location(),
+                        path.value("region"),
+                        "/" + path.value("key"),
+                        number(path, "offset"),
+                        number(path, "size")));
     }
 
     void registerCuda(Exchange exchange, PathValues path) {
         change(
                 exchange,
                 () -> regions.registerCuda(
-                        path.value("region"), handle(exchange), number(path, "device"), number(path, "size")));
+                        exchange.location(),
+                        path.value("region"),
+                        handle(exchange),
+                        number(path, "device"),
+                        number(path, "size")));
     }
 
     void unregister(Exchange exchange, PathValues path) {
-        change(exchange, () -> regions.unregister(path.value("region")));
+        change(exchange, () -> regions.unregister(exchange.location(), path.value("region")));
     }
 
     void unregisterAll(Exchange exchange, PathValues path) {
-        change(exchange, regions::unregisterAll);
+        change(exchange, () -> regions.unregisterAll(exchange.location()));
     }
 
     private void change(Exchange exchange, Runnable change) {

@@ -18,7 +18,7 @@ public final class V1Protocol implements Protocol {
 
     /** The protocol in front of {@code server}. */
     public V1Protocol(InferenceServer server, ProtocolSettings settings) {
-        V1Api api = new V1Api(server, settings.clientSharedMemory());
+        V1Api api = new V1Api(server, settings.clientMemory());
         this.table = V1Routes.to(server, api, settings.http().access());
         this.services = List.of(V1Services.of(server, api));
     }

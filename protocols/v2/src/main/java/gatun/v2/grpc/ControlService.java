@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
+import gatun.grpc.connection.CallLocation;
 import gatun.grpc.message.StatusTable;
 import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.SystemRegionStatus;
@@ -242,7 +243,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             SystemSharedMemoryStatusRequest request, StreamObserver<SystemSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
             SystemSharedMemoryStatusResponse.Builder status = SystemSharedMemoryStatusResponse.newBuilder();
-            for (SystemRegionStatus region : regions.statuses(request.getName(), SystemRegionStatus.class)) {
+            for (SystemRegionStatus region :
+                    regions.statuses(CallLocation.current(), request.getName(), SystemRegionStatus.class)) {
                 status.putRegions(
                         region.name(),
                         SystemSharedMemoryStatusResponse.RegionStatus.newBuilder()
@@ -260,7 +262,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void systemSharedMemoryRegister(
             SystemSharedMemoryRegisterRequest request, StreamObserver<SystemSharedMemoryRegisterResponse> observer) {
         answer(observer, () -> {
-            regions.open().register(request.getName(), request.getKey(), request.getOffset(), request.getByteSize());
+            regions.open(CallLocation.current())
+                    .register(request.getName(), request.getKey(), request.getOffset(), request.getByteSize());
             return SystemSharedMemoryRegisterResponse.getDefaultInstance();
         });
     }
@@ -270,7 +273,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             SystemSharedMemoryUnregisterRequest request,
             StreamObserver<SystemSharedMemoryUnregisterResponse> observer) {
         answer(observer, () -> {
-            regions.unregister(request.getName(), SystemRegionStatus.class);
+            regions.unregister(CallLocation.current(), request.getName(), SystemRegionStatus.class);
             return SystemSharedMemoryUnregisterResponse.getDefaultInstance();
         });
     }
@@ -314,7 +317,8 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
             CudaSharedMemoryStatusRequest request, StreamObserver<CudaSharedMemoryStatusResponse> observer) {
         answer(observer, () -> {
             CudaSharedMemoryStatusResponse.Builder status = CudaSharedMemoryStatusResponse.newBuilder();
-            for (CudaRegionStatus region : regions.statuses(request.getName(), CudaRegionStatus.class)) {
+            for (CudaRegionStatus region :
+                    regions.statuses(CallLocation.current(), request.getName(), CudaRegionStatus.class)) {
                 status.putRegions(
                         region.name(),
                         CudaSharedMemoryStatusResponse.RegionStatus.newBuilder()
@@ -331,7 +335,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void cudaSharedMemoryRegister(
             CudaSharedMemoryRegisterRequest request, StreamObserver<CudaSharedMemoryRegisterResponse> observer) {
         answer(observer, () -> {
-            regions.open()
+            regions.open(CallLocation.current())
                     .registerCuda(
                             request.getName(),
                             request.getRawHandle().toByteArray(),
@@ -345,7 +349,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     public void cudaSharedMemoryUnregister(
             CudaSharedMemoryUnregisterRequest request, StreamObserver<CudaSharedMemoryUnregisterResponse> observer) {
         answer(observer, () -> {
-            regions.unregister(request.getName(), CudaRegionStatus.class);
+            regions.unregister(CallLocation.current(), request.getName(), CudaRegionStatus.class);
             return CudaSharedMemoryUnregisterResponse.getDefaultInstance();
         });
     }

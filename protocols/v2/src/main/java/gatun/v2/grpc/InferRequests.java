@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
+import gatun.grpc.connection.CallLocation;
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.CallTrace;
 import gatun.grpc.message.InferenceCall;
@@ -13,12 +14,14 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.access.HeaderForwarding;
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
@@ -33,21 +36,24 @@ import java.util.Optional;
  */
 public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
     private final InferenceServer server;
+    private final ClientRegions regions;
     private final HeaderForwarding forwarding;
 
     /**
      * Makes requests to {@code server}.
      *
+     * @param regions the shared memory of clients
      * @param forwarding which metadata becomes parameters
      */
-    public InferRequests(InferenceServer server, HeaderForwarding forwarding) {
+    InferRequests(InferenceServer server, ClientRegions regions, HeaderForwarding forwarding) {
         this.server = server;
+        this.regions = regions;
         this.forwarding = forwarding;
     }
 
     @Override
     public InferenceRequest request(InferMessage message, Metadata headers) {
-        return request(message, headers, false);
+        return request(message, headers, CallLocation.current(), false);
     }
 
     @Override
@@ -60,10 +66,11 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
      * trace when it has been answered. The trace of a message that cannot be read has ended.
      *
      * @param headers what the client sent with the call
+     * @param client where the call comes from
      * @param streaming whether a model may give several responses
      * @throws GatunException with the protocol's code and text for the first thing that is wrong; nothing is held then
      */
-    public InferenceRequest request(InferMessage message, Metadata headers, boolean streaming) {
+    InferenceRequest request(InferMessage message, Metadata headers, PeerLocation client, boolean streaming) {
         try (message) {
             ModelVersion model = server.model(message.modelName, message.modelVersion);
             if (!streaming && model.decoupled()) {
@@ -81,8 +88,8 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
                 if (!forwarding.isNone()) {
                     forward(headers, request);
                 }
-                addInputs(message, request);
-                addOutputs(message, request);
+                addInputs(message, client, request);
+                addOutputs(message, client, request);
                 request.hold(message.takeOwnership());
                 trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_END));
                 trace.ifPresent(request::trace);
@@ -104,7 +111,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
         }
     }
 
-    private void addInputs(InferMessage message, InferenceRequest request) {
+    private void addInputs(InferMessage message, PeerLocation client, InferenceRequest request) {
         BufferPool pool = server.buffers();
         RawAlignment raw = new RawAlignment(message.bytes(), pool);
         int rawIndex = 0;
@@ -118,7 +125,8 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
                             "unexpected 'content' provided when using shared memory for input tensor '" + input.name
                                     + "' for model '" + message.modelName + "'");
                 }
-                RegionLease lease = borrow(window.get(), RegionRegistry.Access.forInput(input.datatype), request);
+                RegionLease lease =
+                        borrow(client, window.get(), RegionRegistry.Access.forInput(input.datatype), request);
                 request.addInput(Tensor.inRegion(spec, lease));
             } else if (input.contents.isPresent()) {
                 request.addInput(new Tensor(spec, typed(message, input, pool, request)));
@@ -134,8 +142,9 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
         }
     }
 
-    private RegionLease borrow(RegionWindow window, RegionRegistry.Access access, InferenceRequest request) {
-        RegionLease lease = server.regions().borrow(window.region(), window.offset(), window.byteSize(), access);
+    private RegionLease borrow(
+            PeerLocation client, RegionWindow window, RegionRegistry.Access access, InferenceRequest request) {
+        RegionLease lease = regions.borrow(client, window.region(), window.offset(), window.byteSize(), access);
         request.hold(lease);
         return lease;
     }
@@ -178,7 +187,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
         return filled;
     }
 
-    private void addOutputs(InferMessage message, InferenceRequest request) {
+    private void addOutputs(InferMessage message, PeerLocation client, InferenceRequest request) {
         for (InferMessage.Output output : message.outputs) {
             if (output.parameters.isEmpty()) {
                 request.addOutput(RequestedOutput.of(output.name));
@@ -191,7 +200,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
                         "output can't set both 'shared_memory_region' and 'classification'");
             }
             Optional<RegionLease> destination =
-                    window.map(region -> borrow(region, RegionRegistry.Access.WRITE, request));
+                    window.map(region -> borrow(client, region, RegionRegistry.Access.WRITE, request));
             request.addOutput(new RequestedOutput(output.name, destination, classification));
         }
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
+import gatun.grpc.connection.CallLocation;
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.InferenceStream;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.access.PeerLocation;
 import io.grpc.Metadata;
 import java.util.Optional;
 
@@ -20,9 +22,10 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
 
     private final InferRequests requests;
     private final Metadata headers;
+    private final PeerLocation client = CallLocation.current();
     private final boolean strict;
 
-    /** A call with these headers. */
+    /** The call of the thread that makes it, with these headers. */
     StreamExchange(InferRequests requests, Metadata headers) {
         this.requests = requests;
         this.headers = headers;
@@ -31,7 +34,7 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
 
     @Override
     public InferenceRequest request(InferMessage message) {
-        return requests.request(message, headers, true);
+        return requests.request(message, headers, client, true);
     }
 
     @Override

@@ -61,7 +61,7 @@ public final class V2Services {
             ClientRegions regions,
             HeaderForwarding forwarding,
             ResponseCompression compression) {
-        InferRequests requests = new InferRequests(server, forwarding);
+        InferRequests requests = new InferRequests(server, regions, forwarding);
         InferDecoder decoder = new InferDecoder(server.limits(), server.heap());
         InPlaceMarshaller<InferMessage> marshaller = new InPlaceMarshaller<>(
                 bytes -> decoder.decode(bytes, RawMessage.NOTHING),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.http.connection.Exchange;
 import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonReader;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.limits.RequestUsage;
@@ -15,7 +17,8 @@ import java.util.Optional;
 
 /** Reads the JSON of one inference request into an {@link InferenceRequest}. For one thread. */
 final class InferRequestReader {
-    private final InferenceServer server;
+    private final ClientRegions regions;
+    private final Exchange exchange;
     private final InferenceRequest request;
     private final OutputForms forms;
     private final JsonReader json;
@@ -24,23 +27,28 @@ final class InferRequestReader {
     private final List<String> outputNames;
 
     /**
-     * Reads {@code body}, which {@code request} holds.
+     * Reads {@code body}, which came in {@code exchange} and which {@code request} holds.
      *
+     * @param regions the shared memory of clients
      * @param forms learns in which form outputs are wanted
      * @param maxInputByteSize the most bytes that a tensor given in JSON may have
      */
     InferRequestReader(
             InferenceServer server,
+            ClientRegions regions,
+            Exchange exchange,
             InferenceRequest request,
             InferBodies.Body body,
             OutputForms forms,
             long maxInputByteSize) {
-        this.server = server;
+        this.regions = regions;
+        this.exchange = exchange;
         this.request = request;
         this.forms = forms;
         this.usage = new RequestUsage(server.limits(), server.heap());
         this.json = new JsonReader(body.segment(), body.jsonOffset(), body.jsonByteSize(), usage);
-        this.inputReader = new InputReader(server, request, body, json, usage, maxInputByteSize);
+        this.inputReader =
+                new InputReader(server.buffers(), this::borrow, request, body, json, usage, maxInputByteSize);
         this.outputNames = TensorNames.of(request.model().outputs());
     }
 
@@ -129,8 +137,12 @@ final class InferRequestReader {
         if (parameters.binary) {
             throw GatunException.invalidArgument("Output can't set both 'shared_memory_region' and 'binary_data'");
         }
-        RegionLease lease = server.regions()
-                .borrow(region, parameters.regionOffset, parameters.regionByteSize, RegionRegistry.Access.WRITE);
+        return borrow(region, parameters.regionOffset, parameters.regionByteSize, RegionRegistry.Access.WRITE);
+    }
+
+    /** Borrows a window of a region, which the request holds. */
+    private RegionLease borrow(String region, long offset, long byteSize, RegionRegistry.Access access) {
+        RegionLease lease = regions.borrow(exchange.location(), region, offset, byteSize, access);
         request.hold(lease);
         return lease;
     }

@@ -6,6 +6,7 @@ import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.TracedExchange;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.ClientRegions;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
@@ -20,18 +21,24 @@ import java.util.Optional;
 /** Inference: from the body of a request to the response. Safe for any thread. */
 final class InferRoute {
     private final InferenceServer server;
+    private final ClientRegions regions;
     private final InferBodies bodies;
     private final HeaderForwarding forwarding;
     private final long maxInputByteSize;
     private final ResponseHeaders.Constant binary;
 
-    /** @param binary the head of a response with bytes behind its JSON, up to the length of that */
+    /**
+     * @param regions the shared memory of clients
+     * @param binary the head of a response with bytes behind its JSON, up to the length of that
+     */
     InferRoute(
             InferenceServer server,
+            ClientRegions regions,
             long maxInputByteSize,
             HeaderForwarding forwarding,
             ResponseHeaders.Constant binary) {
         this.server = server;
+        this.regions = regions;
         this.bodies = new InferBodies(server, maxInputByteSize);
         this.forwarding = forwarding;
         this.maxInputByteSize = maxInputByteSize;
@@ -84,7 +91,7 @@ final class InferRoute {
                 RawInput.add(request, body);
                 forms.binaryByDefault(true);
             } else {
-                new InferRequestReader(server, request, body, forms, maxInputByteSize).read();
+                new InferRequestReader(server, regions, exchange, request, body, forms, maxInputByteSize).read();
             }
             if (!forwarding.isNone()) {
                 exchange.eachHeader((header, value) -> forwarding.forward(header, value, request));

@@ -4,6 +4,7 @@ package gatun.v2.http;
 import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonReader;
 import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
@@ -14,7 +15,6 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.limits.RequestUsage;
-import gatun.runtime.server.InferenceServer;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
@@ -30,7 +30,13 @@ final class InputReader {
     private static final String DATATYPE = "Unable to parse 'datatype'";
     private static final String SHAPE = "Unable to parse 'shape'";
 
-    private final InferenceServer server;
+    /** Borrows windows of regions for the request, which holds them. */
+    interface Regions {
+        RegionLease borrow(String region, long offset, long byteSize, RegionRegistry.Access access);
+    }
+
+    private final BufferPool buffers;
+    private final Regions regions;
     private final InferenceRequest request;
     private final InferBodies.Body body;
     private final JsonReader json;
@@ -61,18 +67,20 @@ final class InputReader {
     private long[] dims = new long[4];
 
     InputReader(
-            InferenceServer server,
+            BufferPool buffers,
+            Regions regions,
             InferenceRequest request,
             InferBodies.Body body,
             JsonReader json,
             RequestUsage usage,
             long maxInputByteSize) {
-        this.server = server;
+        this.buffers = buffers;
+        this.regions = regions;
         this.request = request;
         this.body = body;
         this.json = json;
         this.usage = usage;
-        this.elements = new JsonElements(server.buffers(), request, json, maxInputByteSize);
+        this.elements = new JsonElements(buffers, request, json, maxInputByteSize);
         this.names = TensorNames.of(request.model().inputs());
         this.binaryAt = body.binaryOffset();
         this.binaryEnd = body.binaryOffset() + body.binaryByteSize();
@@ -228,9 +236,8 @@ final class InputReader {
     }
 
     private void addWindow(TensorSpec spec, String regionName) {
-        RegionLease lease = server.regions()
-                .borrow(regionName, regionOffset, regionByteSize, RegionRegistry.Access.forInput(spec.datatype()));
-        request.hold(lease);
+        RegionLease lease = regions.borrow(
+                regionName, regionOffset, regionByteSize, RegionRegistry.Access.forInput(spec.datatype()));
         request.addInput(Tensor.inRegion(spec, lease));
     }
 
@@ -262,7 +269,7 @@ final class InputReader {
     }
 
     private Buffer take(long byteSize) {
-        Buffer buffer = server.buffers().take(byteSize);
+        Buffer buffer = buffers.take(byteSize);
         request.hold(buffer);
         return buffer;
     }

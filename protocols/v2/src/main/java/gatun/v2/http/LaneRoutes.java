@@ -47,7 +47,7 @@ final class LaneRoutes {
         if (server.exiting()) {
             throw ServerExit.refusal();
         }
-        regions.requireAllowed();
+        regions.requireAllowed(exchange.location());
         Opening opening = new Opening();
         jsonBody.readControl(exchange, opening);
         String key = opening.key.orElseThrow(() -> lacks("key"));
@@ -68,6 +68,7 @@ final class LaneRoutes {
         if (server.exiting()) {
             throw ServerExit.refusal();
         }
+        regions.requireAllowed(exchange.location());
         Lane lane = lanes.lane(laneName);
         ModelVersion model = server.model(modelName, version);
         InferenceRequest said = new InferenceRequest(model);
@@ -98,6 +99,7 @@ final class LaneRoutes {
 
     /** Forgets the prepared request whose number the body says. */
     void drop(Exchange exchange, String laneName) {
+        regions.requireAllowed(exchange.location());
         Lane lane = lanes.lane(laneName);
         Dropping dropping = new Dropping();
         jsonBody.readControl(exchange, dropping);

@@ -25,7 +25,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
     final void status(Exchange exchange, String name) {
         JsonWriter json = exchange.json(JsonResponse.HEADERS).raw('[');
         String separator = "{\"name\":";
-        for (S region : regions.statuses(name, kind)) {
+        for (S region : regions.statuses(exchange.location(), name, kind)) {
             json.raw(separator).string(region.name());
             separator = ",{\"name\":";
             writeMembers(json, region);
@@ -36,7 +36,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
 
     /** Registers the region that the body tells of. */
     final void register(Exchange exchange, String name) {
-        RegionRegistry open = regions.open();
+        RegionRegistry open = regions.open(exchange.location());
         if (name.isEmpty()) {
             throw GatunException.invalidArgument(
                     "'region name' is necessary to register " + kindName + " shared memory region");
@@ -47,7 +47,7 @@ abstract class RegionRoutes<S extends RegionStatus> {
 
     /** Unregisters one region, or all where {@code name} is empty. */
     final void unregister(Exchange exchange, String name) {
-        regions.unregister(name, kind);
+        regions.unregister(exchange.location(), name, kind);
         JsonResponse.sendEmpty(exchange);
     }
 

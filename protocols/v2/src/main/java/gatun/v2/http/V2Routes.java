@@ -92,7 +92,7 @@ public final class V2Routes {
         long maxInputByteSize = settings.maxInputByteSize();
         HeaderForwarding forwarding = settings.http().forwarding();
         JsonBody jsonBody = new JsonBody(server, maxInputByteSize);
-        InferRoute infer = new InferRoute(server, maxInputByteSize, forwarding, binary);
+        InferRoute infer = new InferRoute(server, regions, maxInputByteSize, forwarding, binary);
         GenerateRoute generate = new GenerateRoute(server, jsonBody, maxInputByteSize, forwarding);
         ModelApiRoute api = new ModelApiRoute(server);
         MetadataRoutes metadata = new MetadataRoutes(server, settings.healthBodies());

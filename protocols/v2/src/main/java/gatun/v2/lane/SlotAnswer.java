@@ -40,6 +40,7 @@ final class SlotAnswer {
             case INVALID_ARGUMENT -> 3;
             case NOT_FOUND -> 5;
             case ALREADY_EXISTS -> 6;
+            case PERMISSION_DENIED -> 7;
             case RESOURCE_EXHAUSTED -> 8;
             case UNSUPPORTED -> 12;
             case INTERNAL -> 13;

@@ -41,7 +41,7 @@ public final class V2Protocol implements Protocol, AutoCloseable {
             ResponseCompression compression,
             LaneSettings laneSettings) {
         this.lanes = new Lanes(server, laneSettings);
-        ClientRegions regions = new ClientRegions(server.regions(), settings.clientSharedMemory());
+        ClientRegions regions = new ClientRegions(server.regions(), settings.clientMemory());
         this.table = V2Routes.to(server, settings, regions, lanes);
         this.services = List.of(V2Services.of(server, regions, settings.grpc().forwarding(), compression));
     }

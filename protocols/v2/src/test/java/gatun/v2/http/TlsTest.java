@@ -89,6 +89,25 @@ class TlsTest {
                 .timeout(ListenerUnderTest.DEADLINE);
     }
 
+    /** Lists the models, which only the server's own pages may. */
+    private static int list(String origin) throws IOException, InterruptedException {
+        return client(server, Optional.empty())
+                .send(
+                        request(edge, "/v2/repository/index")
+                                .header("Origin", origin + "://localhost:" + edge.port())
+                                .POST(HttpRequest.BodyPublishers.noBody())
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString())
+                .statusCode();
+    }
+
+    @Test
+    void shouldTakeOnlySecurePagesForItsOwn() throws Exception {
+        assertThat(list("https")).isEqualTo(200);
+        assertThat(list("HTTPS")).isEqualTo(200);
+        assertThat(list("http")).isEqualTo(403);
+    }
+
     /** Asks for the server's name, as one of any clients. */
     private static int ask(HttpClient by, ListenerUnderTest to) throws IOException, InterruptedException {
         return by.send(request(to, "/v2").build(), HttpResponse.BodyHandlers.ofString())

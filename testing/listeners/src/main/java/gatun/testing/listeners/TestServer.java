@@ -28,7 +28,9 @@ public final class TestServer implements AutoCloseable {
         }
         edge = GrpcListener.of(
                 server,
-                GrpcSettings.standard().withAccess(settings.protocol().grpc().access()),
+                GrpcSettings.standard()
+                        .withAccess(settings.protocol().grpc().access())
+                        .withHosts(settings.http().hosts()),
                 services);
         WebServerConfig.Builder config = WebServer.builder()
                 .address(InetAddress.getLoopbackAddress())

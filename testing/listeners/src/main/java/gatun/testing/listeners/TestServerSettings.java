@@ -3,8 +3,10 @@ package gatun.testing.listeners;
 
 import gatun.http.HttpSettings;
 import gatun.http.HttpTimeouts;
+import gatun.protocol.ClientRegions;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.access.HeaderRules;
+import gatun.runtime.access.HostNames;
 import java.util.Set;
 
 /**
@@ -16,10 +18,11 @@ import java.util.Set;
 public record TestServerSettings(ProtocolSettings protocol, HttpSettings http) {
     private static final long MAX_INPUT_BYTES = 1 << 20;
 
-    /** Requests up to a mebibyte, shared memory, nothing restricted. */
+    /** Requests up to a mebibyte, shared memory, nothing restricted, to a server of any name. */
     public static TestServerSettings usual() {
         return new TestServerSettings(
-                ProtocolSettings.standard().withMaxInputByteSize(MAX_INPUT_BYTES), HttpSettings.STANDARD);
+                ProtocolSettings.standard().withMaxInputByteSize(MAX_INPUT_BYTES),
+                HttpSettings.STANDARD.withHosts(HostNames.any()));
     }
 
     /** The same, with the same rules for headers and for metadata. */
@@ -29,7 +32,8 @@ public record TestServerSettings(ProtocolSettings protocol, HttpSettings http) {
 
     /** The same, with another choice for shared memory. */
     public TestServerSettings withClientSharedMemory(boolean allowed) {
-        return new TestServerSettings(protocol.withClientSharedMemory(allowed), http);
+        return new TestServerSettings(
+                protocol.withClientMemory(ClientRegions.Rules.STANDARD.withRegistration(allowed)), http);
     }
 
     /** The same, with health told by the status alone. */
@@ -40,6 +44,11 @@ public record TestServerSettings(ProtocolSettings protocol, HttpSettings http) {
     /** The same, with other timeouts for slow clients. */
     public TestServerSettings withTimeouts(HttpTimeouts timeouts) {
         return new TestServerSettings(protocol, http.withTimeouts(timeouts));
+    }
+
+    /** The same, with other names of the server. */
+    public TestServerSettings withHosts(HostNames hosts) {
+        return new TestServerSettings(protocol, http.withHosts(hosts));
     }
 
     /** The same, with other pages let in. */

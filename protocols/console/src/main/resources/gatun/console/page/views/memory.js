@@ -24,17 +24,19 @@ export class MemoryView {
     }
 }
 
-function parts({ pool = {}, regions = [], lanes = [] }) {
+function parts({ pool = {}, regions = [], regionsHidden = false, lanes = [] }) {
     return html`
         <dl class="tiles live">
             <div class="tile"><dt>Buffer pool</dt><dd>${bytes(pool.usedBytes)} <small>of ${bytes(pool.totalBytes)}</small>
                 ${pool.totalBytes ? html`<meter min="0" max=${pool.totalBytes} high=${pool.totalBytes * 0.9} .value=${pool.usedBytes ?? 0} aria-label="Buffer pool in use"></meter>` : nothing}</dd></div>
             ${pool.idleBytes === undefined ? nothing : html`<div class="tile"><dt>Kept for the next requests</dt><dd>${bytes(pool.idleBytes)}</dd></div>`}
             ${pool.lockedBytes === undefined ? nothing : html`<div class="tile"><dt>Locked for GPUs</dt><dd>${bytes(pool.lockedBytes)}</dd></div>`}
-            <div class="tile"><dt>Regions of clients</dt><dd>${count(regions.length)} <small>${bytes(sum(regions))}</small></dd></div>
+            ${regionsHidden ? nothing : html`<div class="tile"><dt>Regions of clients</dt><dd>${count(regions.length)} <small>${bytes(sum(regions))}</small></dd></div>`}
             <div class="tile"><dt>Lanes</dt><dd>${count(lanes.length)} <small>${bytes(sum(lanes))}</small></dd></div>
         </dl>
-        ${panel('regions', 'Shared memory regions', regions.length ? regionTable(regions) : empty('No client has registered shared memory.'))}
+        ${panel('regions', 'Shared memory regions', regions.length ? regionTable(regions) : empty(regionsHidden
+            ? 'Shown on the server\'s own machine only: start the server with --allow-remote-client-shm=true to see it from here.'
+            : 'No client has registered shared memory.'))}
         ${panel('lanes', 'Lanes', lanes.length ? laneTable(lanes) : empty('No client has a lane.'))}`;
 }
 

@@ -62,6 +62,7 @@ final class RestResponse {
         return switch (code) {
             case INVALID_ARGUMENT -> Status.BAD_REQUEST_400;
             case NOT_FOUND -> Status.NOT_FOUND_404;
+            case PERMISSION_DENIED -> Status.FORBIDDEN_403;
             case ALREADY_EXISTS -> Status.CONFLICT_409;
             case CANCELLED -> CLIENT_CLOSED_REQUEST;
             case INTERNAL, UNKNOWN -> Status.INTERNAL_SERVER_ERROR_500;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.connection;
+
+import gatun.runtime.access.HostNames;
+import gatun.runtime.access.PeerLocation;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.Optional;
+
+/**
+ * Checks that the calls of one connection are for this server, where a page in a browser could have opened it: over TCP
+ * from this machine. For the reading thread.
+ */
+final class HostCheck {
+    private final HostNames names;
+    private final boolean checks;
+
+    /** The host of the last call, which most calls repeat; empty before the first. */
+    private String accepted = "";
+
+    /** Checks the calls of the client at {@code remote}, which is at {@code location}. */
+    HostCheck(HostNames names, SocketAddress remote, PeerLocation location) {
+        this.names = names;
+        this.checks =
+                location == PeerLocation.THIS_MACHINE && remote instanceof InetSocketAddress && !names.acceptAny();
+    }
+
+    /** The host that a call is for, where it is none of this server's; a call that names no host is for any. */
+    Optional<String> foreignHost(RequestHead head) {
+        if (!checks) {
+            return Optional.empty();
+        }
+        for (String host : head.route().hosts()) {
+            boolean repeated = !accepted.isEmpty() && host.equals(accepted);
+            if (!repeated && !names.accept(host)) {
+                return Optional.of(host);
+            }
+            accepted = host;
+        }
+        return Optional.empty();
+    }
+}
