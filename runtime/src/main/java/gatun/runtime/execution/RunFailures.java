@@ -78,7 +78,13 @@ final class RunFailures {
             case EngineLostException lost -> false;
             case GatunException told ->
                 switch (told.code()) {
-                    case UNKNOWN, INTERNAL, NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, ALREADY_EXISTS -> true;
+                    case UNKNOWN,
+                            INTERNAL,
+                            NOT_FOUND,
+                            INVALID_ARGUMENT,
+                            UNSUPPORTED,
+                            PERMISSION_DENIED,
+                            ALREADY_EXISTS -> true;
                     case RESOURCE_EXHAUSTED, UNAVAILABLE, CANCELLED -> false;
                 };
             case InternalError lostMapping -> true; // one client's, who took his memory away

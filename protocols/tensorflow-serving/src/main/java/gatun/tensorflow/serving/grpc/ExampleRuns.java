@@ -64,12 +64,13 @@ final class ExampleRuns {
             ExampleMessage message,
             Hold source,
             Results results) {
+        ExampleInput input = message.input();
         InferenceRequest request = new InferenceRequest(model);
         try {
             request.anyVersion(anyVersion);
             request.origin(Origin.TENSORFLOW_GRPC);
             request.sender(message.sender);
-            message.input().ask(signature, request, pool);
+            input.ask(signature, request, pool);
             source.close();
             Deadline deadline = Context.current().getDeadline();
             if (deadline != null) {
