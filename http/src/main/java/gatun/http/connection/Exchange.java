@@ -19,8 +19,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** One request and its response. For the connection's thread. */
 public final class Exchange {
@@ -30,13 +28,9 @@ public final class Exchange {
     /** The response headers that a page of another origin may read, besides those that every page may. */
     private static final String EXPOSED = "Inference-Header-Content-Length, Content-Encoding";
 
-    private static final Pattern WEB_ORIGIN = Pattern.compile("https?://(.+)", Pattern.CASE_INSENSITIVE);
-
     /** The headers by which proxies say that a request came through them. */
     private static final List<HeaderName> FORWARDING =
             PeerLocation.forwardingHeaders().stream().map(HeaderNames::create).toList();
-
-    private static final HeaderName FETCH_SITE = HeaderNames.create("Sec-Fetch-Site");
 
     /** How long a browser may remember what a page of another server may do. */
     private static final String MAX_AGE_SECONDS = "600";
@@ -325,41 +319,16 @@ public final class Exchange {
         if (!allowedOrigin.isEmpty()) {
             return false;
         }
-        Optional<String> site = header(FETCH_SITE);
-        if (site.isPresent() && !site.get().equals("same-origin") && !site.get().equals("none")) {
-            return true;
-        }
-        return header(HeaderNames.ORIGIN).filter(origin -> !isOwn(origin)).isPresent();
+        return origin().isForeign();
     }
 
-    /**
-     * Whether a browser takes the server for that of the page which sends it, by a name that is none of the server's:
-     * then the browser lets the page read all responses.
-     */
+    /** As {@link RequestOrigin#isMisled}, for a page that is not let in. */
     boolean isOfMisledBrowser() {
-        return allowedOrigin.isEmpty()
-                && hasHeader(HeaderNames.ORIGIN)
-                && header(HeaderNames.ORIGIN)
-                        .map(Exchange::authority)
-                        .filter(authority -> isForHost(authority) && !hosts.isOwn(authority))
-                        .isPresent();
+        return allowedOrigin.isEmpty() && hasHeader(HeaderNames.ORIGIN) && origin().isMisled();
     }
 
-    private boolean isOwn(String origin) {
-        String authority = authority(origin);
-        boolean sameScheme = !connection.isSecure() || origin.regionMatches(true, 0, "https:", 0, "https:".length());
-        return sameScheme && isForHost(authority) && hosts.isOwn(authority);
-    }
-
-    private boolean isForHost(String authority) {
-        return !authority.isEmpty()
-                && host().filter(authority::equalsIgnoreCase).isPresent();
-    }
-
-    /** The host and port of an origin that a server can have; empty for others, such as {@code null}. */
-    private static String authority(String origin) {
-        Matcher web = WEB_ORIGIN.matcher(origin);
-        return web.matches() ? web.group(1) : "";
+    private RequestOrigin origin() {
+        return new RequestOrigin(request, hosts, connection.isSecure());
     }
 
     /**

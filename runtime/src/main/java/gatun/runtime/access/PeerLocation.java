@@ -24,6 +24,8 @@ public enum PeerLocation {
     /** Any other client, or one whose request came through a proxy. */
     OTHER_MACHINE;
 
+    private static final Logger LOG = LoggerFactory.getLogger(PeerLocation.class);
+
     /** The headers by which proxies of HTTP say that a request came through them, in lower case. */
     private static final Set<String> FORWARDING = Set.of("forwarded", "x-forwarded-for", "via");
 
@@ -68,14 +70,9 @@ public enum PeerLocation {
                     .flatMap(NetworkInterface::inetAddresses)
                     .collect(Collectors.toUnmodifiableSet());
         } catch (SocketException e) {
-            Log.LOG.warn("The addresses of this machine cannot be listed: {}", e.toString());
+            LOG.warn("The addresses of this machine cannot be listed: {}", e.toString());
             return Set.of();
         }
-    }
-
-    /** An enum's constants are made before its other statics. */
-    private static final class Log {
-        private static final Logger LOG = LoggerFactory.getLogger(PeerLocation.class);
     }
 
     /** Lists the addresses of this machine's interfaces. */
