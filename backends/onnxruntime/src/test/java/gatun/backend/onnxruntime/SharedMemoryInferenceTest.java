@@ -148,7 +148,7 @@ class SharedMemoryInferenceTest {
     private void input(InferenceRequest request, String region, long offset, long byteSize) {
         RegionLease source = regions.borrow(region, offset, byteSize, Access.READ);
         request.hold(source);
-        request.addInput(Tensor.inRegion(
-                new TensorSpec("IN", Datatype.FP32, Shape.of(1, byteSize / Float.BYTES)), source));
+        request.addInput(
+                Tensor.inRegion(new TensorSpec("IN", Datatype.FP32, Shape.of(1, byteSize / Float.BYTES)), source));
     }
 }
