@@ -7,6 +7,7 @@ import gatun.server.harness.HttpApi;
 import gatun.server.harness.RawGrpc;
 import gatun.server.harness.RawHttp;
 import gatun.server.harness.ServerProcess;
+import gatun.testing.Python;
 import gatun.testing.RedisServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,12 +34,12 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(120)
 class HostNamesIT {
-    private static final String PYTHON = "/usr/bin/python3";
     private static final Path HOSTNAME = Path.of("/proc/sys/kernel/hostname");
 
     @TempDir
     static Path folder;
 
+    private static String python;
     private static int restPort;
 
     @AutoClose
@@ -49,6 +50,7 @@ class HostNamesIT {
 
     @BeforeAll
     static void start() throws Exception {
+        python = Python.with("grpc");
         restPort = RedisServer.freePort();
         server = ServerProcess.launch(
                 ServerProcess.exampleModels(),
@@ -176,7 +178,7 @@ class HostNamesIT {
 
     /** What Python's clients get who call by {@code authority}: of a health check, and of an attempt to unload. */
     private static String call(int port, String target, String authority) throws Exception {
-        Process python = new ProcessBuilder(PYTHON, "-c", """
+        Process process = new ProcessBuilder(python, "-c", """
                         import grpc, sys
                         target, authority = sys.argv[1:]
                         options = [("grpc.default_authority", authority)] if authority else []
@@ -191,8 +193,8 @@ class HostNamesIT {
                         """, target.replace("PORT", "" + port), authority)
                 .redirectErrorStream(true)
                 .start();
-        String printed = new String(python.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(python.waitFor(60, TimeUnit.SECONDS)).as(printed).isTrue();
+        String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(printed).isTrue();
         return printed;
     }
 

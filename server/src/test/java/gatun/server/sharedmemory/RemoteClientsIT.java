@@ -10,6 +10,7 @@ import gatun.server.harness.OtherMachine;
 import gatun.server.harness.ServerProcess;
 import gatun.server.harness.SharedObject;
 import gatun.server.harness.StreamClient;
+import gatun.testing.Python;
 import gatun.wire.inference.CudaSharedMemoryRegisterRequest;
 import gatun.wire.inference.CudaSharedMemoryStatusRequest;
 import gatun.wire.inference.CudaSharedMemoryUnregisterRequest;
@@ -263,7 +264,7 @@ class RemoteClientsIT {
     @Test
     void shouldRefuseCallsFromAnotherMachine() throws Exception {
         try (OtherMachine machine = OtherMachine.connect()) {
-            String answer = machine.execute("/usr/bin/python3", "-c", """
+            String answer = machine.execute(Python.with("grpc"), "-c", """
                     import grpc, sys
                     channel = grpc.insecure_channel(sys.argv[1])
                     for method, message in (("SystemSharedMemoryStatus", b""), ("SystemSharedMemoryUnregister", b"")):
