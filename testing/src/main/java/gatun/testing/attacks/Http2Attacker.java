@@ -75,7 +75,7 @@ public final class Http2Attacker implements AutoCloseable {
         field(block, ":method", "POST");
         field(block, ":scheme", "http");
         field(block, ":path", INFER);
-        field(block, ":authority", "attacked");
+        field(block, ":authority", "localhost");
         field(block, "content-type", "application/grpc");
         field(block, "te", "trailers");
         frame(HEADERS, END_HEADERS, stream, block.toByteArray());

@@ -46,7 +46,7 @@ public final class HttpAttacker implements AutoCloseable {
 
     /** Sends the head of a POST that announces {@code byteSize} bytes of body. */
     public void announce(String path, long byteSize, String... headers) throws IOException {
-        StringBuilder head = new StringBuilder("POST " + path + " HTTP/1.1\r\nHost: attacked\r\n");
+        StringBuilder head = new StringBuilder("POST " + path + " HTTP/1.1\r\nHost: localhost\r\n");
         for (String header : headers) {
             head.append(header).append("\r\n");
         }
