@@ -186,7 +186,8 @@ struct OrtApi {
     STATUS(CreateMemoryInfo, const char *name, OrtAllocatorType type, int id, OrtMemType mem_type,
            OrtMemoryInfo **out);
     STATUS(CreateCpuMemoryInfo, OrtAllocatorType type, OrtMemType mem_type, OrtMemoryInfo **out);
-    RESERVED(70, 6);
+    RESERVED(70, 5);
+    STATUS(AllocatorAlloc, OrtAllocator *allocator, size_t size, void **out);
     STATUS(AllocatorFree, OrtAllocator *allocator, void *p);
     RESERVED(77, 1);
     STATUS(GetAllocatorWithDefaultOptions, OrtAllocator **out);
@@ -223,7 +224,8 @@ struct OrtApi {
 
     /* More options of sessions */
     STATUS(AddSessionConfigEntry, OrtSessionOptions *options, const char *key, const char *value);
-    RESERVED(131, 2);
+    STATUS(CreateAllocator, const OrtSession *session, const OrtMemoryInfo *mem_info, OrtAllocator **out);
+    RELEASE(Allocator);
 
     /* Bindings: inputs and outputs fixed before a run */
     STATUS(RunWithBinding, OrtSession *session, const OrtRunOptions *run_options, const OrtIoBinding *binding);

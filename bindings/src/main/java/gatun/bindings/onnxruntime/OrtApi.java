@@ -81,6 +81,7 @@ public final class OrtApi {
         slots[65] = C_POINTER.withName("GetTensorTypeAndShape");
         slots[68] = C_POINTER.withName("CreateMemoryInfo");
         slots[69] = C_POINTER.withName("CreateCpuMemoryInfo");
+        slots[75] = C_POINTER.withName("AllocatorAlloc");
         slots[76] = C_POINTER.withName("AllocatorFree");
         slots[78] = C_POINTER.withName("GetAllocatorWithDefaultOptions");
         slots[92] = C_POINTER.withName("ReleaseEnv");
@@ -101,6 +102,8 @@ public final class OrtApi {
         slots[127] = C_POINTER.withName("GetStringTensorElementLength");
         slots[128] = C_POINTER.withName("GetStringTensorElement");
         slots[130] = C_POINTER.withName("AddSessionConfigEntry");
+        slots[131] = C_POINTER.withName("CreateAllocator");
+        slots[132] = C_POINTER.withName("ReleaseAllocator");
         slots[133] = C_POINTER.withName("RunWithBinding");
         slots[134] = C_POINTER.withName("CreateIoBinding");
         slots[135] = C_POINTER.withName("ReleaseIoBinding");
@@ -485,6 +488,16 @@ public final class OrtApi {
         }
     }
 
+    /** {@code AllocatorAlloc(OrtAllocator *allocator, size_t size, void **out)} */
+    public static MemorySegment allocatorAlloc(MemorySegment api, MemorySegment allocator, long size,
+            MemorySegment out) {
+        try {
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 75), allocator, MemorySegment.ofAddress(size), out);
+        } catch (Throwable e) {
+            throw new AssertionError("a method handle does not fit its call", e);
+        }
+    }
+
     /** {@code AllocatorFree(OrtAllocator *allocator, void *p)} */
     public static MemorySegment allocatorFree(MemorySegment api, MemorySegment allocator, MemorySegment p) {
         try {
@@ -669,6 +682,25 @@ public final class OrtApi {
             MemorySegment value) {
         try {
             return (MemorySegment) POINTERS_3.invokeExact(slot(api, 130), options, key, value);
+        } catch (Throwable e) {
+            throw new AssertionError("a method handle does not fit its call", e);
+        }
+    }
+
+    /** {@code CreateAllocator(const OrtSession *session, const OrtMemoryInfo *mem_info, OrtAllocator **out)} */
+    public static MemorySegment createAllocator(MemorySegment api, MemorySegment session, MemorySegment memInfo,
+            MemorySegment out) {
+        try {
+            return (MemorySegment) POINTERS_3.invokeExact(slot(api, 131), session, memInfo, out);
+        } catch (Throwable e) {
+            throw new AssertionError("a method handle does not fit its call", e);
+        }
+    }
+
+    /** {@code ReleaseAllocator(OrtAllocator *allocator)} */
+    public static void releaseAllocator(MemorySegment api, MemorySegment allocator) {
+        try {
+            MemorySegment ignored = (MemorySegment) POINTERS_1.invokeExact(slot(api, 132), allocator);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }

@@ -34,9 +34,30 @@ final class Session implements AutoCloseable {
             engine.check(OrtApi.createSession(
                     engine.api(), engine.environment(), scratch.allocateFrom(file.toString()), options.handle(), out));
             LiveHandles.sessionOpened();
-            return new Session(engine, out.get(ValueLayout.ADDRESS, 0), options.handOverPool());
+            Session session = new Session(engine, out.get(ValueLayout.ADDRESS, 0), options.handOverPool());
+            session.keepArenaSmall(out);
+            return session;
         } catch (NativeException e) {
             throw OnnxErrors.ofLoad(e, file);
+        }
+    }
+
+    /**
+     * Has the arena begin with a small piece, which it never gives back. Without, that piece would be as large as the first
+     * run needs. To be called before the first run.
+     *
+     * @param out holds an address
+     */
+    private void keepArenaSmall(MemorySegment out) {
+        try {
+            engine.check(OrtApi.createAllocator(engine.api(), handle, engine.cpuMemory(), out));
+            MemorySegment arena = out.get(ValueLayout.ADDRESS, 0);
+            engine.check(OrtApi.allocatorAlloc(engine.api(), arena, 1, out));
+            engine.check(OrtApi.allocatorFree(engine.api(), arena, out.get(ValueLayout.ADDRESS, 0)));
+            OrtApi.releaseAllocator(engine.api(), arena);
+        } catch (NativeException e) {
+            close();
+            throw e;
         }
     }
 

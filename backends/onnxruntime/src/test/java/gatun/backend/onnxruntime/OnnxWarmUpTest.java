@@ -76,7 +76,8 @@ class OnnxWarmUpTest {
 
             instance.trimMemory();
 
-            assertThat(before - residentBytes()).isGreaterThan(between / 2);
+            // Both products that came before the last one.
+            assertThat(before - residentBytes()).isGreaterThan(between * 3 / 2);
             instance.execute(execution);
             assertThat(execution.output("Y").byteSize()).isEqualTo(between);
         }
