@@ -9,8 +9,10 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.spi.BackendInstance;
+import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
 import gatun.testing.OnnxFile;
 import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.DataType;
@@ -215,6 +217,41 @@ class OnnxRuntimeBackendTest {
                         "simple"))
                 .withMessageContaining("the model expects 2 dimensions (shape [-1,16])")
                 .withMessageContaining("[-1,17]");
+    }
+
+    @Test
+    void shouldTellWhereARunTouchesTheMemoryOfTensors() {
+        try (BackendModel model = backend.load(simple(), version("simple"))) {
+            assertThat(model.inputMemory("INPUT0")).isEqualTo(MemoryUse.IN_PLACE);
+            assertThat(model.outputMemory("OUTPUT1")).isEqualTo(MemoryUse.IN_PLACE);
+            assertThat(model.inputMemory("INPUT2")).isEqualTo(MemoryUse.copied("the graph does not have it"));
+            assertThat(model.dependenceOfRows()).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldCopyAllWhereSomethingElseThanTheFileOrTheKernelsDecides() {
+        ModelConfig.Builder accelerated = simple().toBuilder();
+        accelerated
+                .getOptimizationBuilder()
+                .getExecutionAcceleratorsBuilder()
+                .addCpuExecutionAcceleratorBuilder()
+                .setName("xnnpack");
+        assertAllCopied(accelerated.build(), "nobody knows how execution accelerators read it");
+
+        ModelConfig ownFormat = simple().toBuilder()
+                .putParameters(
+                        "session.load_model_format",
+                        ModelParameter.newBuilder().setStringValue("ORT").build())
+                .build();
+        assertAllCopied(ownFormat, "graphs in ONNX Runtime's own format are not read");
+    }
+
+    private void assertAllCopied(ModelConfig config, String reason) {
+        try (BackendModel model = backend.load(config, version("simple"))) {
+            assertThat(model.inputMemory("INPUT0")).isEqualTo(MemoryUse.copied(reason));
+            assertThat(model.outputMemory("OUTPUT0")).isEqualTo(MemoryUse.copied(reason));
+        }
     }
 
     @Test
