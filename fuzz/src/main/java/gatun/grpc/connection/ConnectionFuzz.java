@@ -6,6 +6,7 @@ import gatun.fuzz.LoggedFailures;
 import gatun.listener.ClientErrorException;
 import gatun.listener.IoBuffers;
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.Sender;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.logging.AccessLog;
@@ -52,13 +53,12 @@ public final class ConnectionFuzz {
             new CallAdmission(new ServiceTable(List.of(CountingService.definition())));
     private static final ConnectionBuffers BUFFERS = new ConnectionBuffers(new IoBuffers());
     private static final DeadlineTimer TIMER = new DeadlineTimer();
+    private static final InetSocketAddress ADDRESS = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
     private static final Attributes PEER = Attributes.newBuilder()
-            .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1))
+            .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, ADDRESS)
+            .set(GrpcConnectionSelector.SENDER, Sender.at(ADDRESS))
             .build();
-    private static final HostCheck HOSTS = new HostCheck(
-            new HostNames(Set.of()),
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 1),
-            PeerLocation.THIS_MACHINE);
+    private static final HostCheck HOSTS = new HostCheck(new HostNames(Set.of()), ADDRESS, PeerLocation.THIS_MACHINE);
     private static final LoggedFailures LOGGED = LoggedFailures.of("gatun");
 
     private ConnectionFuzz() {}
