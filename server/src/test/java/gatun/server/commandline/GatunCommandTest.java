@@ -177,35 +177,11 @@ class GatunCommandTest extends CommandFixture {
     }
 
     @Test
-    void shouldTrustClientsWhereTheOperatorSaysSo() {
-        assertThat(serve("--trust-client-shm").memory().trustedClients()).isTrue();
-        assertThat(serve("--allow-client-shm").memory().trustedClients()).isFalse();
-    }
-
-    @Test
     void shouldTakeAFlagWithoutValueAsTrue() {
         ServerSettings settings = serve("--allow-client-shm", "--disable-auto-complete-config", "--log-verbose");
         assertThat(settings.memory().clientMemory().registration()).isTrue();
         assertThat(settings.models().sources().autoComplete()).isFalse();
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"gpu1.example:8000", "[::1]", "a b", "", "*.example", "http://a"})
-    void shouldRefuseWhatIsNoNameOfAHost(String name) {
-        assertThat(refuse("--allow-host=" + name))
-                .contains("'" + name + "' is not the name of a host: expected a name without a port");
-    }
-
-    @Test
-    void shouldTakeTheNamesOfTheServerAndWhoSharesMemory() {
-        assertThat(serve().clients().hosts()).isEmpty();
-        assertThat(serve("--allow-host=gpu1.example", "--allow-host=*")
-                        .clients()
-                        .hosts())
-                .containsExactlyInAnyOrder("gpu1.example", "*");
-        assertThat(serve("--allow-remote-client-shm").memory().clientMemory())
-                .isEqualTo(new ClientRegions.Rules(false, true));
     }
 
     @Test
