@@ -6,6 +6,7 @@ import gatun.memory.tensor.Setting;
 import gatun.runtime.ListedModel;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -41,7 +42,7 @@ final class ReloadFolders {
     }
 
     /**
-     * The model with the folder that its path leads to; a path that leads nowhere stays, where it may be named at all.
+     * The model with the folder that its path leads to; it need not be there yet.
      *
      * @throws GatunException INVALID_ARGUMENT when a client may not list it; a path that may not be named is not looked at
      */
@@ -53,14 +54,7 @@ final class ReloadFolders {
             return at(model, same.get());
         }
         requireNameable(model, asked);
-        Path real;
-        try {
-            real = model.directory().toRealPath();
-        } catch (NoSuchFileException absent) {
-            return at(model, asked);
-        } catch (IOException e) {
-            throw refused(model, "it cannot be read: " + e.getMessage());
-        }
+        Path real = followed(model, asked);
         Path root = requireNameable(model, real);
         Optional<Path> own = listed.stream()
                 .filter(path -> real(path).anyMatch(real::equals))
@@ -68,7 +62,8 @@ final class ReloadFolders {
         if (own.isPresent()) {
             return at(model, own.get());
         }
-        if (opened.stream().flatMap(ReloadFolders::real).noneMatch(root::equals)) {
+        if (!opened.contains(root)
+                && opened.stream().flatMap(ReloadFolders::real).noneMatch(root::equals)) {
             requireNoneWritable(model, real, root);
         }
         return at(model, real);
@@ -96,10 +91,33 @@ final class ReloadFolders {
                 .filter(path -> path.getNameCount() > 0);
     }
 
-    /** Anybody may have put there what lies in a folder that anybody may write to. */
+    /**
+     * The folder that a path leads to. What is missing at its end may come later, where the links before it lead.
+     *
+     * @throws GatunException INVALID_ARGUMENT for a link that leads nowhere, since somebody else may give it an end
+     */
+    private static Path followed(ListedModel model, Path asked) {
+        Path present = asked;
+        while (!isPresent(present)) {
+            present = Objects.requireNonNull(present.getParent(), "the root of the disk is there");
+        }
+        try {
+            return present.toRealPath().resolve(present.relativize(asked));
+        } catch (NoSuchFileException e) {
+            throw refused(model, "it leads nowhere by the link " + present);
+        } catch (IOException e) {
+            throw refused(model, "it cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static boolean isPresent(Path path) {
+        return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Anybody may have put there what lies in a folder that anybody may write to, or may yet put it there. */
     private static void requireNoneWritable(ListedModel model, Path real, Path root) {
         for (Path folder = real; !folder.equals(root); folder = Objects.requireNonNull(folder.getParent())) {
-            if (isWritable(folder, WRITABLE_FOR_ALL)) {
+            if (isPresent(folder) && isWritable(folder, WRITABLE_FOR_ALL)) {
                 throw refused(model, "anybody may write to " + folder);
             }
         }

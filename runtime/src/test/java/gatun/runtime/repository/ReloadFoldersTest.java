@@ -121,6 +121,30 @@ class ReloadFoldersTest {
     }
 
     @Test
+    void shouldRefuseWhatAnybodyMayPutThereLater() throws IOException {
+        permit(models.resolve("other"), "rwxrwxrwx");
+        assertRefused(models.resolve("other/absent"), "anybody may write to " + models.resolve("other"));
+        assertRefused(models.resolve("other/absent/deep"), "anybody may write to " + models.resolve("other"));
+
+        Files.createSymbolicLink(models.resolve("link"), temporary.toRealPath().resolve("elsewhere"));
+        assertRefused(models.resolve("link/absent"), "it does not lie beside");
+        Files.createSymbolicLink(
+                models.resolve("dangling"), temporary.toRealPath().resolve("nowhere"));
+        assertRefused(models.resolve("dangling"), "it leads nowhere");
+        assertRefused(models.resolve("dangling/absent"), "it leads nowhere");
+    }
+
+    @Test
+    void shouldAdmitWhatIsToComeInAnOpenedFolder() throws IOException {
+        Path opened = temporary.toRealPath().resolve("opened");
+        folders = opening(opened);
+        assertThat(admitted(opened.resolve("absent"))).isEqualTo(opened.resolve("absent"));
+        Files.createDirectory(opened);
+        permit(opened, "rwxrwxrwx");
+        assertThat(admitted(opened.resolve("absent"))).isEqualTo(opened.resolve("absent"));
+    }
+
+    @Test
     void shouldOpenNoFolderOfTheWholeDisk() {
         folders.list(List.of(at(Path.of("/etc"))));
         assertRefused(Path.of("/usr"), "it does not lie beside");
