@@ -5,6 +5,8 @@ import com.google.protobuf.CodedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -195,22 +197,34 @@ public final class OnnxGraph {
 
     /** Adds an initialiser of numbers, which follow from their positions and from its name. */
     public OnnxGraph weights(String name, int... dims) {
-        int count = Arrays.stream(dims).reduce(1, Math::multiplyExact);
+        float[] numbers = new float[count(dims)];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = (31 * i + name.hashCode() % 97) % 101 / 101f - 0.5f;
+        }
+        return numbers(name, numbers, dims);
+    }
+
+    /** Adds an initialiser of these numbers. */
+    public OnnxGraph numbers(String name, float[] values, int... dims) {
+        if (values.length != count(dims)) {
+            throw new IllegalArgumentException(
+                    values.length + " numbers do not fill dimensions " + Arrays.toString(dims));
+        }
+        ByteBuffer raw = ByteBuffer.allocate(values.length * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        raw.asFloatBuffer().put(values);
         constants.add(message(out -> {
             for (int dim : dims) {
                 out.writeInt64(1, dim);
             }
             out.writeInt32(2, FLOAT);
             out.writeString(8, name);
-            ByteArrayOutputStream numbers = new ByteArrayOutputStream();
-            CodedOutputStream raw = CodedOutputStream.newInstance(numbers);
-            for (int i = 0; i < count; i++) {
-                raw.writeFloatNoTag((31 * i + name.hashCode() % 97) % 101 / 101f - 0.5f);
-            }
-            raw.flush();
-            out.writeByteArray(9, numbers.toByteArray());
+            out.writeByteArray(9, raw.array());
         }));
         return this;
+    }
+
+    private static int count(int... dims) {
+        return Arrays.stream(dims).reduce(1, Math::multiplyExact);
     }
 
     /** Adds a node that has no name. */

@@ -3,7 +3,6 @@ package gatun.grpc.connection;
 
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Optional;
 
@@ -21,8 +20,7 @@ final class HostCheck {
     /** Checks the calls of the client at {@code remote}, which is at {@code location}. */
     HostCheck(HostNames names, SocketAddress remote, PeerLocation location) {
         this.names = names;
-        this.checks =
-                location == PeerLocation.THIS_MACHINE && remote instanceof InetSocketAddress && !names.acceptAny();
+        this.checks = names.mustCheck(remote, location);
     }
 
     /** The host that a call is for, where it is none of this server's; a call that names no host is for any. */

@@ -4,7 +4,6 @@ package gatun.http.connection;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
 import io.helidon.http.Status;
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Locale;
 import java.util.Optional;
@@ -25,8 +24,7 @@ final class HostCheck {
     /** Checks the requests of the client at {@code remote}, which is at {@code location}. */
     HostCheck(HostNames names, SocketAddress remote, PeerLocation location) {
         this.names = names;
-        this.checks =
-                location == PeerLocation.THIS_MACHINE && remote instanceof InetSocketAddress && !names.acceptAny();
+        this.checks = names.mustCheck(remote, location);
     }
 
     /** Whether the request was refused; it has been answered then. */

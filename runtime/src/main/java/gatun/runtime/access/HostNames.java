@@ -4,6 +4,8 @@ package gatun.runtime.access;
 import gatun.memory.tensor.Setting;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,6 +73,14 @@ public final class HostNames {
     /** Whether every name is accepted, so that none need be looked at. */
     public boolean acceptAny() {
         return listed.contains(ANY);
+    }
+
+    /**
+     * Whether the requests of a client need be for one of these names: where a page in a browser could have sent them,
+     * over TCP from this machine.
+     */
+    public boolean mustCheck(SocketAddress remote, PeerLocation location) {
+        return location == PeerLocation.THIS_MACHINE && remote instanceof InetSocketAddress && !acceptAny();
     }
 
     /**

@@ -3,7 +3,7 @@ package gatun.server.sharedmemory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
+import gatun.testing.OnnxGraph;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -30,7 +30,7 @@ final class FlippedTensor {
     private static final byte UNWRITTEN = (byte) 0xFF;
 
     private final String name;
-    private final OnnxFile model;
+    private final OnnxGraph model;
     private final List<Place> inputs = new ArrayList<>();
     private final List<Answer> outputs = new ArrayList<>();
     private long end;
@@ -38,7 +38,7 @@ final class FlippedTensor {
     private byte[] first = {};
     private byte[] second = {};
 
-    private FlippedTensor(String name, OnnxFile model) {
+    private FlippedTensor(String name, OnnxGraph model) {
         this.name = name;
         this.model = model;
     }
@@ -66,9 +66,9 @@ final class FlippedTensor {
     private static FlippedTensor rows(String name, IntToLongFunction flipped) {
         return new FlippedTensor(
                         name,
-                        table().input("IDS", OnnxFile.INT64, COUNT)
-                                .output("OUT", OnnxFile.FLOAT, COUNT, COLUMNS)
-                                .node("Gather", "table,IDS", "OUT"))
+                        table().input("IDS", OnnxGraph.INT64, Integer.toString(COUNT))
+                                .output("OUT", OnnxGraph.FLOAT, Integer.toString(COUNT), Integer.toString(COLUMNS))
+                                .node("Gather", "table IDS", "OUT"))
                 .flippedInput("IDS", "INT64", integers(i -> i % ROWS), integers(flipped), COUNT)
                 .output("OUT", COUNT * COLUMNS * Float.BYTES, rows -> checkRows(rows, i -> i % ROWS, flipped));
     }
@@ -76,11 +76,11 @@ final class FlippedTensor {
     private static FlippedTensor scales() {
         return new FlippedTensor(
                         "scales",
-                        new OnnxFile()
-                                .input("X", OnnxFile.FLOAT, 1, 1, 4, 4)
-                                .input("SCALES", OnnxFile.FLOAT, 4)
-                                .output("OUT", OnnxFile.FLOAT, -1, -1, -1, -1)
-                                .node("Resize", "X,,SCALES", "OUT", "mode", "nearest"))
+                        new OnnxGraph()
+                                .input("X", OnnxGraph.FLOAT, "1", "1", "4", "4")
+                                .input("SCALES", OnnxGraph.FLOAT, "4")
+                                .output("OUT", OnnxGraph.FLOAT, "", "", "", "")
+                                .node("Resize", "X - SCALES", "OUT"))
                 .input("X", "FP32", sevens(16), 1, 1, 4, 4)
                 .flippedInput("SCALES", "FP32", floats(1, 1, 1, 1), floats(1, 1, 16, 16), 4)
                 .output("OUT", 16 << 10, FlippedTensor::checkSevens);
@@ -89,26 +89,32 @@ final class FlippedTensor {
     private static FlippedTensor shaped(String operator, byte[] one, byte[] other, long... shape) {
         return new FlippedTensor(
                         operator.toLowerCase(Locale.ROOT),
-                        new OnnxFile()
-                                .input("X", OnnxFile.FLOAT, shape)
-                                .input("SHAPE", OnnxFile.INT64, 2)
-                                .output("OUT", OnnxFile.FLOAT, -1, -1)
-                                .node(operator, "X,SHAPE", "OUT"))
+                        new OnnxGraph()
+                                .input("X", OnnxGraph.FLOAT, texts(shape))
+                                .input("SHAPE", OnnxGraph.INT64, "2")
+                                .output("OUT", OnnxGraph.FLOAT, "", "")
+                                .node(operator, "X SHAPE", "OUT"))
                 .input("X", "FP32", sevens((int) Arrays.stream(shape).reduce(1, (a, b) -> a * b)), shape)
                 .flippedInput("SHAPE", "INT64", one, other, 2)
                 .output("OUT", 16 << 10, FlippedTensor::checkSevens);
     }
 
+    private static String[] texts(long... dims) {
+        return Arrays.stream(dims).mapToObj(Long::toString).toArray(String[]::new);
+    }
+
     private static FlippedTensor range() {
         return new FlippedTensor(
                         "range",
-                        new OnnxFile()
-                                .input("COUNT", OnnxFile.INT64, 1)
-                                .output("OUT", OnnxFile.INT64, -1)
-                                .constant("zero", new long[] {0})
-                                .constant("one", new long[] {1})
+                        new OnnxGraph()
+                                .input("COUNT", OnnxGraph.INT64, "1")
+                                .output("OUT", OnnxGraph.INT64, "")
+                                .integers("zeros", 0)
+                                .integers("ones", 1)
+                                .node("Squeeze", "zeros", "zero")
+                                .node("Squeeze", "ones", "one")
                                 .node("Squeeze", "COUNT", "end")
-                                .node("Range", "zero,end,one", "OUT"))
+                                .node("Range", "zero end one", "OUT"))
                 .flippedInput("COUNT", "INT64", integers(4), integers(2000), 1)
                 .output("OUT", 16 << 10, FlippedTensor::checkCount);
     }
@@ -116,12 +122,12 @@ final class FlippedTensor {
     private static FlippedTensor largest() {
         return new FlippedTensor(
                         "largest",
-                        new OnnxFile()
-                                .input("X", OnnxFile.FLOAT, 512)
-                                .output("VALUES", OnnxFile.FLOAT, 8)
-                                .output("OUT", OnnxFile.INT64, 8)
-                                .constant("k", new long[] {8}, 1)
-                                .node("TopK", "X,k", "VALUES,OUT"))
+                        new OnnxGraph()
+                                .input("X", OnnxGraph.FLOAT, "512")
+                                .output("VALUES", OnnxGraph.FLOAT, "8")
+                                .output("OUT", OnnxGraph.INT64, "8")
+                                .integers("k", 8)
+                                .node("TopK", "X k", "VALUES OUT"))
                 .flippedInput("X", "FP32", ascending(512), descending(512), 512)
                 .output("VALUES", 8 * Float.BYTES, FlippedTensor::checkElements)
                 .output("OUT", 8 * Long.BYTES, FlippedTensor::checkPlaces);
@@ -131,12 +137,12 @@ final class FlippedTensor {
     private static FlippedTensor output() {
         return new FlippedTensor(
                         "output",
-                        table().input("A", OnnxFile.INT64, COUNT)
-                                .input("B", OnnxFile.INT64, COUNT)
-                                .output("IDS", OnnxFile.INT64, COUNT)
-                                .output("OUT", OnnxFile.FLOAT, COUNT, COLUMNS)
-                                .node("Add", "A,B", "IDS")
-                                .node("Gather", "table,IDS", "OUT"))
+                        table().input("A", OnnxGraph.INT64, Integer.toString(COUNT))
+                                .input("B", OnnxGraph.INT64, Integer.toString(COUNT))
+                                .output("IDS", OnnxGraph.INT64, Integer.toString(COUNT))
+                                .output("OUT", OnnxGraph.FLOAT, Integer.toString(COUNT), Integer.toString(COLUMNS))
+                                .node("Add", "A B", "IDS")
+                                .node("Gather", "table IDS", "OUT"))
                 .input("A", "INT64", integers(i -> i % 8), COUNT)
                 .input("B", "INT64", integers(i -> i % 3), COUNT)
                 .flippedOutput("IDS", integers(FlippedTensor::outside), integers(i -> 0))
@@ -185,8 +191,8 @@ final class FlippedTensor {
         return name;
     }
 
-    void write(Path repository) throws IOException {
-        model.write(repository, name);
+    void write(Path repository) {
+        model.write(repository.resolve(name).resolve("1"));
     }
 
     /** Where the tensor lies that is flipped, from the beginning of the memory on. */
@@ -232,12 +238,12 @@ final class FlippedTensor {
     }
 
     /** A table whose rows say which they are. */
-    private static OnnxFile table() {
+    private static OnnxGraph table() {
         float[] values = new float[ROWS * COLUMNS];
         for (int i = 0; i < values.length; i++) {
             values[i] = 1000 + i / COLUMNS;
         }
-        return new OnnxFile().constant("table", values, ROWS, COLUMNS);
+        return new OnnxGraph().numbers("table", values, ROWS, COLUMNS);
     }
 
     /** Indices of rows that the table does not have: near it, or where nothing is mapped. */
