@@ -3,6 +3,7 @@ package gatun.stores.archive;
 
 import gatun.stores.client.Checksum;
 import gatun.stores.client.Checksum.Algorithm;
+import gatun.stores.client.ObjectPath;
 import gatun.stores.client.ObjectStore;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
@@ -31,6 +32,13 @@ import java.util.regex.Pattern;
 /** An archive at its URL: which state it has, and its bytes. Safe for one thread at a time. */
 public final class ArchiveSource implements AutoCloseable {
     private static final int REDIRECTS = 5;
+
+    /** Links that are signed have 2 KB, at most. */
+    private static final int URL_CHARACTERS = 8192;
+
+    /** It is kept with the archive, and sent back. */
+    private static final int STATE_CHARACTERS = 512;
+
     private static final Pattern RANGE = Pattern.compile("bytes 0-0/([0-9]{1,18})");
 
     private final ArchiveLocation location;
@@ -98,6 +106,12 @@ public final class ArchiveSource implements AutoCloseable {
     }
 
     private void follow(String next) throws IOException {
+        if (next.length() > URL_CHARACTERS) {
+            throw new StoreException(
+                    Kind.MALFORMED,
+                    location.text() + " leads to a URL of " + next.length() + " characters; expected at most "
+                            + URL_CHARACTERS);
+        }
         URI to;
         try {
             to = place.resolve(next);
@@ -113,7 +127,7 @@ public final class ArchiveSource implements AutoCloseable {
         if (!to.getHost().equalsIgnoreCase(location.uri().getHost()) && isInner(to.getHost())) {
             throw new StoreException(
                     Kind.MALFORMED,
-                    location.text() + " leads to " + to.getHost()
+                    location.text() + " leads to " + ObjectPath.printable(to.getHost())
                             + ", an address of this network, which is not followed");
         }
         place = to;
@@ -134,14 +148,21 @@ public final class ArchiveSource implements AutoCloseable {
             }
             return false;
         } catch (UnknownHostException e) {
-            throw new StoreException(Kind.UNAVAILABLE, "there is no host " + host, e);
+            throw new StoreException(Kind.UNAVAILABLE, "there is no host " + ObjectPath.printable(host), e);
         }
     }
 
-    private String state(HttpHeaders head) {
-        return head.firstValue("ETag")
+    private String state(HttpHeaders head) throws StoreException {
+        String state = head.firstValue("ETag")
                 .or(() -> head.firstValue("Last-Modified"))
                 .orElse(location.sha256().orElse(""));
+        if (state.length() > STATE_CHARACTERS) {
+            throw new StoreException(
+                    Kind.MALFORMED,
+                    location.text() + " has an ETag of " + state.length() + " characters; expected at most "
+                            + STATE_CHARACTERS);
+        }
+        return state;
     }
 
     private long byteSize(StoreHttp.Answer answer) throws StoreException {

@@ -19,6 +19,13 @@ import java.util.Optional;
 final class TarReader {
     private static final int BLOCK = 512;
     private static final int HEADER_BYTES = 1 << 16;
+
+    /** One of each kind is usual: two attributes, a long name and the name of a link. */
+    private static final int EXTENSION_LIMIT = 8;
+
+    /** All but the content of files: 2.5 KiB for each of as many entries as are unpacked, of which 2 KiB are usual. */
+    private static final long OVERHEAD_LIMIT = 256L << 20;
+
     private static final int NAME_BYTES = 100;
     private static final int SIZE_AT = 124;
     private static final int SIZE_BYTES = 12;
@@ -35,6 +42,9 @@ final class TarReader {
 
     private long content;
 
+    /** How many bytes were read that are no content of a file. */
+    private long overhead;
+
     /** Reads from {@code in}, which the caller closes. */
     TarReader(InputStream in) {
         this.in = in;
@@ -50,12 +60,14 @@ final class TarReader {
     /**
      * The next entry; empty at the end.
      *
-     * @throws StoreException MALFORMED for links, devices, and what is no tar file
+     * @throws StoreException MALFORMED for links, devices, and what is no tar file; LIMIT for more headers than files
+     *     ever need
      */
     Optional<Entry> next() throws IOException {
         skip(left);
         Map<String, String> extended = new HashMap<>();
-        while (true) {
+        for (int extensions = 0; extensions <= EXTENSION_LIMIT; extensions++) {
+            countOverhead(BLOCK);
             byte[] header = in.readNBytes(BLOCK);
             if (header.length == 0 || isEmpty(header)) {
                 return Optional.empty();
@@ -70,8 +82,8 @@ final class TarReader {
             content = byteSize;
             left = (byteSize + BLOCK - 1) / BLOCK * BLOCK;
             switch (header[TYPE_AT]) {
-                case 'x' -> extended.putAll(attributes(text()));
-                case 'L' -> extended.put("path", text().replaceAll("\0+$", ""));
+                case 'x' -> readAttributes(text(), extended);
+                case 'L' -> extended.put("path", text().split("\0", 2)[0]);
                 case 'g', 'K' -> text();
                 case '0', 0, '7' -> {
                     return Optional.of(new Entry(name, name.endsWith("/"), byteSize));
@@ -82,6 +94,18 @@ final class TarReader {
                 default ->
                     throw ObjectPath.refusal(name, "is a link or a device in the archive, and neither file nor folder");
             }
+        }
+        throw new StoreException(
+                Kind.LIMIT, "the archive has more than " + EXTENSION_LIMIT + " headers before one of its entries");
+    }
+
+    private void countOverhead(long count) throws StoreException {
+        overhead += count;
+        if (overhead > OVERHEAD_LIMIT) {
+            throw new StoreException(
+                    Kind.LIMIT,
+                    "the archive has more than " + OVERHEAD_LIMIT + " bytes of headers; expected at most 2,500 for"
+                            + " each of its files");
         }
     }
 
@@ -100,6 +124,7 @@ final class TarReader {
     }
 
     private void skip(long count) throws IOException {
+        countOverhead(count);
         in.skipNBytes(count);
         left = 0;
     }
@@ -110,23 +135,25 @@ final class TarReader {
             throw new StoreException(
                     Kind.MALFORMED, "the archive has a header of more than " + HEADER_BYTES + " bytes");
         }
+        countOverhead(content);
         byte[] bytes = in.readNBytes((int) content);
         left -= bytes.length;
         skip(left);
         return new String(bytes, StandardCharsets.UTF_8);
     }
 
-    /** Lines of a length, a blank, a key, an equals sign and a value. */
-    private static Map<String, String> attributes(String text) {
-        Map<String, String> attributes = new HashMap<>();
+    /** Takes what is of use from lines of a length, a blank, a key, an equals sign and a value. */
+    private static void readAttributes(String text, Map<String, String> attributes) {
         for (String line : text.split("\n", -1)) {
             int blank = line.indexOf(' ');
             int equals = line.indexOf('=');
             if (blank > 0 && equals > blank) {
-                attributes.put(line.substring(blank + 1, equals), line.substring(equals + 1));
+                String key = line.substring(blank + 1, equals);
+                if (key.equals("path") || key.equals("size")) {
+                    attributes.put(key, line.substring(equals + 1));
+                }
             }
         }
-        return attributes;
     }
 
     private static String name(byte[] header) {

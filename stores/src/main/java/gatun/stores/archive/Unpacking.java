@@ -15,8 +15,8 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Collections;
-import java.util.List;
+import java.util.Enumeration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipEntry;
@@ -28,29 +28,44 @@ import java.util.zip.ZipFile;
  * more than the limits allow, whatever the archive says of its sizes.
  */
 public final class Unpacking {
-    /** The most files and folders. */
+    /** The most files and folders, with folders that only the names of others tell of. */
     public static final int ENTRY_LIMIT = 100_000;
+
+    /** More than weights are ever compressed to. Archives that were made to fill a disk have up to 1,032, or any number. */
+    static final int RATIO_LIMIT = 128;
+
+    /** What an archive may unpack to whatever its own size, since files of zeros are small enough to do no harm. */
+    static final long ANY_RATIO_BYTES = 256L << 20;
 
     private final Path target;
     private final long byteLimit;
+    private final long expansionLimit;
+    private final int entryLimit;
     private final byte[] buffer = new byte[1 << 16];
     private long bytes;
     private int entries;
 
-    private Unpacking(Path target, long byteLimit) {
+    private Unpacking(Path target, long byteLimit, long expansionLimit, int entryLimit) {
         this.target = target;
         this.byteLimit = byteLimit;
+        this.expansionLimit = expansionLimit;
+        this.entryLimit = entryLimit;
     }
 
     /**
-     * Unpacks.
+     * Unpacks, until the thread is interrupted.
      *
      * @param target an empty folder; what is in it after a failure is the caller's to remove
      * @param byteLimit the most bytes of all files
-     * @throws StoreException MALFORMED or LIMIT
+     * @throws StoreException MALFORMED or LIMIT; UNAVAILABLE when the thread is interrupted
      */
     public static void unpack(Path archive, Format format, Path target, long byteLimit) throws IOException {
-        Unpacking unpacking = new Unpacking(target, byteLimit);
+        unpack(archive, format, target, byteLimit, ENTRY_LIMIT);
+    }
+
+    static void unpack(Path archive, Format format, Path target, long byteLimit, int entryLimit) throws IOException {
+        long expansionLimit = Math.max(ANY_RATIO_BYTES, Files.size(archive) * RATIO_LIMIT);
+        Unpacking unpacking = new Unpacking(target, byteLimit, expansionLimit, entryLimit);
         try {
             switch (format) {
                 case ZIP -> unpacking.zip(archive);
@@ -79,9 +94,10 @@ public final class Unpacking {
     }
 
     private void zip(Path archive) throws IOException {
+        ZipDirectory.requireSmall(archive);
         try (ZipFile zip = new ZipFile(archive.toFile())) {
-            List<? extends ZipEntry> all = Collections.list(zip.entries());
-            for (ZipEntry entry : all) {
+            for (Enumeration<? extends ZipEntry> all = zip.entries(); all.hasMoreElements(); ) {
+                ZipEntry entry = all.nextElement();
                 if (entry.isDirectory()) {
                     folder(entry.getName());
                 } else {
@@ -106,10 +122,18 @@ public final class Unpacking {
 
     /** The place of an entry; empty for the folder itself, as {@code ./}. */
     private Optional<Path> place(String name) throws IOException {
-        if (++entries > ENTRY_LIMIT) {
-            throw new StoreException(Kind.LIMIT, "the archive has more than " + ENTRY_LIMIT + " files and folders");
+        requireNotInterrupted();
+        count();
+        ObjectPath.requireLength(name);
+        int from = 0;
+        while (name.startsWith("./", from)) {
+            from += 2;
         }
-        String path = name.replaceFirst("^(\\./)+", "").replaceFirst("/+$", "");
+        int to = name.length();
+        while (to > from && name.charAt(to - 1) == '/') {
+            to--;
+        }
+        String path = name.substring(from, to);
         if (path.isEmpty() || path.equals(".")) {
             return Optional.empty();
         }
@@ -117,37 +141,71 @@ public final class Unpacking {
         return Optional.of(target.resolve(path));
     }
 
+    private void count() throws StoreException {
+        if (++entries > entryLimit) {
+            throw new StoreException(Kind.LIMIT, "the archive has more than " + entryLimit + " files and folders");
+        }
+    }
+
+    private static void requireNotInterrupted() throws StoreException {
+        if (Thread.currentThread().isInterrupted()) {
+            throw new StoreException(Kind.UNAVAILABLE, "interrupted while the archive was unpacked");
+        }
+    }
+
     private void folder(String name) throws IOException {
         Optional<Path> place = place(name);
         try {
-            if (place.isPresent()) {
-                Files.createDirectories(place.get());
+            if (place.isPresent() && !Files.isDirectory(place.get())) {
+                makeFoldersAbove(place.get());
+                Files.createDirectory(place.get());
             }
         } catch (FileAlreadyExistsException e) {
             throw ObjectPath.refusal(name, "is in the archive as a file and as a folder");
         }
     }
 
+    /** Makes the folders that a path lies in, each of which counts. */
+    private void makeFoldersAbove(Path path) throws IOException {
+        Path folder = Objects.requireNonNull(path.getParent(), "it lies below the target");
+        if (!Files.isDirectory(folder)) {
+            makeFoldersAbove(folder);
+            count();
+            Files.createDirectory(folder);
+        }
+    }
+
     private void file(String name, Content content) throws IOException {
         Path file = place(name).orElseThrow(() -> ObjectPath.refusal(name, "is no name of a file"));
         try {
-            Files.createDirectories(file.getParent());
+            makeFoldersAbove(file);
         } catch (FileSystemException e) {
             throw ObjectPath.refusal(name, "cannot be a file: another is called as one of its folders");
         }
         try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
             for (int n = content.read(buffer); n >= 0; n = content.read(buffer)) {
+                requireNotInterrupted();
                 bytes += n;
-                if (bytes > byteLimit) {
-                    throw new StoreException(
-                            Kind.LIMIT,
-                            "the archive unpacks to more than " + byteLimit
-                                    + " bytes; allow more with --store-cache-byte-size");
-                }
+                requireExpansion();
                 out.write(buffer, 0, n);
             }
         } catch (FileAlreadyExistsException e) {
             throw ObjectPath.refusal(name, "is in the archive twice");
+        }
+    }
+
+    private void requireExpansion() throws StoreException {
+        if (bytes > byteLimit) {
+            throw new StoreException(
+                    Kind.LIMIT,
+                    "the archive unpacks to more than " + byteLimit
+                            + " bytes; allow more with --store-cache-byte-size");
+        }
+        if (bytes > expansionLimit) {
+            throw new StoreException(
+                    Kind.LIMIT,
+                    "the archive unpacks to more than " + expansionLimit + " bytes, " + RATIO_LIMIT
+                            + " times its own size, which no model does; fetch and unpack it yourself if it is right");
         }
     }
 }

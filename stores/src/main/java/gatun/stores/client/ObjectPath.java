@@ -20,12 +20,20 @@ public final class ObjectPath {
      * @throws StoreException MALFORMED when it would leave the folder, or no file can have it
      */
     public static void require(String path, String name) throws StoreException {
+        requireLength(path);
         String[] parts = path.split("/", -1);
-        if (parts.length > DEPTH || path.getBytes(StandardCharsets.UTF_8).length > PATH_BYTES) {
-            throw refusal(name, "is too long or deep for a file");
+        if (parts.length > DEPTH) {
+            throw refusal(name, "is " + parts.length + " folders deep; expected at most " + DEPTH);
         }
         for (String part : parts) {
             requirePart(part, name);
+        }
+    }
+
+    /** Refuses a name that is too long for a file, before anything else is done with it. */
+    public static void requireLength(String name) throws StoreException {
+        if (name.length() > PATH_BYTES || name.getBytes(StandardCharsets.UTF_8).length > PATH_BYTES) {
+            throw refusal(name, "is longer than a file's path may be, " + PATH_BYTES + " bytes");
         }
     }
 
@@ -49,7 +57,7 @@ public final class ObjectPath {
 
     /** The beginning of a name, as errors may show it. */
     public static String printable(String name) {
-        String shown = name.replaceAll("\\p{Cntrl}", "?");
-        return shown.length() > SHOWN_CHARACTERS ? shown.substring(0, SHOWN_CHARACTERS) + "..." : shown;
+        boolean cut = name.length() > SHOWN_CHARACTERS;
+        return (cut ? name.substring(0, SHOWN_CHARACTERS) : name).replaceAll("\\p{Cntrl}", "?") + (cut ? "..." : "");
     }
 }

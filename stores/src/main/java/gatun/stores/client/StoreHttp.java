@@ -117,7 +117,8 @@ public final class StoreHttp implements AutoCloseable {
     private static String reason(IOException failure) {
         for (Throwable t = failure; t != null; t = t.getCause()) {
             if (t.getMessage() != null) {
-                return t.getMessage();
+                // Of a response that is none, it holds what came.
+                return ObjectPath.printable(t.getMessage());
             }
         }
         // The JDK's client says no more of either.

@@ -35,6 +35,11 @@ final class ArchiveMirror implements Mirror {
     /** The archive that is linked; empty before the first. Guarded by the lock, as below. */
     private Optional<StoredObject> current = Optional.empty();
 
+    /** The archive that was refused last, and why, so that it is not unpacked again at each look. */
+    private Optional<Refusal> refused = Optional.empty();
+
+    private record Refusal(StoredObject archive, StoreException reason) {}
+
     /** The link by which the cache knows that it is in use. */
     private Optional<Path> held = Optional.empty();
 
@@ -113,6 +118,9 @@ final class ArchiveMirror implements Mirror {
             if (current.equals(Optional.of(archive))) {
                 return;
             }
+            if (refused.isPresent() && refused.get().archive().equals(archive)) {
+                throw refused.get().reason();
+            }
             if (!cache.holds(key(archive), archive.byteSize())) {
                 cache.makeRoom(archive.byteSize(), Set.of());
                 Path staged = cache.staging();
@@ -140,19 +148,16 @@ final class ArchiveMirror implements Mirror {
         Path unpacked = cache.newSnapshot();
         SortedMap<String, Path> models;
         try {
-            Unpacking.unpack(file, location.format(), unpacked, cache.byteLimit());
-            models = UnpackedModels.find(unpacked, location.name());
-            if (models.isEmpty() || (scope == StoreMirror.Scope.MODEL && models.size() > 1)) {
-                throw new StoreException(
-                        Kind.MALFORMED,
-                        location.text() + " holds " + models.size() + " models; expected "
-                                + (scope == StoreMirror.Scope.MODEL ? "one" : "a folder for each"));
-            }
+            models = unpack(file, unpacked);
         } catch (IOException e) {
             cache.discard(unpacked);
             cache.discard(holder);
+            if (e instanceof StoreException reason && reason.kind() != Kind.UNAVAILABLE) {
+                refused = Optional.of(new Refusal(archive, reason));
+            }
             throw e;
         }
+        refused = Optional.empty();
         for (Map.Entry<String, Path> model : models.entrySet()) {
             links.point(scope == StoreMirror.Scope.MODEL ? location.name() : model.getKey(), model.getValue());
         }
@@ -166,6 +171,18 @@ final class ArchiveMirror implements Mirror {
         }
         held = Optional.of(holder);
         current = Optional.of(archive);
+    }
+
+    private SortedMap<String, Path> unpack(Path file, Path target) throws IOException {
+        Unpacking.unpack(file, location.format(), target, cache.byteLimit());
+        SortedMap<String, Path> models = UnpackedModels.find(target, location.name());
+        if (models.isEmpty() || (scope == StoreMirror.Scope.MODEL && models.size() > 1)) {
+            throw new StoreException(
+                    Kind.MALFORMED,
+                    location.text() + " holds " + models.size() + " models; expected "
+                            + (scope == StoreMirror.Scope.MODEL ? "one" : "a folder for each"));
+        }
+        return models;
     }
 
     @Override

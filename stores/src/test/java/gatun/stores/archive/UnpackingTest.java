@@ -79,7 +79,7 @@ class UnpackingTest {
                 "x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x/x"
             })
     void shouldRefuseNamesThatLeadElsewhere(String name) throws IOException {
-        Path tar = tar(entry(name, '0', "content", ""));
+        Path tar = tar(TarBytes.entry(name, '0', "content", ""));
         Path zip = zip(name);
 
         refuse(Kind.MALFORMED, tar, Format.TAR);
@@ -90,7 +90,7 @@ class UnpackingTest {
     @ParameterizedTest
     @ValueSource(chars = {'1', '2', '3', '4', '6'})
     void shouldRefuseLinksAndDevices(char type) throws IOException {
-        refuse(Kind.MALFORMED, tar(entry("a", type, "", "/etc/passwd")), Format.TAR);
+        refuse(Kind.MALFORMED, tar(TarBytes.entry("a", type, "", "/etc/passwd")), Format.TAR);
         assertThat(target).isEmptyDirectory();
     }
 
@@ -98,7 +98,7 @@ class UnpackingTest {
     void shouldRefuseABomb() throws IOException {
         Path bomb = folder.resolve("bomb.tar.gz");
         try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(bomb))) {
-            out.write(header("zeros", '0', 1L << 33, ""));
+            out.write(TarBytes.header("zeros", '0', 1L << 33, ""));
             for (int i = 0; i < 4096; i++) {
                 out.write(new byte[1 << 10]);
             }
@@ -118,7 +118,7 @@ class UnpackingTest {
     @Test
     void shouldRefuseMoreEntriesThanTheLimit() throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        byte[] same = header("./", '5', 0, "");
+        byte[] same = TarBytes.header("./", '5', 0, "");
         for (int i = 0; i <= Unpacking.ENTRY_LIMIT; i++) {
             bytes.write(same);
         }
@@ -128,13 +128,13 @@ class UnpackingTest {
 
     @Test
     void shouldRefuseNamesThatComeTwice() throws IOException {
-        refuse(Kind.MALFORMED, tar(entry("a", '0', "1", ""), entry("a", '0', "2", "")), Format.TAR);
-        refuse(Kind.MALFORMED, tar(entry("b", '0', "1", ""), entry("b/c", '0', "2", "")), Format.TAR);
+        refuse(Kind.MALFORMED, tar(TarBytes.entry("a", '0', "1", ""), TarBytes.entry("a", '0', "2", "")), Format.TAR);
+        refuse(Kind.MALFORMED, tar(TarBytes.entry("b", '0', "1", ""), TarBytes.entry("b/c", '0', "2", "")), Format.TAR);
     }
 
     @Test
     void shouldRefuseWhatIsCutShortOrNoArchive() throws IOException {
-        byte[] whole = Files.readAllBytes(tar(entry("a", '0', "content", "")));
+        byte[] whole = Files.readAllBytes(tar(TarBytes.entry("a", '0', "content", "")));
         Path cut = Files.write(folder.resolve("cut.tar"), Arrays.copyOf(whole, 515));
 
         refuse(Kind.MALFORMED, cut, Format.TAR);
@@ -170,42 +170,5 @@ class UnpackingTest {
         }
         bytes.write(new byte[1024]);
         return Files.write(folder.resolve("a.tar"), bytes.toByteArray());
-    }
-
-    private static byte[] entry(String name, char type, String content, String link) throws IOException {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        byte[] text = content.getBytes(StandardCharsets.UTF_8);
-        bytes.write(header(name, type, text.length, link));
-        bytes.write(text);
-        bytes.write(new byte[(512 - (text.length % 512)) % 512]);
-        return bytes.toByteArray();
-    }
-
-    /** A header of the old format, whose sum is right. */
-    private static byte[] header(String name, char type, long byteSize, String link) {
-        byte[] header = new byte[512];
-        put(header, 0, name);
-        put(header, 100, "0000644\0");
-        put(header, 124, byteSize > 077777777777L ? "" : "%011o".formatted(byteSize));
-        if (byteSize > 077777777777L) {
-            header[124] = (byte) 0x80;
-            for (int i = 0; i < 8; i++) {
-                header[135 - i] = (byte) (byteSize >> (8 * i));
-            }
-        }
-        put(header, 157, link);
-        header[156] = (byte) type;
-        put(header, 148, "        ");
-        int sum = 0;
-        for (byte b : header) {
-            sum += b & 0xff;
-        }
-        put(header, 148, "%06o\0 ".formatted(sum));
-        return header;
-    }
-
-    private static void put(byte[] header, int at, String text) {
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        System.arraycopy(bytes, 0, header, at, Math.min(bytes.length, 100));
     }
 }

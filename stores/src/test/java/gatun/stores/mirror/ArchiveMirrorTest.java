@@ -96,6 +96,43 @@ class ArchiveMirrorTest {
     }
 
     @Test
+    void shouldNotUnpackAgainWhatItRefused() throws IOException {
+        Path archive = Files.write(folder.resolve("m.zip"), zip("a/1/m", "../outside"));
+        try (Mirror mirror = open(archive.toUri().toString(), Scope.REPOSITORY)) {
+            assertThatIOException().isThrownBy(mirror::start).withMessageContaining("'../outside'");
+            long names = Long.parseLong(cache.staging().getFileName().toString());
+
+            assertThatIOException().isThrownBy(mirror::refresh).withMessageContaining("'../outside'");
+
+            assertThat(cache.staging()).hasFileName(Long.toString(names + 1));
+            Files.write(archive, zip("a/1/m", "a/1/other"));
+            mirror.refresh();
+            assertThat(mirror.folder().resolve("a/1/other")).hasContent("content");
+        }
+    }
+
+    @Test
+    void shouldRefuseLongHeadersOfResponses() throws IOException {
+        try (FaultyStore server = FaultyStore.start()) {
+            server.objects.put("m.zip", zip("a/1/m"));
+            String url = url(server);
+            server.replies.put(
+                    "m.zip",
+                    (out, request) -> FaultyStore.status(
+                            out, "302 Found", "", "Location: http://example.com/" + "a".repeat(9000)));
+            try (Mirror mirror = open(url, Scope.REPOSITORY)) {
+                assertThatIOException().isThrownBy(mirror::start).withMessageContaining("leads to a URL of 9019");
+            }
+            server.replies.put(
+                    "m.zip",
+                    (out, request) -> FaultyStore.status(out, "200 OK", "", "ETag: \"" + "a".repeat(600) + "\""));
+            try (Mirror mirror = open(url, Scope.REPOSITORY)) {
+                assertThatIOException().isThrownBy(mirror::start).withMessageContaining("an ETag of 602 characters");
+            }
+        }
+    }
+
+    @Test
     void shouldNotFollowARedirectToAnotherKindOfUrl() throws IOException {
         try (FaultyStore server = FaultyStore.start()) {
             server.objects.put("m.zip", zip("a/1/m"));
