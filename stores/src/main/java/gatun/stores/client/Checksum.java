@@ -21,6 +21,9 @@ import java.util.zip.CRC32C;
  * @param hex the result, in hexadecimal
  */
 public record Checksum(Algorithm algorithm, String hex) {
+    /** The longest is SHA-256, with 44. */
+    private static final int BASE64_CHARACTERS = 64;
+
     /** How a checksum is computed. */
     public enum Algorithm {
         /** MD5. */
@@ -43,6 +46,9 @@ public record Checksum(Algorithm algorithm, String hex) {
 
     /** A checksum that a store writes in Base64; empty where that is none. */
     public static Optional<Checksum> ofBase64(Algorithm algorithm, String text) {
+        if (text.length() > BASE64_CHARACTERS) {
+            return Optional.empty();
+        }
         try {
             return Optional.of(new Checksum(
                     algorithm, HexFormat.of().formatHex(Base64.getDecoder().decode(text))));

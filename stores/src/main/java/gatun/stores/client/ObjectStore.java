@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 /**
@@ -55,49 +56,26 @@ public final class ObjectStore implements AutoCloseable {
      */
     public List<StoredObject> list(String prefix) throws IOException {
         List<StoredObject> objects = new ArrayList<>();
-        eachPage(prefix, true, page -> {
-            objects.addAll(page.objects());
-            return objects.size();
-        });
+        eachPage(prefix, true, page -> objects.addAll(page.objects()));
         return objects;
     }
 
     /** The folders below {@code prefix}, one level deep, each with the slash at its end. */
     public Set<String> folders(String prefix) throws IOException {
         Set<String> folders = new HashSet<>();
-        int[] objects = {0};
-        eachPage(prefix, false, page -> {
-            folders.addAll(page.folders());
-            objects[0] += page.objects().size();
-            return folders.size() + objects[0];
-        });
+        eachPage(prefix, false, page -> folders.addAll(page.folders()));
         return folders;
     }
 
-    /** Takes a page, and says how many objects there are now. */
-    private interface PageReader {
-        int add(StoreProtocol.Page page);
-    }
-
-    private void eachPage(String prefix, boolean deep, PageReader reader) throws IOException {
+    private void eachPage(String prefix, boolean deep, Consumer<StoreProtocol.Page> reader) throws IOException {
+        ListingCount count = new ListingCount(text, limits);
         String next = "";
-        // A page of nothing that names another one is no listing but a loop.
-        int pages = 0;
-        Set<String> begun = new HashSet<>();
         do {
             String begin = next;
             StoreProtocol.Page page = attempted(() -> page(prefix, deep, begin));
-            int count = reader.add(page);
-            if (count > limits.objects() || ++pages > limits.objects() / 10 + 10) {
-                throw new StoreException(
-                        Kind.LIMIT,
-                        text + " holds more than " + limits.objects()
-                                + " objects, which is no model repository: name the folder that holds the models");
-            }
+            count.add(page);
+            reader.accept(page);
             next = page.next();
-            if (!next.isEmpty() && !begun.add(next)) {
-                throw new StoreException(Kind.MALFORMED, text + " lists the same page of its objects again");
-            }
         } while (!next.isEmpty());
     }
 

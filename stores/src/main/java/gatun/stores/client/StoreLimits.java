@@ -11,12 +11,22 @@ import java.time.Duration;
  * @param attempts how often something is asked for that fails in a way that may pass
  * @param backOff how long to wait before the second attempt; twice as long before each further one
  * @param objects the most objects in a listing
+ * @param listingCharacters the most characters of all names and ETags in a listing, which are kept in the heap
  * @param pageByteSize the most bytes of one page of a listing
  */
 public record StoreLimits(
-        Duration timeout, long leastBytes, int attempts, Duration backOff, int objects, long pageByteSize) {
-    /** The limits with this timeout: 100,000 objects, and 16 KiB within each timeout. */
+        Duration timeout,
+        long leastBytes,
+        int attempts,
+        Duration backOff,
+        int objects,
+        long listingCharacters,
+        long pageByteSize) {
+    /**
+     * The limits with this timeout: 16 KiB within each timeout, 100,000 objects with 160 characters each, and four times
+     * the pages that stores send.
+     */
     public static StoreLimits of(Duration timeout) {
-        return new StoreLimits(timeout, 16 << 10, 4, Duration.ofMillis(250), 100_000, 32L << 20);
+        return new StoreLimits(timeout, 16 << 10, 4, Duration.ofMillis(250), 100_000, 16L << 20, 16L << 20);
     }
 }

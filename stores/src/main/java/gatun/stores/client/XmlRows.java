@@ -17,6 +17,15 @@ import javax.xml.stream.XMLStreamReader;
 public final class XmlRows {
     private static final int DEPTH_LIMIT = 16;
 
+    /** Stores write up to 5,000 on a page. */
+    private static final int ROW_LIMIT = 10_000;
+
+    /** Azure writes about thirty for each blob. */
+    private static final int FIELD_LIMIT = 64;
+
+    /** A name of 1,024 bytes, each escaped, has 3,072 characters. */
+    private static final int TEXT_LIMIT = 8192;
+
     private XmlRows() {}
 
     /**
@@ -54,21 +63,23 @@ public final class XmlRows {
         Map<String, String> row = outside;
         Deque<String> open = new ArrayDeque<>();
         StringBuilder text = new StringBuilder();
+        int count = 0;
         while (reader.hasNext()) {
             switch (reader.next()) {
                 case XMLStreamConstants.START_ELEMENT -> {
                     String name = reader.getLocalName();
-                    if (open.size() >= DEPTH_LIMIT) {
-                        throw new StoreException(
-                                StoreException.Kind.MALFORMED, "the store's listing is nested too deeply");
-                    }
+                    require(open.size(), DEPTH_LIMIT, "elements within one another");
                     open.push(name);
                     if (rows.containsKey(name)) {
+                        require(count++, ROW_LIMIT, "rows on a page");
                         row = new HashMap<>();
                     }
                     text.setLength(0);
                 }
-                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA -> text.append(reader.getText());
+                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA -> {
+                    require(text.length() + reader.getTextLength() - 1, TEXT_LIMIT, "characters in an element");
+                    text.append(reader.getTextCharacters(), reader.getTextStart(), reader.getTextLength());
+                }
                 case XMLStreamConstants.END_ELEMENT -> {
                     String name = open.pop();
                     Consumer<Map<String, String>> taker = rows.get(name);
@@ -76,13 +87,25 @@ public final class XmlRows {
                         taker.accept(row);
                         row = outside;
                     } else {
+                        require(row.size(), FIELD_LIMIT, "elements in a row");
                         row.put(name, text.toString());
                     }
                     text.setLength(0);
                 }
+                case XMLStreamConstants.DTD ->
+                    throw new StoreException(
+                            StoreException.Kind.MALFORMED,
+                            "the store's listing has a document type, which no store writes");
                 default -> {}
             }
         }
         return outside;
+    }
+
+    private static void require(int count, int limit, String what) throws StoreException {
+        if (count >= limit) {
+            throw new StoreException(
+                    StoreException.Kind.MALFORMED, "the store's listing has more than " + limit + " " + what);
+        }
     }
 }

@@ -4,10 +4,8 @@ package gatun.stores.mirror;
 import gatun.stores.client.ObjectPath;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoredObject;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -82,19 +80,16 @@ record ModelTree(SortedMap<String, StoredObject> files) {
         return of(files);
     }
 
+    /** Looks up each folder that a name tells of, and keeps none: deep names tell of many times their own length. */
     private static ModelTree of(SortedMap<String, StoredObject> files) throws StoreException {
-        Set<String> folders = new HashSet<>();
         for (Map.Entry<String, StoredObject> file : files.entrySet()) {
-            ObjectPath.require(file.getKey(), file.getValue().name());
-            for (int slash = file.getKey().indexOf('/');
-                    slash >= 0;
-                    slash = file.getKey().indexOf('/', slash + 1)) {
-                folders.add(file.getKey().substring(0, slash));
-            }
-        }
-        for (String folder : folders) {
-            if (files.containsKey(folder)) {
-                throw ObjectPath.refusal(folder, "is a file and a folder at once");
+            String path = file.getKey();
+            ObjectPath.require(path, file.getValue().name());
+            for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+                String folder = path.substring(0, slash);
+                if (files.containsKey(folder)) {
+                    throw ObjectPath.refusal(folder, "is a file and a folder at once");
+                }
             }
         }
         return new ModelTree(files);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ObjectStoreTest {
     private static final String SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
     private static final StoreLimits LIMITS =
-            new StoreLimits(Duration.ofMillis(500), 1024, 3, Duration.ofMillis(1), 100, 1 << 16);
+            new StoreLimits(Duration.ofMillis(500), 1024, 3, Duration.ofMillis(1), 100, 1 << 16, 1 << 16);
 
     @TempDir
     Path folder;
