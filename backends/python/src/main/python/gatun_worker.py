@@ -19,6 +19,9 @@ def _take_pipes():
 
 if __name__ == "__main__":
     _pipes = _take_pipes()
+    # The server ends what is left of the session when this process has ended.
+    if os.getpgrp() != os.getpid():
+        os.setsid()
     # Models see the arguments of an embedded interpreter: none.
     sys.argv = [""]
     from gatun_worker_lib.worker import main

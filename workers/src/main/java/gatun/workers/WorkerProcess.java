@@ -3,17 +3,15 @@ package gatun.workers;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
@@ -24,13 +22,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A process that works for the server. Frames go both ways through its standard input and output; what it prints as
- * errors goes to the log. It ends when its input does, which is when the server ends. Safe for any thread.
+ * errors goes to the log, within a limit. It ends when its input does, which is when the server ends; what it has started
+ * itself ends with it. Safe for any thread.
  */
 public final class WorkerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
-
-    /** The longest line that a worker prints; what is longer is several. */
-    private static final int LONGEST_LINE = 8192;
 
     private static final int SIGNALLED = 128;
     private static final Map<Integer, String> SIGNALS = Map.of(
@@ -40,9 +36,15 @@ public final class WorkerProcess implements AutoCloseable {
     private final String name;
     private final Process process;
     private final OutputStream input;
-    private final LastWords lastWords = new LastWords();
+    private final WorkerOutput said;
     private final Thread errors;
     private final long startedNanos = System.nanoTime();
+
+    /**
+     * Ends when the processes have that this one has started and left. Its pipes may be open until then, since they
+     * inherit them.
+     */
+    private final CompletableFuture<Void> descendantsEnded;
 
     /** Guards the writer and the order of frames. */
     private final ReentrantLock sending = new ReentrantLock();
@@ -89,11 +91,24 @@ public final class WorkerProcess implements AutoCloseable {
      */
     public record Command(String name, ProcessBuilder builder) {}
 
-    private WorkerProcess(String name, Process process) {
+    private WorkerProcess(String name, Process process, ProcessMark mark) {
         this.name = name;
         this.process = process;
+        descendantsEnded = process.onExit()
+                .thenRunAsync(() -> mark.killDescendants(process.pid()), task -> Thread.ofPlatform()
+                        .daemon()
+                        .name("worker-descendants-" + name)
+                        .start(task))
+                .exceptionally(e -> {
+                    LOG.error("What process {} of '{}' has left could not be ended", process.pid(), name, e);
+                    return null;
+                });
         input = process.getOutputStream();
-        errors = Thread.ofPlatform().daemon().name("worker-log-" + name).unstarted(this::readErrors);
+        said = new WorkerOutput(name);
+        errors = Thread.ofPlatform()
+                .daemon()
+                .name("worker-log-" + name)
+                .unstarted(() -> said.read(process.getErrorStream()));
     }
 
     /**
@@ -102,6 +117,9 @@ public final class WorkerProcess implements AutoCloseable {
      * @throws GatunException UNAVAILABLE when it cannot be started
      */
     public static WorkerProcess start(Command command) {
+        OrphanKeeper.watchThisServer();
+        ProcessMark mark = new ProcessMark();
+        command.builder().environment().putAll(mark.environment());
         Process started;
         try {
             started = command.builder()
@@ -116,7 +134,7 @@ public final class WorkerProcess implements AutoCloseable {
                     e);
         }
         WorkerEvents.started(command.name(), started.pid());
-        return new WorkerProcess(command.name(), started);
+        return new WorkerProcess(command.name(), started, mark);
     }
 
     /** Has {@code listener} hear what the process says. Called once. */
@@ -142,6 +160,11 @@ public final class WorkerProcess implements AutoCloseable {
         PipeHandOver handing = Objects.requireNonNull(handOver, "nobody listens");
         Objects.requireNonNull(turn, "nobody listens").readUntil(done);
         handing.noteAnswer();
+    }
+
+    /** Takes what the process says for the log in other ways than by printing it. */
+    public WorkerOutput output() {
+        return said;
     }
 
     /** The number of the process in the system. */
@@ -235,6 +258,7 @@ public final class WorkerProcess implements AutoCloseable {
         while (status < 0) {
             try {
                 status = process.waitFor();
+                descendantsEnded.join();
                 errors.join(Duration.ofSeconds(1));
             } catch (InterruptedException e) {
                 interrupted = true;
@@ -257,36 +281,8 @@ public final class WorkerProcess implements AutoCloseable {
                 .orElse(status > SIGNALLED ? "was ended by " + signal : "exited with status " + status);
         Duration lifetime = Duration.ofNanos(System.nanoTime() - startedNanos);
         WorkerEvents.ended(name, process.pid(), reason, how, lifetime);
-        String said = lastWords.toString();
-        return new WorkerEnd(reason, said.isEmpty() ? how : how + "; its last words: " + said);
-    }
-
-    private void readErrors() {
-        try (BufferedReader lines =
-                new BufferedReader(new InputStreamReader(process.getErrorStream(), StandardCharsets.UTF_8))) {
-            StringBuilder line = new StringBuilder();
-            for (int next = lines.read(); next >= 0; next = lines.read()) {
-                if (next != '\n') {
-                    line.append((char) next);
-                }
-                if (next == '\n' || line.length() == LONGEST_LINE) {
-                    note(line);
-                }
-            }
-            if (!line.isEmpty()) {
-                note(line);
-            }
-        } catch (IOException e) {
-            LOG.debug("The errors of '{}' ended", name, e);
-        }
-    }
-
-    /** Takes note of a line, and begins the next. */
-    private void note(StringBuilder line) {
-        String words = line.toString();
-        line.setLength(0);
-        lastWords.add(words);
-        LOG.info("{}: {}", name, words);
+        String words = said.lastWords();
+        return new WorkerEnd(reason, words.isEmpty() ? how : how + "; its last words: " + words);
     }
 
     /** Whether it has not ended. */

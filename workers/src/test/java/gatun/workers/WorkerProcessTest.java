@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.workers;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.testing.Await;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -20,10 +26,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Small processes, told to do what workers do. */
 @Timeout(60)
@@ -361,5 +369,78 @@ class WorkerProcessTest {
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.UNAVAILABLE))
                 .hasMessageContaining("the process of 'w' could not be started")
                 .hasMessageContaining("/no/such/program");
+    }
+
+    /** Starts processes in every way in which they leave their parent, and then tells that it has. */
+    private static final String LEAVING = """
+            sleep 1000 & (sleep 1000 &) ; setsid sleep 1000 & (setsid sleep 1000 &); env -i PATH="$PATH" sleep 1000 &
+            """ + EMPTY_FRAME;
+
+    /** The processes that carry a variable of a worker's environment, and those of its session. */
+    private static List<Long> carrying(String variable, long session) throws IOException {
+        List<Long> found = new ArrayList<>();
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
+            for (Path process : processes) {
+                try {
+                    String stat = Files.readString(process.resolve("stat"), ISO_8859_1);
+                    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
+                    boolean ended = fields[0].equals("Z");
+                    boolean carries = Files.readString(process.resolve("environ"), ISO_8859_1)
+                            .contains(variable);
+                    if (!ended && (carries || Long.parseLong(fields[3]) == session)) {
+                        found.add(Long.parseLong(process.getFileName().toString()));
+                    }
+                } catch (IOException e) {
+                    assertThat(e)
+                            .as("of a process that has just ended, or is another user's")
+                            .isNotNull();
+                }
+            }
+        }
+        return found;
+    }
+
+    private void shouldLeaveNothing(String how, Consumer<WorkerProcess> ending) throws Exception {
+        String variable = "PROBE=" + UUID.randomUUID();
+        WorkerProcess worker = start("setsid", "env", variable, "/bin/sh", "-c", LEAVING + how);
+        assertThat(heard.frame()).isEqualTo("1");
+        Await.until("all have begun", () -> carrying(variable, worker.pid()).size() >= 6);
+        ending.accept(worker);
+        heard.end();
+        assertThat(carrying(variable, worker.pid())).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveNoChildrenOfAWorkerThatEnds() throws Exception {
+        shouldLeaveNothing("read -r nothing", worker -> worker.send(10, frame -> {}));
+    }
+
+    @Test
+    void shouldLeaveNoChildrenOfAWorkerThatIsKilledFromOutside() throws Exception {
+        shouldLeaveNothing(
+                "sleep 1000",
+                worker -> ProcessHandle.of(worker.pid()).orElseThrow().destroyForcibly());
+    }
+
+    @Test
+    void shouldLeaveNoChildrenOfAWorkerThatIsStopped() throws Exception {
+        shouldLeaveNothing("kill -STOP $$; sleep 1000", WorkerProcess::close);
+    }
+
+    @Test
+    void shouldLetWhatCleansUpAfterAWorkerEndByItself(@TempDir Path folder) throws Exception {
+        Path cleaned = folder.resolve("cleaned");
+        WorkerProcess worker = shell("(while kill -0 $$; do :; done; : > " + cleaned + ") & " + EMPTY_FRAME + STAY);
+        assertThat(heard.frame()).isEqualTo("1");
+        worker.close();
+        heard.end();
+        assertThat(cleaned).exists();
+    }
+
+    @Test
+    void shouldReadWhatAWorkerPrintsInALoopToItsEnd() throws Exception {
+        shell("yes 'a line that is printed again and again' | head -c 300000000 >&2; echo the end >&2; " + EMPTY_FRAME);
+        assertThat(heard.frame()).isEqualTo("1");
+        assertThat(heard.end()).contains("exited with status 0", "the end");
     }
 }

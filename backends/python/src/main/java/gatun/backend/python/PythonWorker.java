@@ -361,7 +361,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         String message = frame.text();
         String file = frame.text();
         int line = frame.u32();
-        LOG.atLevel(LEVELS[Math.min(level, LEVELS.length - 1)]).log("{}: {} ({}:{})", name, message, file, line);
+        process.output().log(LOG, LEVELS[Math.min(level, LEVELS.length - 1)], message + " (" + file + ":" + line + ")");
     }
 
     private GatunException death(String how) {
