@@ -10,6 +10,7 @@ import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
+import gatun.runtime.configuration.UnusedFields;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
@@ -37,6 +38,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -116,7 +118,7 @@ final class ModelLoader {
         }
         try {
             source.directory().warnOfOddNames();
-            ConfigurationLimits.check(source.config(), settings.limits());
+            checkFields(source).forEach(remark -> LOG.warn("Model '{}': {}", source.model(), remark));
             return versions.stream()
                     .map(version -> load(source, version, entry))
                     .toList();
@@ -146,6 +148,21 @@ final class ModelLoader {
         return found.isEmpty()
                 ? ModelConfiguration.untoldBackend(source.config(), advice).orElse(none)
                 : none;
+    }
+
+    /**
+     * Checks what a configuration says before anything is made of it.
+     *
+     * @return a line for each field that has no effect
+     */
+    private List<String> checkFields(ModelSource source) {
+        ConfigurationLimits.check(source.config(), settings.limits());
+        Path version = source.directory().version(source.versions().firstKey());
+        Set<String> ofEngine = ModelConfiguration.told(
+                        source.config(), version, settings.sources().autoComplete())
+                .map(told -> backends.configurationFields(ModelConfiguration.engine(told)))
+                .orElse(Set.of());
+        return UnusedFields.remarks(source.config(), ofEngine);
     }
 
     /** The configuration of one version, completed from its own files: versions may differ in all but what is written. */
@@ -181,7 +198,7 @@ final class ModelLoader {
     Optional<List<Result>> adjustInstances(ModelSource source, Collection<VersionEntry> serving) {
         Map<VersionEntry, ModelConfig> configs = new LinkedHashMap<>();
         try {
-            ConfigurationLimits.check(source.config(), settings.limits());
+            checkFields(source);
             for (VersionEntry version : serving) {
                 configs.put(version, complete(source, Long.parseLong(version.version())));
             }
