@@ -52,6 +52,9 @@ import org.slf4j.LoggerFactory;
 final class ModelLoader {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLoader.class);
 
+    /** How long the instances of a version may take to end that no request has reached. */
+    private static final Duration UNUSED_GRACE = Duration.ofSeconds(10);
+
     private final RepositorySettings settings;
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Backends backends;
@@ -119,6 +122,7 @@ final class ModelLoader {
         try {
             source.directory().warnOfOddNames();
             checkFields(source).forEach(remark -> LOG.warn("Model '{}': {}", source.model(), remark));
+            source.checksums().verify(this::isClosing);
             return versions.stream()
                     .map(version -> load(source, version, entry))
                     .toList();
@@ -331,6 +335,7 @@ final class ModelLoader {
         long byteSize = directory.byteSizeIfReadable(version);
         LoadWatch progress = entry.loading(version);
         progress.begin(LoadProgress.Phase.OPENING);
+        source.checksums().verify(this::isClosing);
         Backend backend = backends.started(ModelConfiguration.engine(config), source.config());
         BackendModel model = backend.load(config, directory.version(version));
         boolean batchesUnasked =
@@ -345,9 +350,24 @@ final class ModelLoader {
                         progress),
                 counters,
                 entry::readyVersions);
+        requireUnchanged(source, loaded);
         fingerprint.ifPresent(loaded::identify);
         loaded.memoryByteSize(byteSize);
         return loaded;
+    }
+
+    /** Has what the engine has read be what had the checksums. */
+    private void requireUnchanged(ModelSource source, LoadedModel loaded) {
+        try {
+            source.checksums().verify(this::isClosing);
+        } catch (RuntimeException e) {
+            loaded.close(UNUSED_GRACE);
+            throw e;
+        }
+    }
+
+    private boolean isClosing() {
+        return closing.getCount() == 0;
     }
 
     /**
@@ -358,7 +378,7 @@ final class ModelLoader {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
-                if (left == 0 || closing.getCount() == 0) {
+                if (left == 0 || isClosing()) {
                     throw e;
                 }
                 LOG.warn(
