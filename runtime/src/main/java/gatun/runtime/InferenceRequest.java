@@ -50,6 +50,7 @@ public final class InferenceRequest implements AutoCloseable {
     private @Nullable Runnable onSubmitted;
     private @Nullable ComputeTimes computeTimes;
     private boolean anyVersion;
+    private @Nullable String versionLabel;
     private boolean takesLateResponses;
     private @Nullable RequestTrace trace;
     /** Whether nobody else ends the trace. */
@@ -180,6 +181,16 @@ public final class InferenceRequest implements AutoCloseable {
     /** Sets whether the client named no version. */
     public void anyVersion(boolean unnamed) {
         anyVersion = unnamed;
+    }
+
+    /** The label by which the client named the version; empty where it named none, or the version itself. */
+    public Optional<String> versionLabel() {
+        return Optional.ofNullable(versionLabel);
+    }
+
+    /** Sets the label by which the client named the version. */
+    public void versionLabel(String label) {
+        versionLabel = label;
     }
 
     /** Whether the responses that a decoupled model sends after this was given up are taken as those before. */

@@ -66,7 +66,7 @@ public final class ListedModels {
     public static List<ListedModel> read(Path file) {
         ModelServerConfig.Builder config = ModelServerConfig.newBuilder();
         try {
-            TextFormat.merge(Files.readString(file), config);
+            TextFormat.merge(ProtobufText.read(file), config);
         } catch (TextFormat.ParseException e) {
             String name = config.getDescriptorForType().getFullName();
             throw GatunException.invalidArgument("Invalid protobuf file: '" + file + "': Error parsing text-format "

@@ -21,4 +21,13 @@ class ListedModelsTest {
                         + "': Error parsing text-format tensorflow.serving.ModelServerConfig: 1:")
                 .hasMessageEndingWith("expected tensorflow.serving.ModelServerConfig in protobuf's text format");
     }
+
+    @Test
+    void shouldNameACharacterThatNobodySees(@TempDir Path folder) throws IOException {
+        Path file = Files.writeString(folder.resolve("bad.config"), "model_config_list\u00A0{ }");
+
+        assertThatThrownBy(() -> ListedModels.read(file))
+                .isInstanceOf(GatunException.class)
+                .hasMessageContaining("tensorflow.serving.ModelServerConfig: 1:18: U+00A0 no-break space");
+    }
 }

@@ -63,6 +63,15 @@ public interface Backend extends AutoCloseable {
     }
 
     /**
+     * Fields of a configuration that the server leaves without a meaning and this engine uses, each by the name of its
+     * message and its own, such as {@code ModelOptimizationPolicy.graph}. A model that sets another of these fields is told
+     * that it has no effect, or is not loaded. By default none. May be called before {@link #start}.
+     */
+    default Set<String> configurationFields() {
+        return Set.of();
+    }
+
+    /**
      * Whether the engine runs its models in processes of its own making, so that nothing is left to isolate. By default
      * it runs them in the server.
      */

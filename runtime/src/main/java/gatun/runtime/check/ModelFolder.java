@@ -3,6 +3,7 @@ package gatun.runtime.check;
 
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
+import gatun.runtime.ProtobufText;
 import gatun.runtime.ServedPath;
 import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.ConfigurationSyntaxException;
@@ -116,7 +117,7 @@ final class ModelFolder {
 
     private Optional<ConfigurationText> text() {
         try {
-            return Optional.of(ConfigurationText.of(Files.readString(file)));
+            return Optional.of(ConfigurationText.of(ProtobufText.read(file)));
         } catch (IOException e) {
             return Optional.empty();
         }

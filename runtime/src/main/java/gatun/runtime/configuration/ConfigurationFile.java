@@ -3,14 +3,19 @@ package gatun.runtime.configuration;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ProtobufText;
 import gatun.runtime.configuration.ConfigurationSyntaxException.Mistake;
 import gatun.runtime.configuration.ConfigurationText.Position;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /** Reads {@code config.pbtxt}: a model's configuration in protobuf's text format. */
 public final class ConfigurationFile {
@@ -28,7 +33,44 @@ public final class ConfigurationFile {
     /** How the parser begins to tell of a number that is none. */
     private static final String NO_INTEGER = "Couldn't parse integer: ";
 
+    /** Names, in lower case, that the file has where somebody wrote or saved it under another. */
+    private static final Set<String> MISNOMERS = Set.of(
+            NAME,
+            "config.pbtxt.txt",
+            "config.pbtxt.pbtxt",
+            "config.pbtext",
+            "config.pbtx",
+            "config.textproto",
+            "config.txtpb");
+
     private ConfigurationFile() {}
+
+    /**
+     * What to do with a file in a model's directory that looks like its configuration and is not read: one with another
+     * name, or in the folder of a version. Empty where there is none, or the directory cannot be read.
+     */
+    public static Optional<String> misplaced(Path modelDirectory) {
+        try (Stream<Path> files = Files.walk(modelDirectory, 2)) {
+            return files.map(modelDirectory::relativize)
+                    .filter(ConfigurationFile::isMisplaced)
+                    .sorted()
+                    .map(file -> "'" + file + "' is not read: a model's configuration is " + NAME
+                            + " in the model's own folder; move it to "
+                            + modelDirectory.resolve(NAME))
+                    .findFirst();
+        } catch (IOException | UncheckedIOException e) {
+            return Optional.empty(); // Others report that.
+        }
+    }
+
+    /** @param file below the model's directory */
+    private static boolean isMisplaced(Path file) {
+        String name = file.getFileName().toString();
+        return MISNOMERS.contains(name.toLowerCase(Locale.ROOT))
+                && (file.getNameCount() == 1
+                        ? !name.equals(NAME)
+                        : file.getName(0).toString().matches("[0-9]+"));
+    }
 
     /**
      * Reads {@code file} without completing or checking it.
@@ -37,15 +79,14 @@ public final class ConfigurationFile {
      * @throws ConfigurationSyntaxException when it is not text format
      */
     public static ModelConfig read(Path file) {
-        String text;
+        String fileName = String.valueOf(file.getFileName());
         try {
-            text = Files.readString(file);
-        } catch (CharacterCodingException e) {
-            throw GatunException.invalidArgument(file.getFileName() + " is not UTF-8 text");
+            return parse(ProtobufText.read(file), fileName);
+        } catch (TextFormat.ParseException e) {
+            throw new ConfigurationSyntaxException(fileName, List.of(mistake(e, "")));
         } catch (IOException e) {
-            throw GatunException.invalidArgument("cannot read " + file.getFileName() + ": " + e.getMessage());
+            throw GatunException.invalidArgument("cannot read " + fileName + ": " + e.getMessage());
         }
-        return parse(text, String.valueOf(file.getFileName()));
     }
 
     /** Loads the parser and what it makes of the fields that most configurations have, which takes longer than to parse. */

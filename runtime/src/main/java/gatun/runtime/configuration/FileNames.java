@@ -10,7 +10,7 @@ import gatun.wire.inference.ModelConfig;
  * version's folder. Only the text is looked at, so that a refusal says nothing of what is on the server; links are
  * those that the operator has made. Files of labels, warm-ups and initial states are checked where they are read.
  */
-final class FileNames {
+public final class FileNames {
     private FileNames() {}
 
     /** @throws ConfigurationException with the first name that leads out of its folder */
@@ -28,7 +28,8 @@ final class FileNames {
         }
     }
 
-    private static boolean staysInside(String name) {
+    /** Whether a name leads to what is below the folder that it is looked up in, links apart. */
+    public static boolean staysInside(String name) {
         if (name.startsWith("/") || name.indexOf('\0') >= 0 || name.indexOf('\\') >= 0) {
             return false;
         }

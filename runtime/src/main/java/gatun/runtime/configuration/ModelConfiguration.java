@@ -278,6 +278,9 @@ public final class ModelConfiguration {
         if (Files.exists(file)) {
             return ConfigurationFile.read(file);
         }
+        ConfigurationFile.misplaced(directory).ifPresent(misplaced -> {
+            throw GatunException.invalidArgument(misplaced);
+        });
         if (!autoComplete) {
             throw GatunException.invalidArgument("there is no " + ConfigurationFile.NAME
                     + ", and completing configurations is switched off by "

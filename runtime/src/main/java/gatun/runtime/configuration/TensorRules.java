@@ -70,7 +70,7 @@ final class TensorRules {
                 config,
                 path.then("format"),
                 "model input NHWC/NCHW require 3 dims");
-        checkNoShapeTensor(config, path, input.getIsShapeTensor());
+        checkOrdinary(config, path, input.getIsShapeTensor(), input.getIsNonLinearFormatIo());
         require(
                 !input.getAllowRaggedBatch() || config.getMaxBatchSize() > 0,
                 config,
@@ -86,15 +86,23 @@ final class TensorRules {
         if (output.hasReshape()) {
             checkReshape(config, path, subject, output.getDimsList(), output.getReshape());
         }
-        checkNoShapeTensor(config, path, output.getIsShapeTensor());
+        checkOrdinary(config, path, output.getIsShapeTensor(), output.getIsNonLinearFormatIo());
     }
 
-    private static void checkNoShapeTensor(ModelConfig config, ConfigurationPath path, boolean isShapeTensor) {
+    private static void checkOrdinary(
+            ModelConfig config, ConfigurationPath path, boolean isShapeTensor, boolean isNonLinear) {
         require(
                 !isShapeTensor,
                 config,
                 path.then("is_shape_tensor"),
-                "shape tensors are only supported for TensorRT platform");
+                "shape tensors are only supported for TensorRT platform",
+                "leave is_shape_tensor out");
+        require(
+                !isNonLinear,
+                config,
+                path.then("is_non_linear_format_io"),
+                "non-linear formats of inputs and outputs are only supported for TensorRT platform",
+                "leave is_non_linear_format_io out");
     }
 
     static void checkDatatype(ModelConfig config, ConfigurationPath path, String subject, DataType datatype) {

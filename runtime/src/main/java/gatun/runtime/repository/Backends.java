@@ -149,6 +149,12 @@ public final class Backends implements AutoCloseable {
         return entry == null ? Set.of() : entry.backend.requestParameters();
     }
 
+    /** The fields of configurations that that engine alone gives a meaning; none for one that is not there. */
+    Set<String> configurationFields(String name) {
+        Entry entry = entries.get(name);
+        return entry == null ? Set.of() : entry.backend.configurationFields();
+    }
+
     /** A misspelt name would leave in the server what is to be kept out of it, so this is no warning. */
     private void requireIsolated() {
         for (String name : new TreeSet<>(isolation.backends())) {

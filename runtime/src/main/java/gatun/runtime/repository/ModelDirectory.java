@@ -131,11 +131,12 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         return fileName.equals(ConfigurationFile.NAME) || fileName.equals(ConfigurationFile.FOLDER);
     }
 
-    /** Tells the operator what looks like a version and is none. */
+    /** Tells the operator what looks like a version and is none, or like the configuration beside the one that is read. */
     void warnOfOddNames() {
         if (loose.isPresent()) {
             return;
         }
+        ConfigurationFile.misplaced(path).ifPresent(misplaced -> LOG.warn("Model '{}': {}", model, misplaced));
         for (Path directory : subdirectories()) {
             String directoryName = directory.getFileName().toString();
             if (!directoryName.isEmpty()

@@ -10,6 +10,7 @@ import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
+import gatun.runtime.configuration.UnusedFields;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.ensemble.Ensemble;
 import gatun.runtime.ensemble.MemberModels;
@@ -37,6 +38,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -49,6 +51,9 @@ import org.slf4j.LoggerFactory;
 /** Turns what a model is made of into running versions. Safe for any thread. */
 final class ModelLoader {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLoader.class);
+
+    /** How long the instances of a version may take to end that no request has reached. */
+    private static final Duration UNUSED_GRACE = Duration.ofSeconds(10);
 
     private final RepositorySettings settings;
     private final CountDownLatch closing = new CountDownLatch(1);
@@ -116,7 +121,8 @@ final class ModelLoader {
         }
         try {
             source.directory().warnOfOddNames();
-            ConfigurationLimits.check(source.config(), settings.limits());
+            checkFields(source).forEach(remark -> LOG.warn("Model '{}': {}", source.model(), remark));
+            source.checksums().verify(this::isClosing);
             return versions.stream()
                     .map(version -> load(source, version, entry))
                     .toList();
@@ -146,6 +152,21 @@ final class ModelLoader {
         return found.isEmpty()
                 ? ModelConfiguration.untoldBackend(source.config(), advice).orElse(none)
                 : none;
+    }
+
+    /**
+     * Checks what a configuration says before anything is made of it.
+     *
+     * @return a line for each field that has no effect
+     */
+    private List<String> checkFields(ModelSource source) {
+        ConfigurationLimits.check(source.config(), settings.limits());
+        Path version = source.directory().version(source.versions().firstKey());
+        Set<String> ofEngine = ModelConfiguration.told(
+                        source.config(), version, settings.sources().autoComplete())
+                .map(told -> backends.configurationFields(ModelConfiguration.engine(told)))
+                .orElse(Set.of());
+        return UnusedFields.remarks(source.config(), ofEngine);
     }
 
     /** The configuration of one version, completed from its own files: versions may differ in all but what is written. */
@@ -181,7 +202,7 @@ final class ModelLoader {
     Optional<List<Result>> adjustInstances(ModelSource source, Collection<VersionEntry> serving) {
         Map<VersionEntry, ModelConfig> configs = new LinkedHashMap<>();
         try {
-            ConfigurationLimits.check(source.config(), settings.limits());
+            checkFields(source);
             for (VersionEntry version : serving) {
                 configs.put(version, complete(source, Long.parseLong(version.version())));
             }
@@ -314,6 +335,7 @@ final class ModelLoader {
         long byteSize = directory.byteSizeIfReadable(version);
         LoadWatch progress = entry.loading(version);
         progress.begin(LoadProgress.Phase.OPENING);
+        source.checksums().verify(this::isClosing);
         Backend backend = backends.started(ModelConfiguration.engine(config), source.config());
         BackendModel model = backend.load(config, directory.version(version));
         boolean batchesUnasked =
@@ -328,9 +350,24 @@ final class ModelLoader {
                         progress),
                 counters,
                 entry::readyVersions);
+        requireUnchanged(source, loaded);
         fingerprint.ifPresent(loaded::identify);
         loaded.memoryByteSize(byteSize);
         return loaded;
+    }
+
+    /** Has what the engine has read be what had the checksums. */
+    private void requireUnchanged(ModelSource source, LoadedModel loaded) {
+        try {
+            source.checksums().verify(this::isClosing);
+        } catch (RuntimeException e) {
+            loaded.close(UNUSED_GRACE);
+            throw e;
+        }
+    }
+
+    private boolean isClosing() {
+        return closing.getCount() == 0;
     }
 
     /**
@@ -341,7 +378,7 @@ final class ModelLoader {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
-                if (left == 0 || closing.getCount() == 0) {
+                if (left == 0 || isClosing()) {
                     throw e;
                 }
                 LOG.warn(

@@ -39,6 +39,7 @@ public final class ModelRepository {
     private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
 
     private final ModelList list = new ModelList();
+    private final VersionLabels labels;
     private final ReloadFolders reloadFolders;
     private final TemporaryFolder files;
     private final ModelSources sources;
@@ -85,6 +86,8 @@ public final class ModelRepository {
         controlMode = settings.controlMode();
         readableAtStart = settings.sources().readableAtStart();
         models = new ModelTable(settings.sources().namespacing(), listeners);
+        labels = new VersionLabels(list, models);
+        listeners.add(labels::settle);
         served = new ServedModels(models, sources);
         OptionalLong limit = settings.loading().memoryByteSize();
         memory = limit.isPresent()
@@ -186,14 +189,23 @@ public final class ModelRepository {
      */
     public void replaceListed(List<ListedModel> models) {
         reloadFolders.list(models);
-        list.replace(models);
-        lifeCycle.pollAndWait();
+        followList(models);
     }
 
     /** As {@link #replaceListed}, by a client's; throws as {@link #admitListed}. */
     public void reloadListed(List<ListedModel> models) {
-        list.replace(admitListed(models));
+        followList(admitListed(models));
+    }
+
+    private void followList(List<ListedModel> models) {
+        labels.replaceList(models);
         lifeCycle.pollAndWait();
+        labels.warnOfStaying();
+    }
+
+    /** As {@link gatun.runtime.server.InferenceServer#labelled}. */
+    public OptionalLong labelled(String model, String label) {
+        return labels.version(model, label);
     }
 
     /** As {@link gatun.runtime.server.InferenceServer#admitListed}. */
@@ -301,7 +313,12 @@ public final class ModelRepository {
             throw failure;
         }
         ModelEntry entry = models.resolve(stopped.name());
-        ServedModel next = request.anyVersion() ? entry.latest() : entry.version(stopped.version());
+        long version = request.versionLabel()
+                .map(label -> labels.version(stopped.name(), label))
+                .filter(OptionalLong::isPresent)
+                .map(OptionalLong::getAsLong)
+                .orElse(stopped.version());
+        ServedModel next = request.anyVersion() ? entry.latest() : entry.version(version);
         if (!next.ready()) {
             throw ModelEntry.notReady(stopped.name(), next.versionText());
         }

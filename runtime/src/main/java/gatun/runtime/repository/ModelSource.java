@@ -19,6 +19,7 @@ import java.util.SortedSet;
  * @param stamps when its files were changed
  * @param overridden whether a load request overrode anything
  * @param files the files that a load request brought, owned here; empty for others
+ * @param checksums what the configuration says of its files' content
  */
 record ModelSource(
         ModelDirectory directory,
@@ -26,7 +27,8 @@ record ModelSource(
         SortedSet<Long> present,
         Stamps stamps,
         boolean overridden,
-        Optional<OverrideFiles> files) {
+        Optional<OverrideFiles> files,
+        ModelChecksums checksums) {
     /**
      * When the files of a model were changed.
      *

@@ -105,6 +105,7 @@ record ModelSources(
 
     private static ModelSource read(
             ModelDirectory directory, ModelConfig config, boolean overridden, Optional<OverrideFiles> files) {
+        ModelChecksums checksums = ModelChecksums.of(config.getModelRepositoryAgents(), directory.path());
         SortedSet<Long> present = directory.versions();
         ModificationStamp configuration = directory.configurationStamp();
         ModificationStamp base = directory.stamp();
@@ -113,6 +114,12 @@ record ModelSources(
             versions.put(version, directory.stamp(version));
         }
         return new ModelSource(
-                directory, config, present, new ModelSource.Stamps(versions, configuration, base), overridden, files);
+                directory,
+                config,
+                present,
+                new ModelSource.Stamps(versions, configuration, base),
+                overridden,
+                files,
+                checksums);
     }
 }

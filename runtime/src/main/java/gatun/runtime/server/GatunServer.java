@@ -52,6 +52,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiPredicate;
@@ -259,6 +260,11 @@ public final class GatunServer implements InferenceServer {
     public void unload(ModelIdentifier model, boolean dependents) {
         requireOpen();
         repository.unload(model, dependents);
+    }
+
+    @Override
+    public OptionalLong labelled(String model, String label) {
+        return repository.labelled(model, label);
     }
 
     @Override

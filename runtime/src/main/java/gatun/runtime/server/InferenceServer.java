@@ -192,14 +192,11 @@ public interface InferenceServer extends AutoCloseable {
     /** Forgets models that {@link #register} added and that are unloaded. */
     default void unregister(Collection<String> names) {}
 
-    /** The version of a listed model that a label stands for; empty when there is no such label. */
+    /**
+     * The version of a listed model that a label stands for; empty when there is no such label. One that a new list moves
+     * to a version that does not serve yet moves when that version serves.
+     */
     default OptionalLong labelled(String model, String label) {
-        for (ListedModel listed : listed()) {
-            Long version = listed.name().equals(model) ? listed.labels().get(label) : null;
-            if (version != null) {
-                return OptionalLong.of(version);
-            }
-        }
         return OptionalLong.empty();
     }
 

@@ -10,6 +10,7 @@ import gatun.runtime.ModelIdentifier;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelEnsembling;
 import gatun.wire.inference.ModelEnsembling.Step;
+import gatun.wire.inference.ModelRepositoryAgents;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -39,7 +40,8 @@ class ModelTableTest {
                 new TreeSet<>(),
                 new ModelSource.Stamps(new TreeMap<>(), stamp, stamp),
                 false,
-                Optional.empty())));
+                Optional.empty(),
+                ModelChecksums.of(ModelRepositoryAgents.getDefaultInstance(), Path.of("")))));
         return entry;
     }
 

@@ -35,6 +35,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -327,6 +328,41 @@ class ModelListIT {
             list(file, "second", "latest { num_versions: 1 }", "");
             awaitAvailable(grpc, "second", 2L);
             awaitAvailable(grpc, "first");
+        }
+    }
+
+    @Test
+    void shouldAnswerALabelByItsOldVersionUntilTheNewOneServes() throws Exception {
+        Path model = Files.createDirectories(folder.resolve("adder"));
+        Files.writeString(model.resolve("config.pbtxt"), """
+                backend: "identity"
+                parameters { key: "creation_delay_sec" value { string_value: "2" } }
+                input { name: "IN" data_type: TYPE_FP32 dims: 1 }
+                output { name: "OUT" data_type: TYPE_FP32 dims: 1 }
+                """);
+        Files.createDirectories(model.resolve("2"));
+        Path file = folder.resolve("models.config");
+        list(file, "sums", "specific { versions: 1 }", "version_labels { key: \"stable\" value: 1 }");
+        try (ServerProcess server = launch("--model_config_file=" + file, "--model_config_file_poll_wait_seconds=1");
+                HttpApi rest = new HttpApi(server)) {
+            String stable = "/v1/models/sums/labels/stable/metadata";
+            assertThat(rest.get(stable).body()).contains("\"version\": \"1\"");
+
+            list(file, "sums", "specific { versions: 2 }", "version_labels { key: \"stable\" value: 2 }");
+            List<Integer> statuses = new ArrayList<>();
+            Await.until("the label to stand for version 2", () -> {
+                HttpResponse<String> response = rest.get(stable);
+                statuses.add(response.statusCode());
+                return response.body().contains("\"version\": \"2\"");
+            });
+            assertThat(statuses).containsOnly(200);
+            assertThat(server.log()).contains("The label 'stable' of model 'sums' stands for version 2 now");
+
+            list(file, "sums", "all { }", "version_labels { key: \"stable\" value: 3 }");
+            Await.until("the refusal in the log", () -> server.log()
+                    .contains("The label 'stable' of model 'sums' stays with version 2 until version 3 serves: there is"
+                            + " no such version, or the list's policy leaves it out"));
+            assertThat(rest.get(stable).body()).contains("\"version\": \"2\"");
         }
     }
 

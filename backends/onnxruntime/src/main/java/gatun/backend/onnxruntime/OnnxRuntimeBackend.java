@@ -65,6 +65,14 @@ public final class OnnxRuntimeBackend implements Backend {
     }
 
     @Override
+    public Set<String> configurationFields() {
+        return Set.of(
+                "ModelOptimizationPolicy.graph",
+                "ModelOptimizationPolicy.execution_accelerators",
+                "ModelConfig.model_operations");
+    }
+
+    @Override
     public void start(Map<String, String> options) {
         options.forEach((name, value) -> {
             if (!EngineOptions.NAMES.contains(name)) {

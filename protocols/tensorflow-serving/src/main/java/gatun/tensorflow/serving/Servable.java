@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving;
 
+import gatun.runtime.InferenceRequest;
 import gatun.spi.EntryPoint;
 import gatun.wire.tensorflow.serving.ModelSpec;
 import java.util.Optional;
@@ -29,9 +30,10 @@ public record Servable(String name, OptionalLong version, Optional<String> label
         return new Servable(name, version, label, newSignature);
     }
 
-    /** Whether the client leaves the version open. */
-    public boolean isAnyVersion() {
-        return version.isEmpty() && label.isEmpty();
+    /** Says in a request how the client chose the version, for when that one is replaced before the request begins. */
+    public void tell(InferenceRequest request) {
+        request.anyVersion(version.isEmpty() && label.isEmpty());
+        label.ifPresent(request::versionLabel);
     }
 
     /** The entry point that the signature is. */

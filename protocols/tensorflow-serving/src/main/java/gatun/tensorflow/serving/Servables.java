@@ -48,12 +48,7 @@ public final class Servables {
             throw GatunException.invalidArgument("ModelSpec has no name specified.");
         }
         if (wanted.label().isPresent()) {
-            String label = wanted.label().get();
-            OptionalLong version = server.labelled(wanted.name(), label);
-            if (version.isEmpty()) {
-                throw GatunException.invalidArgument("Unrecognized servable version label: " + label);
-            }
-            return find(new Servable(wanted.name(), version, Optional.empty(), wanted.signature()));
+            return findLabelled(wanted, wanted.label().get());
         }
         boolean any = wanted.version().isEmpty();
         if (!any && wanted.version().getAsLong() < 0) {
@@ -67,6 +62,22 @@ public final class Servables {
                 case NOT_FOUND, UNAVAILABLE, INVALID_ARGUMENT -> notFound(wanted);
                 default -> e;
             };
+        }
+    }
+
+    private ModelVersion findLabelled(Servable wanted, String label) {
+        OptionalLong version = server.labelled(wanted.name(), label);
+        if (version.isEmpty()) {
+            throw GatunException.invalidArgument("Unrecognized servable version label: " + label);
+        }
+        try {
+            return find(new Servable(wanted.name(), version, Optional.empty(), wanted.signature()));
+        } catch (GatunException e) {
+            // The label has moved between the two looks, and the version that it stood for is gone.
+            if (server.labelled(wanted.name(), label).equals(version)) {
+                throw e;
+            }
+            return findLabelled(wanted, label);
         }
     }
 

@@ -4,8 +4,8 @@ package gatun.tensorflow.serving;
 import com.google.protobuf.Message;
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ProtobufText;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Reads TensorFlow Serving's configuration files: messages in protobuf's text format. */
@@ -20,7 +20,7 @@ final class ServingFile {
      */
     static void read(Path file, Message.Builder message) {
         try {
-            TextFormat.merge(Files.readString(file), message);
+            TextFormat.merge(ProtobufText.read(file), message);
         } catch (TextFormat.ParseException e) {
             throw GatunException.invalidArgument("Invalid protobuf file: '" + file + "': Error parsing text-format "
                     + message.getDescriptorForType().getFullName() + ": "

@@ -77,23 +77,9 @@ final class ExampleResponses {
         ExampleSignature signature = ExampleSignature.of(model, method, servable, methodNames);
         return switch (method) {
             case CLASSIFY ->
-                runs.run(
-                        model,
-                        servable.isAnyVersion(),
-                        signature,
-                        Api.CLASSIFY,
-                        message,
-                        source,
-                        ExampleResults::classification);
+                runs.run(model, servable, signature, Api.CLASSIFY, message, source, ExampleResults::classification);
             case REGRESS ->
-                runs.run(
-                        model,
-                        servable.isAnyVersion(),
-                        signature,
-                        Api.REGRESS,
-                        message,
-                        source,
-                        ExampleResults::regression);
+                runs.run(model, servable, signature, Api.REGRESS, message, source, ExampleResults::regression);
         };
     }
 

@@ -11,6 +11,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.OutputTensor;
 import gatun.tensorflow.serving.ExampleSignature;
+import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.ServingMetrics;
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -53,12 +54,12 @@ final class ExampleRuns {
      * @param api the method that runs are counted under
      * @param message has the examples
      * @param source keeps their memory; closed as soon as they have been copied
-     * @param anyVersion whether the client left the version open
+     * @param servable how the client named the model
      * @throws GatunException when the examples do not fit the model, or it fails
      */
     Buffer run(
             ModelVersion model,
-            boolean anyVersion,
+            Servable servable,
             ExampleSignature signature,
             ServingMetrics.Api api,
             ExampleMessage message,
@@ -67,7 +68,7 @@ final class ExampleRuns {
         ExampleInput input = message.input();
         InferenceRequest request = new InferenceRequest(model);
         try {
-            request.anyVersion(anyVersion);
+            servable.tell(request);
             request.origin(Origin.TENSORFLOW_GRPC);
             request.sender(message.sender);
             input.ask(signature, request, pool);

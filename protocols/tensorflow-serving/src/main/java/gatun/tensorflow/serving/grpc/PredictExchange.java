@@ -67,7 +67,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
             Optional<RequestTrace> trace = CallTrace.begin(server, model, headers);
             InferenceRequest request = new InferenceRequest(model);
             try {
-                request.anyVersion(servable.isAnyVersion());
+                servable.tell(request);
                 request.origin(Origin.TENSORFLOW_GRPC);
                 fill(request, message, entryPoint, server.buffers());
                 trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_END));

@@ -50,7 +50,7 @@ final class ModelCalls {
         TracedExchange.begin(server, model, exchange).ifPresent(request::trace);
         request.origin(Origin.TENSORFLOW_HTTP);
         request.sender(exchange.sender());
-        request.anyVersion(servable.isAnyVersion());
+        servable.tell(request);
         return request;
     }
 
