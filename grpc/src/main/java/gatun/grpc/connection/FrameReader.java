@@ -134,11 +134,14 @@ final class FrameReader {
         }
     }
 
-    /** Whether a whole WINDOW_UPDATE has come and is next. For between two frames. */
-    boolean isWindowUpdateNext() {
-        int at = buffer.position();
-        return buffer.remaining() >= Http2.FRAME_HEADER_SIZE + Integer.BYTES
-                && buffer.getInt(at) == (Integer.BYTES << Byte.SIZE | Http2.WINDOW_UPDATE);
+    /** Whether a whole WINDOW_UPDATE or RST_STREAM has come and is next. For between two frames. */
+    boolean isWindowUpdateOrResetNext() {
+        if (buffer.remaining() < Http2.FRAME_HEADER_SIZE + Integer.BYTES) {
+            return false;
+        }
+        int lengthAndType = buffer.getInt(buffer.position());
+        return lengthAndType == (Integer.BYTES << Byte.SIZE | Http2.WINDOW_UPDATE)
+                || lengthAndType == (Integer.BYTES << Byte.SIZE | Http2.RST_STREAM);
     }
 
     /** Whether {@link #hasMore} can be asked. */

@@ -8,6 +8,7 @@ import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.ReadingPace;
 import gatun.memory.buffers.Sender;
+import gatun.runtime.limits.WorkBudget;
 import io.grpc.Grpc;
 import io.grpc.Status;
 import io.helidon.common.concurrency.limits.Limit;
@@ -32,6 +33,12 @@ import org.slf4j.LoggerFactory;
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
 
+    /**
+     * Before each of so many calls one looks whether the client is still there: who connects only to leave has nothing
+     * run.
+     */
+    private static final int FIRST_CALLS = 4;
+
     private final ConnectionSettings settings;
     private final BufferPool pool;
     private final Sender sender;
@@ -40,6 +47,8 @@ final class GrpcConnection implements ServerConnection {
     /** Those of the listener that are open; this is among them while it is handled. */
     private final Set<GrpcConnection> open;
 
+    private final WorkBudget budget;
+    private final AbandonedCalls abandoned;
     private final SocketAddress peer;
     private final long sinceMillis = System.currentTimeMillis();
     private final FrameReader reader;
@@ -72,6 +81,7 @@ final class GrpcConnection implements ServerConnection {
             CallServices services,
             ConnectionBuffers buffers,
             Transport transport,
+            WorkBudget budget,
             Set<GrpcConnection> open) {
         this.settings = settings;
         this.pool = pool;
@@ -79,6 +89,8 @@ final class GrpcConnection implements ServerConnection {
         this.sender = Objects.requireNonNull(services.attributes().get(GrpcConnectionSelector.SENDER));
         this.services = services;
         this.transport = transport;
+        this.budget = budget;
+        this.abandoned = new AbandonedCalls(budget);
         this.open = open;
         this.reader = new FrameReader(transport, buffers);
         this.writer = new FrameWriter(
@@ -137,6 +149,11 @@ final class GrpcConnection implements ServerConnection {
                 transport.transferred().out());
     }
 
+    /** The work that its client throws away. */
+    AbandonedCalls abandoned() {
+        return abandoned;
+    }
+
     /** Who sends here, among all who share the buffer pool. */
     Sender sender() {
         return sender;
@@ -176,6 +193,7 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void begin() throws IOException {
+        budget.awaitTurn();
         watch.begin();
         transport.open().ifPresent(session -> {
             services = services.secured(session);
@@ -211,9 +229,12 @@ final class GrpcConnection implements ServerConnection {
     private boolean readFrames() throws IOException {
         while (reader.next()) {
             frames.dispatch();
-            // C-core clients let more be sent in the same breath: that is no second call.
-            while (frames.hasReady() && reader.isWindowUpdateNext() && reader.next()) {
+            // C-core clients let more be sent in the same breath: that is no second call. What is reset does not run.
+            while (frames.hasReady() && reader.isWindowUpdateOrResetNext() && reader.next()) {
                 frames.dispatch();
+            }
+            if (frames.hasReady() && streams.calls() <= FIRST_CALLS && hasLeft()) {
+                return true;
             }
             GrpcCall<?, ?> ready = frames.takeReady();
             if (ready != null && !lentReader.run(ready)) {
@@ -221,6 +242,14 @@ final class GrpcConnection implements ServerConnection {
             }
         }
         return true;
+    }
+
+    /** Whether the client has closed the connection and sent nothing more before. Waits for nothing. */
+    private boolean hasLeft() throws IOException {
+        return reader.buffered() == 0
+                && reader.canLook()
+                && writer.whileNobodyWrites(reader::hasMore)
+                && reader.buffered() == 0;
     }
 
     // Called by other threads.
@@ -278,7 +307,7 @@ final class GrpcConnection implements ServerConnection {
         transport.close();
         GrpcCall<?, ?> ready = frames.takeReady();
         if (ready != null) {
-            ready.runApart(); // so that it hears of the end
+            ready.standBack();
         }
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
         List<GrpcStream> left = new ArrayList<>(streams.all());

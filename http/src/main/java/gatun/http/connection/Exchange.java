@@ -253,6 +253,7 @@ public final class Exchange {
     /** Sends a piece of the response, also while the client waits; waits for a client that reads slowly. */
     public void sendPiece(JsonWriter piece) {
         connection.response().sendPiece(piece);
+        connection.finishWork();
     }
 
     /** Ends a response in pieces. */
@@ -367,6 +368,7 @@ public final class Exchange {
      */
     void finish() {
         connection.response().releaseTexts();
+        connection.finishWork();
         if (!closes()) {
             return;
         }
