@@ -169,6 +169,21 @@ final class FrameReader {
         }
     }
 
+    /**
+     * Whether the client has ended its bytes, of which as many are read as there is room for. Without waiting; to be
+     * called before anything is read or written, where {@link #canLook} is true.
+     *
+     * @throws IOException when the connection fails
+     */
+    boolean hasEnded() throws IOException {
+        buffer.compact();
+        try {
+            return buffer.hasRemaining() && ((SocketTransport) transport).readNow(buffer) < 0;
+        } finally {
+            buffer.flip();
+        }
+    }
+
     /** Bytes that came already and are not read. */
     int buffered() {
         return buffer.remaining();

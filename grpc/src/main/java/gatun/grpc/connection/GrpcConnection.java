@@ -13,6 +13,7 @@ import io.grpc.Grpc;
 import io.grpc.Status;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -193,13 +194,15 @@ final class GrpcConnection implements ServerConnection {
     }
 
     private void begin() throws IOException {
-        budget.awaitTurn();
         watch.begin();
         transport.open().ifPresent(session -> {
             services = services.secured(session);
             secured = true;
         });
         opened = true;
+        if (reader.canLook() && !budget.awaitTurn(reader::hasEnded)) {
+            throw new EOFException("the client left before it was its turn");
+        }
         frames.greet();
         frames.readPreface();
         watch.greeted();

@@ -333,11 +333,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     @Override
     public void handle(Limit limit) throws InterruptedException {
         try {
-            budget.awaitTurn();
-            clientWait.startWaiting();
             socket.open();
             watch.add(this);
-            http1.handle(limit);
+            if (budget.awaitTurn(() -> direct.hasEnded(READ_AHEAD))) {
+                clientWait.startWaiting();
+                http1.handle(limit);
+            }
+        } catch (IOException e) {
+            throw new ServerConnectionException("the client left before its first request", e);
         } finally {
             watch.remove(this);
             // The end of the connection is all that the client can be told.

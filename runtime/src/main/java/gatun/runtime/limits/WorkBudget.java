@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.limits;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -10,6 +11,9 @@ import java.util.concurrent.locks.LockSupport;
  * thrown away; only the rest comes out of the allowance. Thread-safe.
  */
 public final class WorkBudget {
+    /** How often one looks whether a client that waits is still there. */
+    private static final long LOOK_PERIOD_NANOS = Duration.ofMillis(20).toNanos();
+
     private final WorkBudgets.Allowance allowance;
 
     /** Finished work that has covered nothing yet, in nanoseconds. */
@@ -38,18 +42,33 @@ public final class WorkBudget {
         return covered == nanos || allowance.take(nanos - covered) >= 0;
     }
 
+    /** Whether the client of a connection has left. */
+    @FunctionalInterface
+    public interface Presence {
+        /**
+         * Looks, without waiting.
+         *
+         * @throws IOException when the connection fails
+         */
+        boolean hasLeft() throws IOException;
+    }
+
     /**
-     * Waits until the client owes no work, a second at most: for a new connection, before anything is done for it. Parks
-     * the calling thread, which should be virtual; returns early when it is interrupted.
+     * Waits until the client owes no work, a second at most: on a new connection, before anything is run for it. Parks
+     * the calling thread, which should be virtual.
+     *
+     * @return false when the client has left meanwhile, or the thread is interrupted
+     * @throws IOException when the connection fails
      */
-    public void awaitTurn() {
+    public boolean awaitTurn(Presence client) throws IOException {
         long end = System.nanoTime() + delay().toNanos();
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(this, left);
-            if (Thread.currentThread().isInterrupted()) {
-                return;
+            if (client.hasLeft() || Thread.currentThread().isInterrupted()) {
+                return false;
             }
+            LockSupport.parkNanos(this, Math.min(left, LOOK_PERIOD_NANOS));
         }
+        return true;
     }
 
     /** How long the client has to wait until it owes nothing; zero for most. */
