@@ -8,6 +8,7 @@ import gatun.grpc.message.ControlMethods;
 import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
 import gatun.runtime.access.ApiGroup;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.server.InferenceServer;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.protobuf.services.ProtoReflectionService;
@@ -39,6 +40,12 @@ public final class GrpcListener implements AutoCloseable {
      * @param protocols the services of all protocols
      */
     public static GrpcListener of(InferenceServer server, GrpcSettings settings, List<GrpcService> protocols) {
+        return of(server, settings, new WorkBudgets(System::nanoTime), protocols);
+    }
+
+    /** The same where clients have one budget for what they throw away here and elsewhere. */
+    public static GrpcListener of(
+            InferenceServer server, GrpcSettings settings, WorkBudgets budgets, List<GrpcService> protocols) {
         ConnectionSettings standard = ConnectionSettings.standard();
         ConnectionSettings connections = new ConnectionSettings(
                 settings.maxMessageSize(),
@@ -68,7 +75,13 @@ public final class GrpcListener implements AutoCloseable {
         SocketOptions socketOptions = SocketOptions.builder().tcpNoDelay(true).build();
         return new GrpcListener(
                 new GrpcConnectionSelector(
-                        connections, server.buffers(), restricted, socketOptions, settings.hosts(), server.accessLog()),
+                        connections,
+                        server.buffers(),
+                        restricted,
+                        socketOptions,
+                        settings.hosts(),
+                        budgets,
+                        server.accessLog()),
                 health);
     }
 

@@ -10,6 +10,7 @@ import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
 import gatun.runtime.access.HostNames;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
@@ -37,6 +38,7 @@ public final class HttpListener {
 
     private final BufferPool buffers;
     private final HttpSettings settings;
+    private final WorkBudgets budgets;
     private final AccessLog accessLog;
     private final StopNotice stop = new StopNotice();
     private final List<HttpConnections> configured = new CopyOnWriteArrayList<>();
@@ -47,13 +49,18 @@ public final class HttpListener {
      * @param buffers where bodies lie; when they run short, connections of slow readers end
      */
     public HttpListener(BufferPool buffers, HttpSettings settings) {
-        this(buffers, settings, AccessLog.OFF);
+        this(buffers, settings, new WorkBudgets(System::nanoTime), AccessLog.OFF);
     }
 
-    /** The same with a line for each request in {@code accessLog}. */
-    public HttpListener(BufferPool buffers, HttpSettings settings, AccessLog accessLog) {
+    /**
+     * The same with a line for each request in {@code accessLog}.
+     *
+     * @param budgets limit the work that clients throw away
+     */
+    public HttpListener(BufferPool buffers, HttpSettings settings, WorkBudgets budgets, AccessLog accessLog) {
         this.buffers = buffers;
         this.settings = settings;
+        this.budgets = budgets;
         this.accessLog = accessLog;
     }
 
@@ -68,6 +75,7 @@ public final class HttpListener {
                         HostNames.any(),
                         Optional.empty(),
                         new StopNotice(),
+                        new WorkBudgets(System::nanoTime),
                         0,
                         AccessLog.OFF));
         none.buildPrototype();
@@ -132,6 +140,7 @@ public final class HttpListener {
                 settings.hosts(),
                 tls,
                 stop,
+                budgets,
                 settings.timeouts().bodyByteRate(),
                 accessLog);
         configured.add(connections);

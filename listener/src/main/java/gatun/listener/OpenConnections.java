@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
-import java.net.Inet6Address;
-import java.net.InetAddress;
+import gatun.memory.buffers.Sender;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.ByteBuffer;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
@@ -112,16 +110,13 @@ public final class OpenConnections {
     }
 
     /**
-     * The key that a client is counted by: its IPv4 address, or the first 64 bits of its IPv6 address, since a client
-     * mostly has all of that network. Null where clients are not counted by address.
+     * The key that a client is counted by, its {@linkplain Sender#network network}. Null where clients are not counted by
+     * address.
      */
     private @Nullable Object key(SocketAddress address) {
         if (limits.mostPerAddress() == 0 || !(address instanceof InetSocketAddress tcp)) {
             return null;
         }
-        InetAddress ip = tcp.getAddress();
-        return ip instanceof Inet6Address
-                ? (Object) ByteBuffer.wrap(ip.getAddress()).getLong()
-                : ip;
+        return Sender.network(tcp.getAddress());
     }
 }

@@ -25,6 +25,7 @@ import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.access.HostNames;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.AccessSettings;
 import gatun.server.settings.CloudSettings;
@@ -154,9 +155,11 @@ final class ProtocolListeners {
         ServiceLoader.load(ProtocolProvider.class, ProtocolListeners.class.getClassLoader())
                 .forEach(found -> protocols.add(found.create(inference, common)));
         HostNames hosts = new HostNames(settings.clients().hosts());
+        WorkBudgets budgets = new WorkBudgets(System::nanoTime);
         HttpListener httpListener = new HttpListener(
                 inference.buffers(),
                 new HttpSettings(asked.http().timeouts(), asked.http().allowedOrigins(), hosts),
+                budgets,
                 inference.accessLog());
         GrpcListener grpcListener = opened.add(GrpcListener.of(
                 inference,
@@ -165,6 +168,7 @@ final class ProtocolListeners {
                         .withAccess(access.grpc().access())
                         .withHosts(hosts)
                         .withHealthOfAnyName(asked.grpc().bind().enabled()),
+                budgets,
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();
         OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()

@@ -9,6 +9,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.Sender;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -89,7 +90,15 @@ public final class ConnectionFuzz {
                 (input[0] & BYTE_BY_BYTE) != 0 ? 1 : Integer.MAX_VALUE,
                 reads,
                 () -> requireBounded(served));
-        GrpcConnection connection = new GrpcConnection(SETTINGS, POOL, ADMISSION, services, BUFFERS, client, open);
+        GrpcConnection connection = new GrpcConnection(
+                SETTINGS,
+                POOL,
+                ADMISSION,
+                services,
+                BUFFERS,
+                client,
+                new WorkBudgets(System::nanoTime).of(ADDRESS),
+                open);
         served.set(connection);
         try {
             connection.handle(FixedLimit.create());

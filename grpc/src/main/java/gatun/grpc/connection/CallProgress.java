@@ -101,6 +101,16 @@ final class CallProgress {
         }
     }
 
+    /** The thread that was to be started is not: the call ends before it has begun. */
+    void standBack() {
+        lock.lock();
+        try {
+            running = false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** There may be room to send. */
     boolean windowOpened() {
         if (!wantsReady || !windowOpen.getAsBoolean()) {

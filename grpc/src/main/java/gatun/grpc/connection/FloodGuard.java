@@ -4,22 +4,19 @@ package gatun.grpc.connection;
 import java.util.function.LongSupplier;
 
 /**
- * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limits
- * are far above the needs of clients: a cancelled call is not an attack. Used by the reading thread only.
+ * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limit is
+ * far above the needs of clients. Calls that are thrown away are {@link gatun.runtime.limits.WorkBudgets} business. Used
+ * by the reading thread only.
  */
 final class FloodGuard {
     /** Frames of one kind that one second may bring. */
     static final int CONTROL_FRAMES_PER_SECOND = 10_000;
-
-    /** Streams that one second may see reset, or refused, before they were answered. */
-    static final int RESETS_PER_SECOND = 10_000;
 
     private static final long SECOND_NANOS = 1_000_000_000L;
 
     private final LongSupplier nanoClock;
     private long secondBegan;
     private int controlFrames;
-    private int resets;
 
     /** A guard whose seconds are those of {@code nanoClock}. */
     FloodGuard(LongSupplier nanoClock) {
@@ -45,15 +42,6 @@ final class FloodGuard {
         }
     }
 
-    /** A call was given up by the client or refused. */
-    void reset() {
-        resets++;
-        if (resets > RESETS_PER_SECOND && !newSecond()) {
-            throw new ConnectionError(
-                    Http2Error.ENHANCE_YOUR_CALM, "more than " + RESETS_PER_SECOND + " given up calls in a second");
-        }
-    }
-
     private boolean newSecond() {
         long now = nanoClock.getAsLong();
         if (now - secondBegan < SECOND_NANOS) {
@@ -61,7 +49,6 @@ final class FloodGuard {
         }
         secondBegan = now;
         controlFrames = 0;
-        resets = 0;
         return true;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessEntry;
 import io.grpc.Status;
 import java.io.IOException;
@@ -127,6 +128,7 @@ final class FrameHandler {
                         Http2Error.PROTOCOL_ERROR, "a frame of type " + reader.type() + " where none may be");
             default -> passOver();
         }
+        connection.abandoned().requireWithin();
     }
 
     /** PRIORITY is obsolete, a client's GOAWAY changes nothing here, and unknown frames are ignored. */
@@ -188,7 +190,7 @@ final class FrameHandler {
         streams.beginOpening(id);
         if (end.refusing() || streams.liveCalls() >= settings.maxConcurrentCalls()) {
             headerBlocks.pass();
-            floods.reset();
+            connection.abandoned().add(WorkBudgets.REFUSAL_NANOS);
             writer.control(w -> w.frames().reset(id, Http2Error.REFUSED_STREAM));
         } else {
             open(id, last);
@@ -245,6 +247,9 @@ final class FrameHandler {
     }
 
     private void refuse(int id, boolean last, byte[] answer) {
+        if (!last) {
+            connection.abandoned().noteEndedEarly();
+        }
         writer.control(w -> {
             w.frames().headers(id, answer, true);
             if (!last) {
@@ -277,9 +282,14 @@ final class FrameHandler {
         int code = reader.readInt();
         requireOpened("RST_STREAM");
         GrpcStream stream = streams.get(reader.streamId());
-        floods.reset();
         if (stream != null) {
+            if (ready != null && ready.stream() == stream) {
+                ready.standBack();
+                ready = null;
+            }
             stream.lost(Status.CANCELLED.withDescription("the client cancelled the call with HTTP/2 code " + code));
+        } else {
+            connection.abandoned().addLateReset();
         }
     }
 
@@ -326,7 +336,7 @@ final class FrameHandler {
 
     /** A client can have calls reset by frames that must not be as well as by its own RST_STREAM: both are counted. */
     private void reset(GrpcStream stream, Http2Error error) {
-        floods.reset();
+        connection.abandoned().add(WorkBudgets.REFUSAL_NANOS);
         stream.reset(error);
     }
 

@@ -134,11 +134,14 @@ final class FrameReader {
         }
     }
 
-    /** Whether a whole WINDOW_UPDATE has come and is next. For between two frames. */
-    boolean isWindowUpdateNext() {
-        int at = buffer.position();
-        return buffer.remaining() >= Http2.FRAME_HEADER_SIZE + Integer.BYTES
-                && buffer.getInt(at) == (Integer.BYTES << Byte.SIZE | Http2.WINDOW_UPDATE);
+    /** Whether a whole WINDOW_UPDATE or RST_STREAM has come and is next. For between two frames. */
+    boolean isWindowUpdateOrResetNext() {
+        if (buffer.remaining() < Http2.FRAME_HEADER_SIZE + Integer.BYTES) {
+            return false;
+        }
+        int lengthAndType = buffer.getInt(buffer.position());
+        return lengthAndType == (Integer.BYTES << Byte.SIZE | Http2.WINDOW_UPDATE)
+                || lengthAndType == (Integer.BYTES << Byte.SIZE | Http2.RST_STREAM);
     }
 
     /** Whether {@link #hasMore} can be asked. */
@@ -161,6 +164,21 @@ final class FrameReader {
             int count = ((SocketTransport) transport).readNow(buffer);
             filled = !buffer.hasRemaining();
             return count != 0;
+        } finally {
+            buffer.flip();
+        }
+    }
+
+    /**
+     * Whether the client has ended its bytes, of which as many are read as there is room for. Without waiting; to be
+     * called before anything is read or written, where {@link #canLook} is true.
+     *
+     * @throws IOException when the connection fails
+     */
+    boolean hasEnded() throws IOException {
+        buffer.compact();
+        try {
+            return buffer.hasRemaining() && ((SocketTransport) transport).readNow(buffer) < 0;
         } finally {
             buffer.flip();
         }

@@ -117,6 +117,31 @@ final class FrameWriter {
         }
     }
 
+    /** A look at the client's bytes that does not wait. */
+    @FunctionalInterface
+    interface Look {
+        boolean look() throws IOException;
+    }
+
+    /**
+     * The result of {@code look}, during which nobody writes; false when somebody does.
+     *
+     * @throws IOException the look's
+     */
+    boolean whileNobodyWrites(Look look) throws IOException {
+        if (!lock.tryLock()) {
+            return false;
+        }
+        try {
+            return look.look();
+        } finally {
+            lock.unlock();
+            if (!pending.isEmpty()) {
+                enqueue(w -> {}); // with what came meanwhile
+            }
+        }
+    }
+
     private boolean mustFlush() {
         return !closed && (!batch.isEmpty() || afterFlush != null);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessEntry;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -11,6 +12,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,12 +42,18 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         }
     }
 
+    private static final AtomicLongFieldUpdater<GrpcCall<?, ?>> UNFINISHED = unfinished();
+
     private final CallOpening<Q, R> opening;
     private final MethodDescriptor<Q, R> method;
     private final GrpcStream stream;
     private final CallProgress progress;
     private final Context.CancellableContext context;
     private final Response<R> response;
+
+    /** The work for what the client has not got a response to, in nanoseconds as {@link WorkBudgets} counts it. */
+    @SuppressWarnings("UnusedVariable") // UNFINISHED reads it
+    private volatile long unfinishedNanos = WorkBudgets.CALL_NANOS;
 
     /** Null where there is no access log. */
     private final @Nullable AccessEntry accessEntry;
@@ -77,7 +85,18 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         }
     }
 
+    @SuppressWarnings("unchecked") // a class has no type arguments
+    private static AtomicLongFieldUpdater<GrpcCall<?, ?>> unfinished() {
+        return (AtomicLongFieldUpdater<GrpcCall<?, ?>>)
+                (AtomicLongFieldUpdater<?>) AtomicLongFieldUpdater.newUpdater(GrpcCall.class, "unfinishedNanos");
+    }
+
     // Called by the connection. None of these waits.
+
+    /** {@code byteCount} bytes of a message came. */
+    void received(int byteCount) {
+        UNFINISHED.addAndGet(this, WorkBudgets.ofBytes(byteCount));
+    }
 
     /** Begins to watch the deadline; once, when the connection knows the stream. */
     void watchDeadline() {
@@ -105,12 +124,18 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     /** A message is complete. */
     void messageArrived(InboundMessage message, boolean compressed) {
+        UNFINISHED.addAndGet(this, WorkBudgets.REQUEST_NANOS);
         runIf(progress.messageArrived(message, compressed));
     }
 
     /** No more messages will come; whether this is to be run now: by the caller, or by a thread that it starts. */
     boolean requestEnded() {
         return progress.requestEnded();
+    }
+
+    /** Nobody runs this though it was to be run: it is cancelled next. */
+    void standBack() {
+        progress.standBack();
     }
 
     /** Has a thread of its own run this. */
@@ -136,8 +161,11 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     void cancel(Status why) {
         cancellation = why;
         CallProgress.Cancellation cancelled = progress.cancel();
-        if (accessEntry != null && cancelled != CallProgress.Cancellation.TOO_LATE) {
-            accessEntry.end(why.getCode().name());
+        if (cancelled != CallProgress.Cancellation.TOO_LATE) {
+            countWork(why.getCode());
+            if (accessEntry != null) {
+                accessEntry.end(why.getCode().name());
+            }
         }
         switch (cancelled) {
             case TOO_LATE -> {
@@ -154,6 +182,23 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
                         .threads()
                         .newThread(() -> context.cancel(why.asRuntimeException()))
                         .start();
+        }
+    }
+
+    /** The call is cancelled: by its client, unless the reason is the server's. */
+    private void countWork(Status.Code why) {
+        long nanos = UNFINISHED.getAndSet(this, 0);
+        if (why == Status.Code.CANCELLED || why == Status.Code.DEADLINE_EXCEEDED) {
+            stream.connection().abandoned().add(nanos);
+        } else {
+            stream.connection().abandoned().finish(nanos);
+        }
+    }
+
+    private void finishWork() {
+        long nanos = UNFINISHED.getAndSet(this, 0);
+        if (nanos > 0) {
+            stream.connection().abandoned().finish(nanos);
         }
     }
 
@@ -277,7 +322,9 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     @Override
     public void sendMessage(R message) {
-        if (!response.message(message, progress.isCancelled())) {
+        if (response.message(message, progress.isCancelled())) {
+            finishWork();
+        } else {
             cancel(Status.CANCELLED.withDescription("the client is gone"));
         }
         if (progress.isCancelled()) {
@@ -297,6 +344,9 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
             if (accessEntry != null) {
                 accessEntry.byteSizes(receivedByteSize, response.sentByteSize());
                 accessEntry.end(status.getCode().name());
+            }
+            if (wentOut) {
+                finishWork();
             }
             runIf(progress.endClose(wentOut));
         }

@@ -8,10 +8,12 @@ import gatun.listener.Transport;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.ReadingPace;
 import gatun.memory.buffers.Sender;
+import gatun.runtime.limits.WorkBudget;
 import io.grpc.Grpc;
 import io.grpc.Status;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -32,6 +34,12 @@ import org.slf4j.LoggerFactory;
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
 
+    /**
+     * Before each of so many calls one looks whether the client is still there: who connects only to leave has nothing
+     * run.
+     */
+    private static final int FIRST_CALLS = 4;
+
     private final ConnectionSettings settings;
     private final BufferPool pool;
     private final Sender sender;
@@ -40,6 +48,8 @@ final class GrpcConnection implements ServerConnection {
     /** Those of the listener that are open; this is among them while it is handled. */
     private final Set<GrpcConnection> open;
 
+    private final WorkBudget budget;
+    private final AbandonedCalls abandoned;
     private final SocketAddress peer;
     private final long sinceMillis = System.currentTimeMillis();
     private final FrameReader reader;
@@ -72,6 +82,7 @@ final class GrpcConnection implements ServerConnection {
             CallServices services,
             ConnectionBuffers buffers,
             Transport transport,
+            WorkBudget budget,
             Set<GrpcConnection> open) {
         this.settings = settings;
         this.pool = pool;
@@ -79,6 +90,8 @@ final class GrpcConnection implements ServerConnection {
         this.sender = Objects.requireNonNull(services.attributes().get(GrpcConnectionSelector.SENDER));
         this.services = services;
         this.transport = transport;
+        this.budget = budget;
+        this.abandoned = new AbandonedCalls(budget);
         this.open = open;
         this.reader = new FrameReader(transport, buffers);
         this.writer = new FrameWriter(
@@ -137,6 +150,11 @@ final class GrpcConnection implements ServerConnection {
                 transport.transferred().out());
     }
 
+    /** The work that its client throws away. */
+    AbandonedCalls abandoned() {
+        return abandoned;
+    }
+
     /** Who sends here, among all who share the buffer pool. */
     Sender sender() {
         return sender;
@@ -182,6 +200,9 @@ final class GrpcConnection implements ServerConnection {
             secured = true;
         });
         opened = true;
+        if (reader.canLook() && !budget.awaitTurn(reader::hasEnded)) {
+            throw new EOFException("the client left before it was its turn");
+        }
         frames.greet();
         frames.readPreface();
         watch.greeted();
@@ -211,9 +232,12 @@ final class GrpcConnection implements ServerConnection {
     private boolean readFrames() throws IOException {
         while (reader.next()) {
             frames.dispatch();
-            // C-core clients let more be sent in the same breath: that is no second call.
-            while (frames.hasReady() && reader.isWindowUpdateNext() && reader.next()) {
+            // C-core clients let more be sent in the same breath: that is no second call. What is reset does not run.
+            while (frames.hasReady() && reader.isWindowUpdateOrResetNext() && reader.next()) {
                 frames.dispatch();
+            }
+            if (frames.hasReady() && streams.calls() <= FIRST_CALLS && hasLeft()) {
+                return true;
             }
             GrpcCall<?, ?> ready = frames.takeReady();
             if (ready != null && !lentReader.run(ready)) {
@@ -221,6 +245,14 @@ final class GrpcConnection implements ServerConnection {
             }
         }
         return true;
+    }
+
+    /** Whether the client has closed the connection and sent nothing more before. Waits for nothing. */
+    private boolean hasLeft() throws IOException {
+        return reader.buffered() == 0
+                && reader.canLook()
+                && writer.whileNobodyWrites(reader::hasMore)
+                && reader.buffered() == 0;
     }
 
     // Called by other threads.
@@ -278,7 +310,7 @@ final class GrpcConnection implements ServerConnection {
         transport.close();
         GrpcCall<?, ?> ready = frames.takeReady();
         if (ready != null) {
-            ready.runApart(); // so that it hears of the end
+            ready.standBack();
         }
         Status gone = Status.CANCELLED.withDescription("the client's connection is gone");
         List<GrpcStream> left = new ArrayList<>(streams.all());

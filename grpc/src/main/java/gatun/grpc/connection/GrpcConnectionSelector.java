@@ -12,6 +12,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.Sender;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.Attributes;
 import io.grpc.Context;
@@ -60,11 +61,13 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final Context root;
     private final AccessLog accessLog;
     private final HostNames hosts;
+    private final WorkBudgets budgets;
 
     /**
      * Serves {@code services}, with request messages in buffers of {@code pool}, and a line for each call in a log.
      *
      * @param hosts the names of this server, for clients on this machine
+     * @param budgets limit the work that clients throw away
      */
     public GrpcConnectionSelector(
             ConnectionSettings settings,
@@ -72,10 +75,12 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
             List<ServerServiceDefinition> services,
             SocketOptions socketOptions,
             HostNames hosts,
+            WorkBudgets budgets,
             AccessLog accessLog) {
         ServiceTable table = new ServiceTable(services);
         this.settings = settings;
         this.hosts = hosts;
+        this.budgets = budgets;
         this.accessLog = accessLog;
         this.pool = pool;
         this.admission = new CallAdmission(table);
@@ -144,7 +149,8 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
                 threads,
                 decompression,
                 accessLog);
-        return new GrpcConnection(settings, pool, admission, services, connectionBuffers, transport, open);
+        return new GrpcConnection(
+                settings, pool, admission, services, connectionBuffers, transport, budgets.of(remote), open);
     }
 
     /** What the connections that are open are used for now. For any thread. */

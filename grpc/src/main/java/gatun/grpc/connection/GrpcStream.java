@@ -91,6 +91,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
             reset(Http2Error.FLOW_CONTROL_ERROR);
             return;
         }
+        call.received(payload);
         assembler.accept(in, payload);
     }
 
@@ -123,6 +124,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
                 w.endStream(this);
             }
         });
+        connection.abandoned().noteEndedEarly();
         over(Status.CANCELLED.withDescription("the client broke the rules of HTTP/2: " + error));
     }
 
@@ -144,6 +146,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     /** Answers with an error of the connection's own, without waiting. Any thread. */
     void abort(Status status) {
+        connection.abandoned().noteEndedEarly();
         changes().end(writer, w -> appendAbort(w, status));
         over(status);
     }
@@ -237,6 +240,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
         if (trailers.length > 0) {
             if (!remoteClosed) {
                 assembler.close();
+                connection.abandoned().noteEndedEarly();
                 connection.forget(this);
             }
             forgetWhenOver();

@@ -20,15 +20,6 @@ class FloodGuardTest {
     }
 
     @Test
-    void shouldCutOffAClientThatResetsMoreThanTheLimitInASecond() {
-        repeat(FloodGuard.RESETS_PER_SECOND, guard::reset);
-
-        ConnectionError error = catchThrowableOfType(ConnectionError.class, guard::reset);
-
-        assertThat(error.error()).isEqualTo(Http2Error.ENHANCE_YOUR_CALM);
-    }
-
-    @Test
     void shouldCutOffAClientThatSendsControlFramesOverTheLimit() {
         repeat(FloodGuard.CONTROL_FRAMES_PER_SECOND, guard::controlFrame);
 
@@ -41,7 +32,6 @@ class FloodGuardTest {
     void shouldBeginAnewWithEverySecond() {
         assertThatCode(() -> {
                     for (int second = 0; second < 5; second++) {
-                        repeat(FloodGuard.RESETS_PER_SECOND, guard::reset);
                         repeat(FloodGuard.CONTROL_FRAMES_PER_SECOND, guard::controlFrame);
                         nanos.addAndGet(Duration.ofSeconds(1).toNanos());
                     }

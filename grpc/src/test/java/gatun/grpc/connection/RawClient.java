@@ -84,12 +84,17 @@ final class RawClient implements AutoCloseable {
     }
 
     void frame(int type, int flags, int streamId, byte... payload) {
-        ByteBuffer frame = ByteBuffer.allocate(Http2.FRAME_HEADER_SIZE + payload.length);
-        frame.putInt(payload.length << 8 | type)
+        write(frameBytes(type, flags, streamId, payload));
+    }
+
+    /** A frame as it is sent. */
+    static byte[] frameBytes(int type, int flags, int streamId, byte... payload) {
+        return ByteBuffer.allocate(Http2.FRAME_HEADER_SIZE + payload.length)
+                .putInt(payload.length << 8 | type)
                 .put((byte) flags)
                 .putInt(streamId)
-                .put(payload);
-        write(frame.array());
+                .put(payload)
+                .array();
     }
 
     /** HEADERS that open a call of {@code method}, with more fields besides. */

@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
 import gatun.runtime.access.HostNames;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerServiceDefinition;
@@ -34,12 +35,13 @@ final class TestServer implements AutoCloseable {
             long poolSize,
             List<ServerServiceDefinition> services,
             Consumer<WebServerConfig.Builder> listener) {
-        this(settings, poolSize, services, selector -> selector, listener);
+        this(settings, poolSize, new WorkBudgets(System::nanoTime), services, selector -> selector, listener);
     }
 
     private TestServer(
             ConnectionSettings settings,
             long poolSize,
+            WorkBudgets budgets,
             List<ServerServiceDefinition> services,
             Function<GrpcConnectionSelector, ServerConnectionSelector> selection,
             Consumer<WebServerConfig.Builder> listener) {
@@ -50,6 +52,7 @@ final class TestServer implements AutoCloseable {
                 services,
                 SocketOptions.builder().tcpNoDelay(true).build(),
                 HostNames.any(),
+                budgets,
                 AccessLog.OFF);
         WebServerConfig.Builder config = WebServer.builder()
                 .address(InetAddress.getLoopbackAddress())
@@ -106,10 +109,22 @@ final class TestServer implements AutoCloseable {
         return new TestServer(ConnectionSettings.standard(), poolSize, List.of(services), listener -> {});
     }
 
+    /** A server whose clients have these budgets for what they throw away. */
+    static TestServer withBudgets(WorkBudgets budgets, ServerServiceDefinition... services) {
+        return new TestServer(
+                ConnectionSettings.standard(),
+                POOL_SIZE,
+                budgets,
+                List.of(services),
+                selector -> selector,
+                listener -> {});
+    }
+
     static TestServer overTls(ServerTls tls, ServerServiceDefinition... services) {
         return new TestServer(
                 ConnectionSettings.standard(),
                 POOL_SIZE,
+                new WorkBudgets(System::nanoTime),
                 List.of(services),
                 selector -> selector.over(tls),
                 listener -> {});

@@ -9,6 +9,8 @@ import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.access.PeerLocation;
+import gatun.runtime.limits.WorkBudget;
+import gatun.runtime.limits.WorkBudgets;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
@@ -69,6 +71,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Made when the first body is waited for. */
     private @Nullable Sender sender;
 
+    private final WorkBudget budget;
+
+    /** The work for what the client has not got a response to, in nanoseconds as {@link WorkBudgets} counts it. */
+    private long unfinishedNanos;
+
     /** Closed when the connection ends; null for nothing. Set by the connection's thread, once. */
     private volatile @Nullable Hold attached;
 
@@ -106,6 +113,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.presence = new ClientPresence(transport);
         this.activity = new RequestActivity(resources.stop());
         this.remotePeer = context.remotePeer();
+        this.budget = resources.budgets().of(remotePeer.address());
         this.location =
                 PeerLocation.of(remotePeer.address(), context.localPeer().address());
         this.routing = new RequestRouting(this, resources, context.router());
@@ -118,8 +126,17 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** The head of a request has come: the client has done its part for now. */
     void beginRequest() {
         requests.lazySet(requests.getPlain() + 1);
+        unfinishedNanos = WorkBudgets.CALL_NANOS + WorkBudgets.REQUEST_NANOS;
         clientWait.stopWaiting();
         response.begin();
+    }
+
+    /** The client has got the response to what it sent so far. */
+    void finishWork() {
+        if (unfinishedNanos > 0 && !endedWithinBody) {
+            budget.finish(unfinishedNanos);
+            unfinishedNanos = 0;
+        }
     }
 
     /** What it is used for now. For any thread. */
@@ -265,6 +282,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                     bytes.readBuffer(early).writeTo(view, early);
                 }
                 took.accept(view.position());
+                unfinishedNanos += WorkBudgets.ofBytes(view.position());
                 while (view.hasRemaining()) {
                     clientWait.startWaitingForRequest();
                     int read = transport.read(view);
@@ -273,6 +291,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
                         return false;
                     }
                     clientWait.addReceived(read);
+                    unfinishedNanos += WorkBudgets.ofBytes(read);
                     took.accept(read);
                 }
                 done += window;
@@ -316,9 +335,17 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         try {
             socket.open();
             watch.add(this);
-            http1.handle(limit);
+            if (budget.awaitTurn(() -> direct.hasEnded(READ_AHEAD))) {
+                clientWait.startWaiting();
+                http1.handle(limit);
+            }
+        } catch (IOException e) {
+            throw new ServerConnectionException("the client left before its first request", e);
         } finally {
             watch.remove(this);
+            // The end of the connection is all that the client can be told.
+            boolean within = budget.abandon(unfinishedNanos);
+            LOG.trace("a connection ends with {} ns of work unfinished: {}", unfinishedNanos, within);
             clientWait.startWaiting();
             Hold ended = attached;
             if (ended != null) {

@@ -3,7 +3,7 @@ package gatun.http.connection;
 
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
-import gatun.listener.Transport;
+import gatun.listener.SocketTransport;
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,7 +29,7 @@ final class DirectRequests {
 
     private static final byte[] NONE = {};
 
-    private final Transport transport;
+    private final SocketTransport transport;
     private final ClientWait clientWait;
     private final ClientPresence presence;
     private final RequestRouting routing;
@@ -52,7 +52,7 @@ final class DirectRequests {
     private boolean atBegin = true;
 
     DirectRequests(
-            Transport transport,
+            SocketTransport transport,
             ClientWait clientWait,
             ClientPresence presence,
             RequestActivity activity,
@@ -227,6 +227,20 @@ final class DirectRequests {
                 throw new ClientErrorException(ClientError.DISCONNECTED, "the client ended within a body");
             }
         }
+    }
+
+    /**
+     * Whether the client has ended its bytes, of which up to {@code limit} are read before the first request. Without
+     * waiting.
+     */
+    boolean hasEnded(int limit) throws IOException {
+        if (bytes.remaining() >= limit) {
+            return false;
+        }
+        ByteBuffer all = ByteBuffer.allocate(AT_ONCE).put(bytes).limit(limit);
+        int count = transport.readNow(all);
+        bytes = all.flip();
+        return count < 0;
     }
 
     /** Moves bytes that were read and not used into {@code target}, as far as it has room. */

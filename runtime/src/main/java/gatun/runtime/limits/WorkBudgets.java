@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.limits;
+
+import gatun.memory.buffers.Sender;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/**
+ * How much work each client may begin and throw away: by resetting, cancelling or leaving calls before they are answered.
+ * One network is one client, whatever it connects from. Each connection of this machine is a client of its own, but what
+ * those clients throw away without having finished as much comes out of one allowance for all of them: a program that
+ * throws work away cannot have more by more connections, and one that finishes its work is not held up by it. Thread-safe.
+ *
+ * <p>Work is counted in nanoseconds of a processor, as estimated from the number of requests and of their bytes. What
+ * engines do is not: their queues limit it, and a client that gives slow models up is no attacker.
+ */
+public final class WorkBudgets {
+    /** Opening a call: reading its head, and what is kept for it. */
+    public static final long CALL_NANOS = 50_000;
+
+    /** One request of a call: checking, queueing and running it, without what its engine does. */
+    public static final long REQUEST_NANOS = 50_000;
+
+    /** Refusing a call, or passing over what is left of one. */
+    public static final long REFUSAL_NANOS = 10_000;
+
+    /** The most that may be thrown away at once without having finished anything: some 2,500 calls. */
+    static final long ALLOWANCE_NANOS = Duration.ofMillis(250).toNanos();
+
+    /** A tenth of a processor in the long run: each nanosecond that passes gives back so much of the allowance. */
+    static final double REFILL = 0.1;
+
+    /** The most that is owed. A new connection of a client that owes work waits for a second at most. */
+    static final long MOST_OWED_NANOS = Duration.ofMillis(100).toNanos();
+
+    /** The most finished work that is remembered, to cover what is thrown away later. */
+    static final long MOST_EARNED_NANOS = Duration.ofSeconds(1).toNanos();
+
+    /** From so many networks on, those are forgotten that have their whole allowance: at most once in a sweep period. */
+    private static final int SWEEP_SIZE = 1024;
+
+    private static final long SWEEP_PERIOD_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final LongSupplier nanoClock;
+    private final Allowance ofThisMachine;
+    private final ConcurrentMap<Object, WorkBudget> ofNetworks = new ConcurrentHashMap<>();
+    private final AtomicLong nextSweep = new AtomicLong();
+
+    /** @param nanoClock the time, as {@link System#nanoTime} */
+    public WorkBudgets(LongSupplier nanoClock) {
+        this.nanoClock = nanoClock;
+        this.ofThisMachine = new Allowance(nanoClock);
+        nextSweep.set(nanoClock.getAsLong());
+    }
+
+    /** The work that {@code byteCount} bytes of a request make, in nanoseconds: copying them in and checking them. */
+    public static long ofBytes(long byteCount) {
+        return byteCount / 2;
+    }
+
+    /** The budget of the client at the other end of a new connection. */
+    public WorkBudget of(SocketAddress remote) {
+        Optional<Object> network = Sender.network(remote);
+        if (network.isEmpty()) {
+            return new WorkBudget(ofThisMachine);
+        }
+        if (ofNetworks.size() >= SWEEP_SIZE) {
+            sweep();
+        }
+        return ofNetworks.computeIfAbsent(network.get(), key -> new WorkBudget(new Allowance(nanoClock)));
+    }
+
+    private void sweep() {
+        long now = nanoClock.getAsLong();
+        long due = nextSweep.get();
+        if (now - due >= 0 && nextSweep.compareAndSet(due, now + SWEEP_PERIOD_NANOS)) {
+            ofNetworks.values().removeIf(WorkBudget::hasWholeAllowance);
+        }
+    }
+
+    /** How many networks are remembered. */
+    int networkCount() {
+        return ofNetworks.size();
+    }
+
+    /** Work that may be thrown away without having been earned: some at once, and then a share of the time. */
+    static final class Allowance {
+        private final LongSupplier nanoClock;
+        private final ReentrantLock lock = new ReentrantLock();
+
+        // Guarded by lock.
+        private long left = ALLOWANCE_NANOS;
+        private long filledNanos;
+
+        Allowance(LongSupplier nanoClock) {
+            this.nanoClock = nanoClock;
+            this.filledNanos = nanoClock.getAsLong();
+        }
+
+        /** Takes {@code nanos}, or as much as may be owed; returns what is left, negative for what is owed. */
+        long take(long nanos) {
+            lock.lock();
+            try {
+                long now = nanoClock.getAsLong();
+                long refilled = left + (long) ((now - filledNanos) * REFILL);
+                filledNanos = now;
+                left = Math.max(-MOST_OWED_NANOS, Math.min(ALLOWANCE_NANOS, refilled) - nanos);
+                return left;
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+}
