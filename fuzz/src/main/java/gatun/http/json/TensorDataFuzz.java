@@ -88,7 +88,7 @@ public final class TensorDataFuzz {
         JsonReader reader = new JsonReader(text, 0, text.byteSize());
         reader.readTensor(data.into("IN", datatype, count, elements));
         reader.end();
-        data.checkComplete();
+        data.requireCount(count);
         if (datatype == Datatype.FP64) {
             FuzzInput.text(text.toArray(ValueLayout.JAVA_BYTE)).ifPresent(json -> requireSameDoubles(json, elements));
         }

@@ -4,6 +4,7 @@ package gatun.grpc.message;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
+import gatun.memory.threads.CooperativeCopy;
 import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -88,9 +89,10 @@ public final class RawAlignment {
             Buffer copy = pool.take(length);
             request.hold(copy);
             used = start + (long) length;
-            return copy.segment().copyFrom(message.asSlice(start, length));
+            CooperativeCopy.copy(message, start, copy.segment(), 0, length);
+            return copy.segment();
         }
-        MemorySegment.copy(message, start, message, moved, length);
+        CooperativeCopy.copy(message, start, message, moved, length);
         used = moved + length;
         return message.asSlice(moved, length);
     }

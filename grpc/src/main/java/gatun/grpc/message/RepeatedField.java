@@ -3,6 +3,7 @@ package gatun.grpc.message;
 
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.threads.CooperativeCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -87,13 +88,13 @@ public final class RepeatedField {
 
     private long writeString(int start, int length, MemorySegment target, long offset) {
         target.set(ElementLayouts.INT32, offset, length);
-        MemorySegment.copy(message, start, target, offset + Integer.BYTES, length);
+        CooperativeCopy.copy(message, start, target, offset + Integer.BYTES, length);
         return offset + Integer.BYTES + length;
     }
 
     private long writePacked(int length, MemorySegment target, long offset) {
         if (elementType != WireReader.VARINT) {
-            MemorySegment.copy(message, in.position(), target, offset, length);
+            CooperativeCopy.copy(message, in.position(), target, offset, length);
             return offset + length;
         }
         in.window(in.position(), in.position() + length);

@@ -2,6 +2,7 @@
 package gatun.grpc.message;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import gatun.wire.MemoryCursor;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -35,6 +36,11 @@ public sealed class WireReader extends MemoryCursor permits LimitedReader {
     /** Passes over {@code count} bytes; returns the position of the first. */
     public final int advance(int count) {
         return (int) passOver(count);
+    }
+
+    @Override
+    protected final void pause() {
+        CooperativeYield.now();
     }
 
     /** The exception for a message that is not well formed. */

@@ -64,9 +64,9 @@ public final class Decompression {
 
     private RequestBody.Landed read(MemorySegment compressed, int landing) throws IOException {
         Buffer buffer = buffers.take(landing + Math.min(maxByteSize, Math.max(PIECE, 4 * compressed.byteSize())));
-        try (InputStream source = open(compressed)) {
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
+        try (InputStream source = open(compressed, work)) {
             byte[] piece = new byte[PIECE];
-            CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
             long byteSize = 0;
             for (int read = source.read(piece); read >= 0; read = source.read(piece)) {
                 if (byteSize + read > maxByteSize) {
@@ -90,20 +90,22 @@ public final class Decompression {
                 + maxByteSize + " bytes. Use " + Setting.HTTP_MAX_INPUT_SIZE + " to increase the limit.");
     }
 
-    private static InputStream open(MemorySegment compressed) throws IOException {
-        InputStream bytes = new SegmentStream(compressed);
+    private static InputStream open(MemorySegment compressed, CooperativeYield work) throws IOException {
+        InputStream bytes = new SegmentStream(compressed, work);
         boolean gzip = compressed.byteSize() >= 2
                 && (compressed.get(ValueLayout.JAVA_SHORT_UNALIGNED, 0) & 0xFFFF) == GZIP_MAGIC;
         return gzip ? new GZIPInputStream(bytes, PIECE) : new InflaterInputStream(bytes);
     }
 
-    /** Native memory as a stream. */
+    /** Native memory as a stream. What is read counts as work too: it may become no bytes at all. */
     private static final class SegmentStream extends InputStream {
         private final MemorySegment segment;
+        private final CooperativeYield work;
         private long at;
 
-        SegmentStream(MemorySegment segment) {
+        SegmentStream(MemorySegment segment, CooperativeYield work) {
             this.segment = segment;
+            this.work = work;
         }
 
         @Override
@@ -119,6 +121,7 @@ public final class Decompression {
             }
             MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, at, target, offset, count);
             at += count;
+            work.worked(count);
             return count;
         }
     }

@@ -3,6 +3,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -78,7 +79,19 @@ final class Brackets {
     /** Goes on until only {@code wanted} brackets are open; returns where that is, or {@link #OPEN}. */
     private long closing(MemorySegment text, long position, long end, int wanted) {
         long at = position;
-        while (at < end) {
+        for (long stop = CooperativeYield.stop(at, end); at < end; stop = CooperativeYield.yieldAt(at, end)) {
+            at = closing(text, at, stop, end, wanted);
+            if (depth == wanted) {
+                return at;
+            }
+        }
+        return OPEN;
+    }
+
+    /** The same, but goes on no further than to {@code stop}. */
+    private long closing(MemorySegment text, long position, long stop, long end, int wanted) {
+        long at = position;
+        while (at < stop) {
             if (end - at >= Long.BYTES) {
                 long eight = text.get(EIGHT_BYTES, at);
                 if ((eight & LETTER_BITS) == 0 && zeroBytes(eight ^ QUOTES) == 0) {
@@ -104,7 +117,7 @@ final class Brackets {
                 }
             }
         }
-        return OPEN;
+        return at;
     }
 
     /** The highest bit of each byte that is zero, in a word of which no byte has its highest bit set. */
@@ -114,13 +127,15 @@ final class Brackets {
 
     private static long stringEnd(MemorySegment text, long position, long end) {
         long at = position;
-        while (at < end) {
-            byte c = text.get(JAVA_BYTE, at++);
-            if (c == '"') {
-                return at;
-            }
-            if (c == '\\') {
-                at++;
+        for (long stop = CooperativeYield.stop(at, end); at < end; stop = CooperativeYield.yieldAt(at, end)) {
+            while (at < stop) {
+                byte c = text.get(JAVA_BYTE, at++);
+                if (c == '"') {
+                    return at;
+                }
+                if (c == '\\') {
+                    at++;
+                }
             }
         }
         return end;

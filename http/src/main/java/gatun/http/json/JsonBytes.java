@@ -3,6 +3,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 
 /** The meaning of single bytes of a JSON document. */
@@ -17,9 +18,20 @@ final class JsonBytes {
 
     /** The position of the first byte from {@code position} on that is not blank, or the end. */
     static long blanksFrom(MemorySegment json, long position, long end) {
+        return position < end && isBlank(json.get(JAVA_BYTE, position))
+                ? behindBlanks(json, position + 1, end)
+                : position;
+    }
+
+    private static long behindBlanks(MemorySegment json, long position, long end) {
         long next = position;
-        while (next < end && isBlank(json.get(JAVA_BYTE, next))) {
-            next++;
+        for (long stop = CooperativeYield.stop(next, end); next < end; stop = CooperativeYield.yieldAt(next, end)) {
+            while (next < stop) {
+                if (!isBlank(json.get(JAVA_BYTE, next))) {
+                    return next;
+                }
+                next++;
+            }
         }
         return next;
     }

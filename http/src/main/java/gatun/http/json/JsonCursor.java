@@ -63,7 +63,7 @@ public abstract sealed class JsonCursor permits JsonReader {
     public JsonKind peek() {
         skipBlanks();
         if (at == end) {
-            throw syntax(at == start || onlyBlanksBefore() ? "The document is empty." : "Invalid value.", at);
+            throw syntax(JsonBytes.blanksFrom(text, start, at) == at ? "The document is empty." : "Invalid value.", at);
         }
         return switch (text.get(JAVA_BYTE, at)) {
             case '{' -> JsonKind.OBJECT;
@@ -104,6 +104,7 @@ public abstract sealed class JsonCursor permits JsonReader {
      * value is read. Returns false at the end of the object, which is left then.
      */
     public boolean nextMember() {
+        yieldAtSteps();
         skipBlanks();
         if (fresh) {
             fresh = false;
@@ -126,7 +127,7 @@ public abstract sealed class JsonCursor permits JsonReader {
         if (at == end || text.get(JAVA_BYTE, at) != '"') {
             throw syntax("Missing a name for object member.", at);
         }
-        at = string.scan(this, text, at, end);
+        at = string.scan(this, text, at, end, textLimit());
         skipBlanks();
         if (at == end || text.get(JAVA_BYTE, at) != ':') {
             throw syntax("Missing a colon after a name of object member.", at);
@@ -137,11 +138,7 @@ public abstract sealed class JsonCursor permits JsonReader {
 
     /** Goes to the next element of the array; returns false at its end, which is left then. */
     public boolean nextElement() {
-        int step = (int) ((at - start) / CooperativeYield.STEP);
-        if (step != yieldedIn) {
-            yieldedIn = step;
-            CooperativeYield.now();
-        }
+        yieldAtSteps();
         skipBlanks();
         byte next = at < end ? text.get(JAVA_BYTE, at) : 0;
         if (next == ']') {
@@ -177,7 +174,7 @@ public abstract sealed class JsonCursor permits JsonReader {
     public void skipValue() {
         switch (peek()) {
             case OBJECT, ARRAY -> skipNested();
-            case STRING -> at = string.scan(this, text, at, end);
+            case STRING -> at = string.scan(this, text, at, end, Long.MAX_VALUE);
             case NUMBER -> at = number.scan(this, at, end);
             case BOOLEAN -> {
                 boolean ignored = literalIsTrue();
@@ -322,6 +319,12 @@ public abstract sealed class JsonCursor permits JsonReader {
         at = position;
     }
 
+    /** The most bytes of a text of the heap. */
+    abstract long textLimit();
+
+    /** The failure of a string that goes on behind {@link #textLimit}; it begins behind {@code quote}. */
+    abstract GatunException textTooLong(long quote);
+
     /** The failure of a text that is no JSON at byte {@code position} of the segment. */
     GatunException syntax(String what, long position) {
         return GatunException.invalidArgument(syntaxFailure.text(what, position - start));
@@ -365,12 +368,12 @@ public abstract sealed class JsonCursor permits JsonReader {
         at = JsonBytes.blanksFrom(text, at, end);
     }
 
-    private boolean onlyBlanksBefore() {
-        for (long i = start; i < at; i++) {
-            if (!JsonBytes.isBlank(text.get(JAVA_BYTE, i))) {
-                return false;
-            }
+    /** Yields between values; within one, who scans it does. */
+    private void yieldAtSteps() {
+        int step = (int) ((at - start) / CooperativeYield.STEP);
+        if (step != yieldedIn) {
+            yieldedIn = step;
+            CooperativeYield.now();
         }
-        return true;
     }
 }

@@ -27,6 +27,12 @@ public final class JsonNumber {
     /** No double needs more digits to be told from its neighbours and from the middle between them. */
     private static final int DECISIVE_DIGITS = 800;
 
+    /**
+     * The most characters of a number: beyond this there is nothing that a client could mean, and the rest is not
+     * looked at.
+     */
+    private static final int CHARACTER_LIMIT = 64 << 10;
+
     /** The most digits of a number that an error shows. */
     private static final int SHOWN_DIGITS = 40;
 
@@ -72,19 +78,20 @@ public final class JsonNumber {
     /**
      * Reads the number that begins at {@code position} of the text; returns where it ends.
      *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, or too big for a double
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when it is none, too long, or too big for a double
      */
-    long scan(JsonCursor cursor, long position, long end) {
+    long scan(JsonCursor cursor, long position, long textEnd) {
         MemorySegment text = json;
         from = position;
         long at = position;
+        long end = Math.min(textEnd, position + CHARACTER_LIMIT + 1);
         // The sign and a leading zero are as good as random: no branch is made of them.
         int sign = text.get(JAVA_BYTE, at) == '-' ? 1 : 0;
         negative = sign != 0;
         at += sign;
         int first = at < end ? text.get(JAVA_BYTE, at) - '0' : -1;
         if (first < 0 || first > 9) {
-            return scanWord(cursor, text, at, end);
+            return scanWord(cursor, text, at, textEnd);
         }
         exponent = 0;
         truncated = false;
@@ -106,6 +113,7 @@ public final class JsonNumber {
             at = digitsFrom + 1;
             digits = 0;
         }
+        requireBefore(at, end, textEnd, cursor);
         byte next = at < end ? text.get(JAVA_BYTE, at) : 0;
         long integerDigits = at - digitsFrom;
         if (next != '.' && next != 'e' && next != 'E') {
@@ -124,6 +132,7 @@ public final class JsonNumber {
         if (next == '.') {
             long fractionFrom = ++at;
             at = takeDigits(text, at, end);
+            requireBefore(at, end, textEnd, cursor);
             fractionDigits = at - fractionFrom;
             if (fractionDigits == 0) {
                 throw cursor.syntax("Miss fraction part in number.", at);
@@ -147,6 +156,7 @@ public final class JsonNumber {
                 written = Math.min(written * 10 + digit, EXPONENT_BOUND);
                 at++;
             }
+            requireBefore(at, end, textEnd, cursor);
             if (at == exponentFrom) {
                 throw cursor.syntax("Miss exponent in number.", at);
             }
@@ -161,6 +171,12 @@ public final class JsonNumber {
         }
         checkFinite(cursor);
         return at;
+    }
+
+    private void requireBefore(long at, long end, long textEnd, JsonCursor cursor) {
+        if (at == end && end < textEnd) {
+            throw cursor.syntax("Number of more than " + CHARACTER_LIMIT + " characters.", from);
+        }
     }
 
     private static int power(long exponent) {

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 
@@ -19,6 +20,9 @@ import java.lang.foreign.MemorySegment;
  */
 public final class JsonReader extends JsonCursor {
     private final RequestUsage usage;
+
+    /** The beginning of the text of a failure of the text that is read; empty for a name. */
+    private String failingText = "";
 
     /**
      * Reads {@code byteSize} bytes from {@code start} of {@code text}, which must not change meanwhile.
@@ -60,7 +64,7 @@ public final class JsonReader extends JsonCursor {
      * @throws GatunException as {@link #readString(String)}
      */
     public String name() {
-        return makeText("");
+        return makeText();
     }
 
     /**
@@ -69,8 +73,8 @@ public final class JsonReader extends JsonCursor {
      * @throws GatunException RESOURCE_EXHAUSTED when it is longer than a text may be, or all of them together are
      */
     public String readString(String failing) {
-        long ignored = measureString(failing);
-        return makeText(failing);
+        scanText(failing);
+        return makeText();
     }
 
     /**
@@ -82,11 +86,32 @@ public final class JsonReader extends JsonCursor {
         return string.text(text);
     }
 
-    private String makeText(String failing) {
+    /** Reads a string that is to become a text; of one that is too long, no more than it may have. */
+    private void scanText(String failing) {
+        failingText = failing;
+        long ignored = measureString(failing, textLimit());
+        failingText = "";
+    }
+
+    @Override
+    long textLimit() {
+        return usage.limits().textByteSize();
+    }
+
+    @Override
+    GatunException textTooLong(long quote) {
+        return usage.limits().textTooLong(place(failingText, quote));
+    }
+
+    private String place(String failing, long quote) {
+        String place = "the string at byte " + (quote - start) + " of the JSON";
+        return failing.isEmpty() ? place : failing + ": " + place;
+    }
+
+    private String makeText() {
         long byteSize = string.byteSize();
-        if (byteSize > usage.limits().textByteSize()) {
-            String place = "the string at byte " + (string.position() - start) + " of the JSON";
-            usage.limits().requireText(byteSize, failing.isEmpty() ? place : failing + ": " + place);
+        if (byteSize > textLimit()) {
+            throw textTooLong(string.position());
         }
         usage.addText(byteSize);
         return string.text(text);
@@ -96,24 +121,25 @@ public final class JsonReader extends JsonCursor {
      * Reads a string and returns the one of {@code known} that equals it, so that no new one is made; else a new one.
      */
     public String readString(String failing, Iterable<String> known) {
-        if (peek() != JsonKind.STRING) {
-            throw JsonFailure.wrongType(failing, "string");
-        }
-        at = string.scan(this, text, at, end);
+        scanText(failing);
         for (String candidate : known) {
             if (string.equalsAscii(text, candidate)) {
                 return candidate;
             }
         }
-        return makeText(failing);
+        return makeText();
     }
 
     /** Reads a string without making a {@code String}, and returns its bytes in UTF-8; {@link #copyString} follows. */
     public long measureString(String failing) {
+        return measureString(failing, Long.MAX_VALUE);
+    }
+
+    private long measureString(String failing, long byteLimit) {
         if (peek() != JsonKind.STRING) {
             throw JsonFailure.wrongType(failing, "string");
         }
-        at = string.scan(this, text, at, end);
+        at = string.scan(this, text, at, end, byteLimit);
         return string.byteSize();
     }
 
@@ -172,7 +198,9 @@ public final class JsonReader extends JsonCursor {
     public long readFloats(MemorySegment target, long offset, long most) {
         long count = 0;
         long next = at;
-        while (count < most && next < end && JsonBytes.beginsNumber(text.get(JAVA_BYTE, next))) {
+        // What follows is for the next call, before which others get their turn of the carrier thread.
+        long stop = CooperativeYield.stop(at, end);
+        while (count < most && next < stop && JsonBytes.beginsNumber(text.get(JAVA_BYTE, next))) {
             long behind = number.scan(this, next, end);
             float value = number.toFloat();
             if (Float.isInfinite(value) && number.isFinite()) {

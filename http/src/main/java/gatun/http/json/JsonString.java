@@ -4,6 +4,8 @@ package gatun.http.json;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -25,16 +27,28 @@ final class JsonString {
 
     /**
      * Reads the string whose opening quote stands at {@code quote}; returns where the byte after its closing quote is.
+     *
+     * @param byteLimit the most bytes that it may have in UTF-8; the rest of a longer one is not looked at
+     * @throws GatunException INVALID_ARGUMENT when it is none; {@link JsonCursor#textTooLong}
      */
-    long scan(JsonCursor cursor, MemorySegment json, long quote, long end) {
+    long scan(JsonCursor cursor, MemorySegment json, long quote, long end, long byteLimit) {
         long at = quote + 1;
         from = at;
         saved = 0;
         escaped = false;
+        long stop = stop(at, end, byteLimit);
         while (true) {
-            at = skipPlain(json, at, end);
-            if (at == end) {
-                throw cursor.syntax("Missing a closing quotation mark in string.", at);
+            at = skipPlain(json, at, stop);
+            if (at >= stop) {
+                if (at == end) {
+                    throw cursor.syntax("Missing a closing quotation mark in string.", at);
+                }
+                if (at - from - saved > byteLimit) {
+                    throw cursor.textTooLong(quote);
+                }
+                CooperativeYield.now();
+                stop = stop(at, end, byteLimit - (at - from - saved));
+                continue;
             }
             byte c = json.get(JAVA_BYTE, at);
             if (c == '"') {
@@ -51,6 +65,11 @@ final class JsonString {
                 at++;
             }
         }
+    }
+
+    /** Where a scan at {@code position} is to look up: where it yields, and where no more than {@code rest} is over. */
+    private static long stop(long position, long end, long rest) {
+        return Math.min(CooperativeYield.stop(position, end), position + Math.min(rest, Integer.MAX_VALUE) + 1);
     }
 
     /** Where its opening quote stands. */
@@ -94,31 +113,33 @@ final class JsonString {
     /** Writes the {@link #byteSize} bytes of the string to {@code target}. */
     void copyTo(MemorySegment json, MemorySegment target, long offset) {
         if (!escaped) {
-            MemorySegment.copy(json, from, target, offset, to - from);
+            CooperativeCopy.copy(json, from, target, offset, to - from);
             return;
         }
         long at = from;
         long out = offset;
-        while (at < to) {
-            byte c = json.get(JAVA_BYTE, at);
-            if (c != '\\') {
-                target.set(JAVA_BYTE, out++, c);
-                at++;
-                continue;
-            }
-            byte kind = json.get(JAVA_BYTE, at + 1);
-            if (kind != 'u') {
-                target.set(JAVA_BYTE, out++, unescaped(kind));
-                at += 2;
-                continue;
-            }
-            int codePoint = hex(json, at + 2);
-            at += 6;
-            if (Character.isHighSurrogate((char) codePoint)) {
-                codePoint = Character.toCodePoint((char) codePoint, (char) hex(json, at + 2));
+        for (long stop = CooperativeYield.stop(at, to); at < to; stop = CooperativeYield.yieldAt(at, to)) {
+            while (at < stop) {
+                byte c = json.get(JAVA_BYTE, at);
+                if (c != '\\') {
+                    target.set(JAVA_BYTE, out++, c);
+                    at++;
+                    continue;
+                }
+                byte kind = json.get(JAVA_BYTE, at + 1);
+                if (kind != 'u') {
+                    target.set(JAVA_BYTE, out++, unescaped(kind));
+                    at += 2;
+                    continue;
+                }
+                int codePoint = hex(json, at + 2);
                 at += 6;
+                if (Character.isHighSurrogate((char) codePoint)) {
+                    codePoint = Character.toCodePoint((char) codePoint, (char) hex(json, at + 2));
+                    at += 6;
+                }
+                out = putUtf8(target, out, codePoint);
             }
-            out = putUtf8(target, out, codePoint);
         }
     }
 

@@ -36,7 +36,7 @@ public final class TensorDataReader {
     public TensorDataReader() {}
 
     /**
-     * Sets up to read {@code elementCount} leaves of a fixed-size datatype.
+     * Sets up to read {@code elementCount} leaves of a fixed-size datatype; more are only counted.
      *
      * @param input the name of the tensor, for errors
      * @param elements where they go; of exactly their size
@@ -45,6 +45,11 @@ public final class TensorDataReader {
         start(elementType, elementCount, elements, false);
         name = input;
         return this;
+    }
+
+    /** Sets up to count the leaves of a fixed-size datatype, and to keep none. Otherwise as {@link #into}. */
+    public TensorDataReader counting(String input, Datatype elementType) {
+        return into(input, elementType, 0, MemorySegment.NULL);
     }
 
     /** Sets up to count the strings of a BYTES tensor and to find out {@link #encodedByteSize}. */
@@ -70,14 +75,20 @@ public final class TensorDataReader {
     }
 
     /**
-     * Checks that there were as many leaves as expected.
+     * Checks that there were as many leaves as {@code shapeCount}, the number that the tensor's shape asks for.
      *
-     * @throws GatunException INVALID_ARGUMENT when there were fewer
+     * @throws GatunException INVALID_ARGUMENT when there were more or fewer
      */
-    public void checkComplete() {
-        if (count < expectedCount) {
-            throw GatunException.invalidArgument("Failed to parse 'data' field: shape does not match true shape");
+    public void requireCount(long shapeCount) {
+        if (count == shapeCount) {
+            return;
         }
+        // The beginning is what clients of the protocol know.
+        String known = count < shapeCount
+                ? "Failed to parse 'data' field: shape does not match true shape"
+                : "Unable to parse 'data': Shape does not match true shape of 'data' field";
+        throw GatunException.invalidArgument(
+                known + ": the shape of input '" + name + "' asks for " + shapeCount + " elements, got " + count);
     }
 
     private void start(Datatype elementType, long elementCount, MemorySegment elements, boolean measureOnly) {
@@ -153,7 +164,7 @@ public final class TensorDataReader {
         if (first != '"') {
             throw wrongKind(cursor, at, end, first, "string");
         }
-        long next = string.scan(cursor, json, at, end);
+        long next = string.scan(cursor, json, at, end, Long.MAX_VALUE);
         count++;
         long byteSize = string.byteSize();
         if (!measuring) {
@@ -168,8 +179,9 @@ public final class TensorDataReader {
             throw wrongKind(cursor, at, end, first, "boolean");
         }
         long next = cursor.literal(first == 't' ? "true" : "false", json, at, end);
-        countLeaf();
-        target.set(JAVA_BYTE, offset++, (byte) (first == 't' ? 1 : 0));
+        if (++count <= expectedCount) {
+            target.set(JAVA_BYTE, offset++, (byte) (first == 't' ? 1 : 0));
+        }
         return next;
     }
 
@@ -178,7 +190,9 @@ public final class TensorDataReader {
             throw wrongKind(cursor, at, end, first, expected());
         }
         long next = number.scan(cursor, at, end);
-        countLeaf();
+        if (++count > expectedCount) {
+            return next;
+        }
         if (datatype == Datatype.FP32) {
             // Most tensors: not worth a call and a table for each number.
             float value = number.toFloat();
@@ -191,13 +205,6 @@ public final class TensorDataReader {
             store();
         }
         return next;
-    }
-
-    private void countLeaf() {
-        if (++count > expectedCount) {
-            throw GatunException.invalidArgument(
-                    "Unable to parse 'data': Shape does not match true shape of 'data' field");
-        }
     }
 
     private void store() {

@@ -62,15 +62,15 @@ class JsonNumberTest {
 
     @ParameterizedTest
     @CsvSource({
-        "0., 200000, 1e200001, 1.0",
-        "-0., 200000, 1e200001, -1.0",
-        "0., 99999, 5e99999, 0.5",
-        "0., 400000, 1e400310, Infinity",
-        "0., 300000, 1e-5, 0.0",
-        "1, 200000, e-200000, 1.0",
-        "1, 200000, .0e-200001, 0.1",
+        "0., 20000, 1e20001, 1.0",
+        "-0., 20000, 1e20001, -1.0",
+        "0., 65000, 5e65000, 0.5",
+        "0., 40000, 1e40310, Infinity",
+        "0., 30000, 1e-5, 0.0",
+        "1, 20000, e-20000, 1.0",
+        "1, 20000, .0e-20001, 0.1",
         "0, 0, e99999999999999999999, 0.0",
-        "0., 100000, 12345678901234567890123e100010, 1234567890.1234567",
+        "0., 10000, 12345678901234567890123e10010, 1234567890.1234567",
     })
     void shouldMakeUpForZerosByTheExponent(String begin, int zeros, String end, double expected) {
         String text = begin + "0".repeat(zeros) + end;
@@ -80,6 +80,17 @@ class JsonNumberTest {
             assertThat(number(text).toDouble()).isEqualTo(expected);
             assertThat(number(text).toFloat()).isEqualTo(Float.parseFloat(Double.toString(expected)));
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.", "-0.", "1e", "1e-"})
+    void shouldLookAtNoMoreOfANumberThanItMayHave(String begin) {
+        String longest = begin + "0".repeat((64 << 10) - begin.length() - 1) + "7";
+
+        assertThat(number(longest).isFinite()).isTrue();
+        assertThatThrownBy(() -> number(longest + "8" + "0".repeat(1 << 20)))
+                .hasMessageContaining("Number of more than 65536 characters. at 0");
+        assertThatThrownBy(() -> number("1".repeat(1 << 20))).hasMessageContaining("more than 65536 characters");
     }
 
     @Test

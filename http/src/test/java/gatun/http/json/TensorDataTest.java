@@ -159,9 +159,16 @@ class TensorDataTest {
                 "FP64 | [null] | Unable to parse 'data': attempt to access JSON non-number as double",
                 "FP64 | [{}] | Unable to parse 'data': attempt to access JSON non-number as double",
                 "FP32 | 1 | Unable to parse 'data': attempt to access JSON non-array as array",
-                "FP32 | [1,2] | Unable to parse 'data': Shape does not match true shape of 'data' field",
-                "FP32 | [] | Failed to parse 'data' field: shape does not match true shape",
-                "FP32 | [[],[]] | Failed to parse 'data' field: shape does not match true shape",
+                "FP32 | [1,2] | Unable to parse 'data': Shape does not match true shape of 'data' field: the shape of"
+                        + " input 'IN' asks for 1 elements, got 2",
+                "FP32 | [1,2,[3,4]] | Unable to parse 'data': Shape does not match true shape of 'data' field: the"
+                        + " shape of input 'IN' asks for 1 elements, got 4",
+                "BOOL | [true,false] | Unable to parse 'data': Shape does not match true shape of 'data' field: the"
+                        + " shape of input 'IN' asks for 1 elements, got 2",
+                "FP32 | [] | Failed to parse 'data' field: shape does not match true shape: the shape of input 'IN' asks for"
+                        + " 1 elements, got 0",
+                "FP32 | [[],[]] | Failed to parse 'data' field: shape does not match true shape: the shape of input 'IN' asks for"
+                        + " 1 elements, got 0",
                 "FP32 | [1 2] | failed to parse the request JSON buffer: Missing a comma or ']' after an array"
                         + " element. at 3",
                 "FP32 | [1,] | failed to parse the request JSON buffer: Invalid value. at 3",
@@ -189,7 +196,7 @@ class TensorDataTest {
         MemorySegment elements = arena.allocate((long) count * datatype.byteSize());
         JsonReader reader = NativeText.reader(arena, json);
         reader.readTensor(data.into("IN", datatype, count, elements));
-        data.checkComplete();
+        data.requireCount(count);
         reader.end();
         return elements;
     }

@@ -6,6 +6,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.TensorCopy;
+import gatun.memory.threads.CooperativeCopy;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -312,7 +313,7 @@ public final class BufferPool implements AutoCloseable {
             return buffer;
         }
         Buffer larger = take(Math.max(byteSize, Math.min(largestByteSize(), 2 * room)));
-        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, usedBytes);
+        CooperativeCopy.copy(buffer.segment(), 0, larger.segment(), 0, usedBytes);
         buffer.close();
         return larger;
     }

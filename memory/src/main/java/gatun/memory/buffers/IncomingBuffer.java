@@ -4,6 +4,7 @@ package gatun.memory.buffers;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.memory.threads.CooperativeCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -193,7 +194,7 @@ public final class IncomingBuffer implements Hold {
             giveBack(larger);
             requireHeld();
         }
-        MemorySegment.copy(buffer.segment(), 0, larger.segment(), 0, written);
+        CooperativeCopy.copy(buffer.segment(), 0, larger.segment(), 0, written);
         Buffer smaller = buffer;
         buffer = larger;
         this.byteSize = larger.byteSize();

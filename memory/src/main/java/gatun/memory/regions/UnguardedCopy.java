@@ -2,6 +2,7 @@
 package gatun.memory.regions;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -10,7 +11,7 @@ import java.lang.foreign.MemorySegment;
  */
 final class UnguardedCopy {
     /** A copy cannot be stopped for the garbage collector, so a large one is done in pieces. */
-    private static final long PIECE_BYTES = 1 << 20;
+    private static final long PIECE_BYTES = CooperativeYield.COPY_STEP;
 
     private UnguardedCopy() {}
 
@@ -25,6 +26,9 @@ final class UnguardedCopy {
             long byteSize = source.byteSize();
             for (long at = 0; at < byteSize; at += PIECE_BYTES) {
                 MemorySegment.copy(source, at, target, at, Math.min(PIECE_BYTES, byteSize - at));
+                if (byteSize > PIECE_BYTES) {
+                    CooperativeYield.now();
+                }
             }
             // The error may be delivered late, at the next return from native code: this is one, and looks again
             // itself.

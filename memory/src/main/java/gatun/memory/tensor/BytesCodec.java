@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.tensor;
 
+import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +18,9 @@ import java.util.List;
 public final class BytesCodec {
     /** Bytes of the length in front of each element. */
     public static final int LENGTH_BYTES = Integer.BYTES;
+
+    /** How many elements are looked at between two yields: the lengths alone are as long as other work in between. */
+    private static final int ELEMENTS_AT_ONCE = CooperativeYield.STEP / LENGTH_BYTES;
 
     private static final byte REPLACEMENT = '?';
 
@@ -80,6 +85,9 @@ public final class BytesCodec {
             if (count > expectedCount) {
                 return new Check.TooMany(count);
             }
+            if (count % ELEMENTS_AT_ONCE == 0) {
+                CooperativeYield.now();
+            }
             offset += LENGTH_BYTES;
             if (byteSize > end - offset) {
                 return new Check.IncompleteElement(byteSize, end - offset);
@@ -103,6 +111,23 @@ public final class BytesCodec {
             visitor.element(offset + LENGTH_BYTES, byteSize);
             offset += LENGTH_BYTES + byteSize;
         }
+    }
+
+    /**
+     * Where the element begins, or the raw form ends, that comes {@code count} elements behind the one at
+     * {@code offset}.
+     *
+     * @throws GatunException as {@link #elementByteSize}
+     */
+    public static long skip(MemorySegment raw, long offset, long count) {
+        long at = offset;
+        for (long i = 1; i <= count; i++) {
+            at += LENGTH_BYTES + elementByteSize(raw, at);
+            if (i % ELEMENTS_AT_ONCE == 0) {
+                CooperativeYield.now();
+            }
+        }
+        return at;
     }
 
     /**
@@ -182,7 +207,7 @@ public final class BytesCodec {
      */
     public static long put(MemorySegment target, long offset, MemorySegment source, long sourceOffset, long byteSize) {
         offset = putLength(target, offset, byteSize);
-        MemorySegment.copy(source, sourceOffset, target, offset, byteSize);
+        CooperativeCopy.copy(source, sourceOffset, target, offset, byteSize);
         return offset + byteSize;
     }
 

@@ -3,6 +3,8 @@ package gatun.memory.tensor;
 
 import gatun.bindings.LibraryCache;
 import gatun.bindings.StreamingCopy;
+import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -28,9 +30,18 @@ public final class TensorCopy {
     public static void copy(MemorySegment source, MemorySegment target) {
         StreamingCopy streaming = STREAMING;
         if (streaming != null && source.byteSize() >= STREAMING_BYTES && areApart(source, target)) {
-            streaming.copy(source, target.asSlice(0, source.byteSize()));
+            copyPastCaches(streaming, source, target);
         } else {
-            target.copyFrom(source);
+            CooperativeCopy.copy(source, target);
+        }
+    }
+
+    private static void copyPastCaches(StreamingCopy streaming, MemorySegment source, MemorySegment target) {
+        long byteSize = source.byteSize();
+        for (long at = 0; at < byteSize; at += CooperativeYield.COPY_STEP) {
+            long piece = Math.min(CooperativeYield.COPY_STEP, byteSize - at);
+            streaming.copy(source.asSlice(at, piece), target.asSlice(at, piece));
+            CooperativeYield.now();
         }
     }
 

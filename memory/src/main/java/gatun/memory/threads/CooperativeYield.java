@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.threads;
 
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -14,6 +15,11 @@ public final class CooperativeYield {
 
     /** The same for deflating, which takes longer. */
     public static final int DEFLATION_STEP = 32 * 1024;
+
+    /** The same for copying, which moves eight bytes in the time that parsing takes for one. */
+    public static final int COPY_STEP = 8 * STEP;
+
+    private static final LongAdder COUNT = new LongAdder();
 
     private final int step;
     private long left;
@@ -34,12 +40,42 @@ public final class CooperativeYield {
     }
 
     /**
+     * Where a loop over bytes is to stop that stands at {@code position}: at {@code end}, or where it yields before
+     * that. Costs a loop nothing for each of its bytes:
+     *
+     * <pre>{@code
+     * for (long stop = stop(at, end); at < end; stop = yieldAt(at, end)) {
+     *     while (at < stop) {
+     *         // one byte after the other
+     *     }
+     * }
+     * }</pre>
+     */
+    public static long stop(long position, long end) {
+        return Math.min(end, position + STEP);
+    }
+
+    /** Yields where a loop that {@link #stop} has stopped goes on, and returns where it is to stop next. */
+    public static long yieldAt(long position, long end) {
+        if (position < end) {
+            now();
+        }
+        return stop(position, end);
+    }
+
+    /** How often virtual threads of this process have yielded by this class. */
+    public static long count() {
+        return COUNT.sum();
+    }
+
+    /**
      * Lets those go first that wait for a carrier; for work that counts its bytes itself. To be called where the thread
      * holds no lock. Does nothing on a platform thread, which the operating system interrupts.
      */
     @SuppressWarnings("ThreadPriorityCheck") // the scheduler of virtual threads is the JDK's own
     public static void now() {
         if (Thread.currentThread().isVirtual()) {
+            COUNT.increment();
             // Either alone starves others for seconds: a carrier goes on with its own queue while that has threads,
             // where a yield puts this
             // one, and with the queue that it served last, where the timer of a park puts it. One after the other comes

@@ -35,7 +35,7 @@ public abstract class MemoryCursor extends WireCursor {
 
     /** Reads from {@code start} to {@code end} from now on. */
     public final void window(long start, long end) {
-        this.at = start;
+        moveTo(start);
         this.end = end;
     }
 

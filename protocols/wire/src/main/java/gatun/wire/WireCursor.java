@@ -25,8 +25,14 @@ public abstract class WireCursor {
     private static final int MAX_VARINT_BITS = 64;
     private static final int MAX_GROUP_DEPTH = 32;
 
+    /** Bytes of a message between two pauses. */
+    private static final int PAUSE_STEP = 256 * 1024;
+
     /** The position of the next byte. */
     protected long at;
+
+    /** The position where {@link #pause} is due. */
+    private long pauseAt;
 
     /** The position where reading ends; at least {@link #at}. */
     protected long end;
@@ -35,6 +41,19 @@ public abstract class WireCursor {
     protected WireCursor(long at, long end) {
         this.at = at;
         this.end = end;
+        this.pauseAt = at + PAUSE_STEP;
+    }
+
+    /**
+     * Called between two fields or two numbers each time that 256 KiB of the message have been read or passed: the
+     * place for a server to let other threads run. Does nothing here.
+     */
+    protected void pause() {}
+
+    /** Goes on at {@code position}, from where to the next pause it is as far as from here. */
+    final void moveTo(long position) {
+        pauseAt -= Math.max(0, at - position);
+        at = position;
     }
 
     /** The next byte, 0 to 255, of which there is one before the limit; moves on by one. */
@@ -67,7 +86,15 @@ public abstract class WireCursor {
 
     /** Whether the limit is not reached. */
     public final boolean hasMore() {
+        pauseIfDue();
         return at < end;
+    }
+
+    private void pauseIfDue() {
+        if (at >= pauseAt) {
+            pauseAt = at + PAUSE_STEP;
+            pause();
+        }
     }
 
     /** The next tag: the number of the field and, in the lowest three bits, its wire type. */
@@ -136,6 +163,7 @@ public abstract class WireCursor {
                 int inner = tag();
                 while (type(inner) != GROUP_END) {
                     skip(inner, depth + 1);
+                    pauseIfDue();
                     inner = tag();
                 }
                 if (field(inner) != field(tag)) {

@@ -305,12 +305,7 @@ final class BatchOutput {
         if (rule.datatype() != Datatype.BYTES) {
             return own.byteSize(rule.datatype());
         }
-        MemorySegment whole = bytes();
-        long end = at;
-        for (long left = own.elementCount(); left > 0; left--) {
-            end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(whole, end);
-        }
-        return end - at;
+        return BytesCodec.skip(bytes(), at, own.elementCount()) - at;
     }
 
     private void answer(InferenceTicket ticket, int index, Shape own, MemorySegment piece) {

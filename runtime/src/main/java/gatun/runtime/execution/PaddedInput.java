@@ -77,11 +77,7 @@ final class PaddedInput {
         if (datatype != Datatype.BYTES) {
             return count * unit;
         }
-        long end = start;
-        for (long left = count; left > 0; left--) {
-            end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(bytes, end);
-        }
-        return end - start;
+        return BytesCodec.skip(bytes, start, count) - start;
     }
 
     /** The bytes of the whole input. */

@@ -46,11 +46,7 @@ final class SplitTicket {
         Shape shape = spec.shape().withFirst(count);
         long byteSize = shape.byteSize(spec.datatype());
         if (spec.datatype() == Datatype.BYTES) {
-            long end = start;
-            for (long left = shape.elementCount(); left > 0; left--) {
-                end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(tensor.bytes(), end);
-            }
-            byteSize = end - start;
+            byteSize = BytesCodec.skip(tensor.bytes(), start, shape.elementCount()) - start;
         }
         TensorSpec own = new TensorSpec(spec.name(), spec.datatype(), shape);
         return tensor.slice(own, start, byteSize);

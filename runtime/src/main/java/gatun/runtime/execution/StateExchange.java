@@ -289,11 +289,7 @@ final class StateExchange {
         if (rule.datatype() != Datatype.BYTES) {
             return shape().byteSize(rule.datatype());
         }
-        long end = at;
-        for (long left = shape().elementCount(); left > 0; left--) {
-            end += BytesCodec.LENGTH_BYTES + BytesCodec.elementByteSize(whole, end);
-        }
-        return end - at;
+        return BytesCodec.skip(whole, at, shape().elementCount()) - at;
     }
 
     /** Forgets the run; the sequences keep their states, those that were committed included. */

@@ -51,6 +51,16 @@ public record RequestLimits(int textByteSize, int textsByteSize, int tensors, in
     }
 
     /**
+     * The failure of a text of which no more was read than it may have.
+     *
+     * @param what as for {@link #requireText}
+     */
+    public GatunException textTooLong(String what) {
+        return exceeded(
+                what + " has " + (textByteSize + 1L) + " bytes or more", textByteSize, Setting.LIMIT_TEXT_BYTE_SIZE);
+    }
+
+    /**
      * Checks all texts of a request together.
      *
      * @throws GatunException RESOURCE_EXHAUSTED naming the limit

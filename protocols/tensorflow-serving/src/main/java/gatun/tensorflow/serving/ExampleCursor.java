@@ -2,6 +2,7 @@
 package gatun.tensorflow.serving;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeYield;
 import gatun.wire.MemoryCursor;
 import java.lang.foreign.MemorySegment;
 
@@ -35,6 +36,11 @@ final class ExampleCursor extends MemoryCursor {
     /** Passes over {@code count} bytes; returns the position of the first. */
     long advance(long count) {
         return passOver(count);
+    }
+
+    @Override
+    protected void pause() {
+        CooperativeYield.now();
     }
 
     @Override

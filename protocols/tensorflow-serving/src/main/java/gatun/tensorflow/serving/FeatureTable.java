@@ -5,6 +5,8 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -46,7 +48,7 @@ final class FeatureTable implements AutoCloseable {
                 .toArray(MemorySegment[]::new);
         Buffer rows = pool.take(Math.multiplyExact(exampleCount, ROW_BYTES * names.length));
         try {
-            rows.segment().fill((byte) 0);
+            CooperativeCopy.clear(rows.segment());
             FeatureTable table = new FeatureTable(examples, exampleCount, names, rows);
             table.find();
             return table;
@@ -77,10 +79,12 @@ final class FeatureTable implements AutoCloseable {
 
     private void find() {
         long at = 0;
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         for (long i = 0; i < exampleCount; i++) {
             long byteSize = BytesCodec.elementByteSize(examples, at);
             at += BytesCodec.LENGTH_BYTES;
             find(new ExampleCursor(examples, i, at, at + byteSize), i);
+            work.worked(BytesCodec.LENGTH_BYTES + byteSize);
             at += byteSize;
         }
     }

@@ -6,6 +6,7 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeCopy;
 import gatun.runtime.InferenceRequest;
 import gatun.v1.InputData;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +36,8 @@ final class BodyData implements InputData {
         if (datatype.isFixedSize() && (bytes.address() & (datatype.byteSize() - 1)) != 0) {
             Buffer aligned = buffers.take(byteSize);
             request.hold(aligned);
-            return aligned.segment().copyFrom(bytes);
+            CooperativeCopy.copy(bytes, aligned.segment());
+            return aligned.segment();
         }
         return bytes;
     }

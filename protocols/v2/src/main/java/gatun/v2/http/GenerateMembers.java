@@ -143,8 +143,8 @@ final class GenerateMembers implements JsonBody.Members {
             fits &= rest == 1;
         }
         if (!fits) {
-            throw GatunException.invalidArgument(
-                    "The schema can not convert input '" + input.name() + "' to tensor with proper shape");
+            throw GatunException.invalidArgument("The schema can not convert input '" + input.name()
+                    + "' to tensor with proper shape: its shape is " + input.shape() + ", got " + count + " elements");
         }
         return Shape.of(dims);
     }

@@ -13,6 +13,7 @@ import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.memory.threads.CooperativeCopy;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
@@ -252,7 +253,7 @@ final class InputReader {
         binaryAt += binaryByteSize;
         if (!InferBodies.isAligned(spec.datatype(), bytes)) {
             Buffer aligned = take(binaryByteSize);
-            aligned.segment().copyFrom(bytes);
+            CooperativeCopy.copy(bytes, aligned.segment());
             bytes = aligned.segment();
         }
         request.addInput(new Tensor(spec, bytes));

@@ -83,11 +83,12 @@ final class JsonElements {
         }
         // An element takes at least a digit and a comma; so no memory is taken that the text cannot fill.
         if (count > json.remaining() / 2 + 1) {
-            throw GatunException.invalidArgument("Failed to parse 'data' field: shape does not match true shape");
+            read(data.counting(spec.name(), datatype), single);
+            data.requireCount(count);
         }
         MemorySegment elements = take(byteSize);
         read(data.into(spec.name(), datatype, count, elements), single);
-        data.checkComplete();
+        data.requireCount(count);
         return elements;
     }
 

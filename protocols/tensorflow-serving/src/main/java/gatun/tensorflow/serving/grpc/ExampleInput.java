@@ -6,6 +6,8 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.CooperativeYield;
 import gatun.runtime.InferenceRequest;
 import gatun.tensorflow.serving.ExampleContext;
 import gatun.tensorflow.serving.ExampleSignature;
@@ -160,6 +162,7 @@ final class ExampleInput {
         private final MemorySegment target;
         private long contextEnd = BytesCodec.LENGTH_BYTES;
         private long at;
+        private final CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
 
         Copy(MemorySegment target) {
             this.target = target;
@@ -167,7 +170,7 @@ final class ExampleInput {
 
         void context(boolean context, int start, int length) {
             if (context) {
-                MemorySegment.copy(message, start, target, contextEnd, length);
+                CooperativeCopy.copy(message, start, target, contextEnd, length);
                 contextEnd += length;
             }
         }
@@ -178,9 +181,10 @@ final class ExampleInput {
             }
             long element = BytesCodec.putLength(target, at, contextByteSize + length);
             if (at > 0) {
-                MemorySegment.copy(target, BytesCodec.LENGTH_BYTES, target, element, contextByteSize);
+                CooperativeCopy.copy(target, BytesCodec.LENGTH_BYTES, target, element, contextByteSize);
             }
-            MemorySegment.copy(message, start, target, element + contextByteSize, length);
+            work.worked(contextByteSize + length);
+            CooperativeCopy.copy(message, start, target, element + contextByteSize, length);
             at = element + contextByteSize + length;
         }
     }

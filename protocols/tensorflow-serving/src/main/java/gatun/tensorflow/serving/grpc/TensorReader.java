@@ -12,6 +12,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.CooperativeYield;
 import gatun.runtime.InferenceRequest;
 import gatun.tensorflow.serving.DataTypes;
 import gatun.tensorflow.serving.grpc.PredictMessage.TensorField;
@@ -139,7 +141,7 @@ final class TensorReader {
         }
         requireRoomFor(count - length, field);
         MemorySegment target = buffer(count, request);
-        MemorySegment.copy(message, values.pieceStart(), target, 0, length);
+        CooperativeCopy.copy(message, values.pieceStart(), target, 0, length);
         repeat(target, length, Math.min(1, length));
         return target;
     }
@@ -160,14 +162,14 @@ final class TensorReader {
      */
     private static void repeat(MemorySegment target, long present, long unit) {
         if (unit == 0) {
-            target.asSlice(present).fill((byte) 0);
+            CooperativeCopy.clear(target.asSlice(present));
             return;
         }
         long start = present - unit;
         long done = present;
         while (done < target.byteSize()) {
             long step = Math.min(done - start, target.byteSize() - done);
-            MemorySegment.copy(target, start, target, done, step);
+            CooperativeCopy.copy(target, start, target, done, step);
             done += step;
         }
     }
@@ -179,6 +181,7 @@ final class TensorReader {
             throw unreadable(field);
         }
         WireReader lengths = new WireReader(message);
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         lengths.window(field.contentStart, end);
         long total = 0;
         for (long i = 0; i < count; i++) {
@@ -187,6 +190,7 @@ final class TensorReader {
                 throw unreadable(field);
             }
             total += length;
+            work.worked(BytesCodec.LENGTH_BYTES);
         }
         int first = lengths.position();
         if (total != end - first) {
@@ -200,6 +204,7 @@ final class TensorReader {
             long length = lengths.varint();
             to = BytesCodec.put(target, to, message, from, length);
             from += length;
+            work.worked(BytesCodec.LENGTH_BYTES + length);
         }
         return target;
     }

@@ -6,6 +6,8 @@ import gatun.grpc.message.WireWriter;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -21,11 +23,13 @@ final class ValueWriter {
     /** Bytes of the values in the field of their type: of numbers the packed run, of strings the fields themselves. */
     static long typedSize(MemorySegment elements, Datatype datatype) {
         long size = 0;
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         if (datatype == Datatype.BYTES) {
             for (long offset = 0; offset < elements.byteSize(); ) {
                 long length = BytesCodec.elementByteSize(elements, offset);
                 size += 1 + WireWriter.varintSize(length) + length;
                 offset += BytesCodec.LENGTH_BYTES + length;
+                work.worked(BytesCodec.LENGTH_BYTES);
             }
             return size;
         }
@@ -34,6 +38,7 @@ final class ValueWriter {
         }
         for (long offset = 0; offset < elements.byteSize(); offset += datatype.byteSize()) {
             size += WireWriter.varintSize(number(elements, offset, datatype));
+            work.worked(datatype.byteSize());
         }
         return size;
     }
@@ -41,29 +46,34 @@ final class ValueWriter {
     /** Writes the values that {@link #typedSize} measured. */
     static void writeTyped(MemorySegment elements, Datatype datatype, MemorySegment target) {
         long to = 0;
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         if (datatype == Datatype.BYTES) {
             for (long offset = 0; offset < elements.byteSize(); ) {
                 long length = BytesCodec.elementByteSize(elements, offset);
                 target.set(ValueLayout.JAVA_BYTE, to, STRING_TAG);
                 to = putVarint(target, to + 1, length);
-                MemorySegment.copy(elements, offset + BytesCodec.LENGTH_BYTES, target, to, length);
+                CooperativeCopy.copy(elements, offset + BytesCodec.LENGTH_BYTES, target, to, length);
                 to += length;
                 offset += BytesCodec.LENGTH_BYTES + length;
+                work.worked(BytesCodec.LENGTH_BYTES + length);
             }
             return;
         }
         for (long offset = 0; offset < elements.byteSize(); offset += datatype.byteSize()) {
             to = putVarint(target, to, number(elements, offset, datatype));
+            work.worked(datatype.byteSize());
         }
     }
 
     /** Bytes of strings in a tensor_content. */
     static long contentSize(MemorySegment elements) {
         long size = 0;
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         for (long offset = 0; offset < elements.byteSize(); ) {
             long length = BytesCodec.elementByteSize(elements, offset);
             size += WireWriter.varintSize(length) + length;
             offset += BytesCodec.LENGTH_BYTES + length;
+            work.worked(BytesCodec.LENGTH_BYTES);
         }
         return size;
     }
@@ -71,16 +81,19 @@ final class ValueWriter {
     /** Writes the values that {@link #contentSize} measured. */
     static void writeContent(MemorySegment elements, MemorySegment target) {
         long to = 0;
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         for (long offset = 0; offset < elements.byteSize(); ) {
             long length = BytesCodec.elementByteSize(elements, offset);
             to = putVarint(target, to, length);
             offset += BytesCodec.LENGTH_BYTES + length;
+            work.worked(BytesCodec.LENGTH_BYTES);
         }
         for (long offset = 0; offset < elements.byteSize(); ) {
             long length = BytesCodec.elementByteSize(elements, offset);
-            MemorySegment.copy(elements, offset + BytesCodec.LENGTH_BYTES, target, to, length);
+            CooperativeCopy.copy(elements, offset + BytesCodec.LENGTH_BYTES, target, to, length);
             to += length;
             offset += BytesCodec.LENGTH_BYTES + length;
+            work.worked(BytesCodec.LENGTH_BYTES + length);
         }
     }
 

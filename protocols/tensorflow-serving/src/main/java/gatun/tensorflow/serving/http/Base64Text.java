@@ -4,6 +4,7 @@ package gatun.tensorflow.serving.http;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import gatun.http.json.JsonWriter;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -49,21 +50,25 @@ final class Base64Text {
         long padding = 0;
         int bits = 0;
         int bitCount = 0;
-        for (long at = offset; at < offset + byteSize; at++) {
-            byte c = segment.get(JAVA_BYTE, at);
-            int value = c < 0 ? NONE : VALUES[c];
-            if (value >= 0 && padding == 0) {
-                digits++;
-                bits = bits << 6 | value;
-                bitCount += 6;
-                if (bitCount >= Byte.SIZE) {
-                    bitCount -= Byte.SIZE;
-                    segment.set(JAVA_BYTE, out++, (byte) (bits >> bitCount));
+        long at = offset;
+        long end = offset + byteSize;
+        for (long stop = CooperativeYield.stop(at, end); at < end; stop = CooperativeYield.yieldAt(at, end)) {
+            for (; at < stop; at++) {
+                byte c = segment.get(JAVA_BYTE, at);
+                int value = c < 0 ? NONE : VALUES[c];
+                if (value >= 0 && padding == 0) {
+                    digits++;
+                    bits = bits << 6 | value;
+                    bitCount += 6;
+                    if (bitCount >= Byte.SIZE) {
+                        bitCount -= Byte.SIZE;
+                        segment.set(JAVA_BYTE, out++, (byte) (bits >> bitCount));
+                    }
+                } else if (value == PADDING) {
+                    padding++;
+                } else if (value != BLANK) {
+                    return MALFORMED;
                 }
-            } else if (value == PADDING) {
-                padding++;
-            } else if (value != BLANK) {
-                return MALFORMED;
             }
         }
         long open = digits % 4;

@@ -9,6 +9,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.CooperativeCopy;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -170,7 +171,7 @@ final class ElementBuffer implements AutoCloseable {
         int more = varintByteSize(length) - 1;
         if (more > 0) {
             reserve(more);
-            MemorySegment.copy(target, start, target, start + more, length);
+            CooperativeCopy.copy(target, start, target, start + more, length);
             byteSize += more;
         }
         putVarint(start - 1, length);
@@ -220,7 +221,7 @@ final class ElementBuffer implements AutoCloseable {
     /** Appends the bytes at {@code offset} once more. */
     void putCopy(long offset, long length) {
         reserve(length);
-        MemorySegment.copy(target, offset, target, byteSize, length);
+        CooperativeCopy.copy(target, offset, target, byteSize, length);
         byteSize += length;
     }
 

@@ -102,7 +102,7 @@ final class RequestDocument {
         this.markBytes = beginsWithMark(text, start, byteSize) ? MARK_BYTES : 0;
         this.start = start + markBytes;
         this.byteSize = byteSize - markBytes;
-        this.values = new ValueText(text, this.start, this.byteSize);
+        this.values = new ValueText(text, this.start, this.byteSize, usage);
         if (byteSize == 0) {
             throw GatunException.invalidArgument("JSON Parse error: The document is empty");
         }

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
+import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 
@@ -20,9 +21,11 @@ final class ValueText {
     private final MemorySegment text;
     private final long start;
     private final long byteSize;
+    private final RequestUsage usage;
 
-    /** Of values in a document that has been found to be JSON. */
-    ValueText(MemorySegment text, long start, long byteSize) {
+    /** Of values in a document that has been found to be JSON, whose texts {@code usage} counts. */
+    ValueText(MemorySegment text, long start, long byteSize, RequestUsage usage) {
+        this.usage = usage;
         this.text = text;
         this.start = start;
         this.byteSize = byteSize;
@@ -30,7 +33,7 @@ final class ValueText {
 
     /** The value at {@code position} of the segment, cut off at 256 bytes. */
     String at(long position) {
-        JsonReader json = new JsonReader(text, start, byteSize).depthLimit(RequestDocument.DEPTH_LIMIT);
+        JsonReader json = new JsonReader(text, start, byteSize, usage).depthLimit(RequestDocument.DEPTH_LIMIT);
         json.position(position);
         JsonWriter out = new JsonWriter();
         IndentedJson indented = new IndentedJson(out, INDENT).oneLineArrays(true);
@@ -105,7 +108,7 @@ final class ValueText {
 
     /** The kind of the value at {@code position} as messages name it, such as {@code Number}. */
     String kind(long position) {
-        JsonReader json = new JsonReader(text, start, byteSize);
+        JsonReader json = new JsonReader(text, start, byteSize, usage);
         json.position(position);
         return switch (json.peek()) {
             case OBJECT -> "Object";

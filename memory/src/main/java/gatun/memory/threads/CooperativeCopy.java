@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.memory.threads;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Copies and fills memory of any length in pieces, between which a virtual thread gives its carrier to others. To be
+ * called where the thread holds no lock. Stateless and safe for any thread.
+ */
+public final class CooperativeCopy {
+    private static final int STEP = CooperativeYield.COPY_STEP;
+
+    private CooperativeCopy() {}
+
+    /**
+     * Copies {@code byteSize} bytes as {@link MemorySegment#copy(MemorySegment, long, MemorySegment, long, long)} does,
+     * also between ranges that overlap.
+     *
+     * @throws IndexOutOfBoundsException when a range does not lie in its segment
+     */
+    public static void copy(
+            MemorySegment source, long sourceOffset, MemorySegment target, long targetOffset, long byteSize) {
+        if (byteSize <= STEP) {
+            MemorySegment.copy(source, sourceOffset, target, targetOffset, byteSize);
+            return;
+        }
+        // Where the target lies higher, the last piece comes first: it may lie on what is not copied yet.
+        boolean backwards = target.address() + targetOffset > source.address() + sourceOffset;
+        for (long done = 0; done < byteSize; done += STEP) {
+            long piece = Math.min(STEP, byteSize - done);
+            long at = backwards ? byteSize - done - piece : done;
+            MemorySegment.copy(source, sourceOffset + at, target, targetOffset + at, piece);
+            CooperativeYield.now();
+        }
+    }
+
+    /** Copies all of {@code source} to the beginning of {@code target}. */
+    public static void copy(MemorySegment source, MemorySegment target) {
+        copy(source, 0, target, 0, source.byteSize());
+    }
+
+    /** Sets all bytes of {@code target} to zero. */
+    public static void clear(MemorySegment target) {
+        long byteSize = target.byteSize();
+        for (long at = 0; at < byteSize; at += STEP) {
+            target.asSlice(at, Math.min(STEP, byteSize - at)).fill((byte) 0);
+            if (byteSize > STEP) {
+                CooperativeYield.now();
+            }
+        }
+    }
+}
