@@ -116,6 +116,9 @@ final class ModelLoader {
         }
         try {
             source.directory().warnOfOddNames();
+            // As in Triton, the versions that are there are loaded.
+            VersionPolicy.missing(source.config().getVersionPolicy(), source.present())
+                    .ifPresent(missing -> LOG.warn("Model '{}': {}", name, missing));
             ConfigurationLimits.check(source.config(), settings.limits());
             return versions.stream()
                     .map(version -> load(source, version, entry))
@@ -137,10 +140,11 @@ final class ModelLoader {
     private static GatunException withoutVersions(ModelSource source) {
         String advice = "add a folder named by the version's number, such as 1, that holds the model's file";
         String found = RepositoryAdvice.insteadOfVersions(source.directory().path());
+        Optional<String> missing = VersionPolicy.missing(source.config().getVersionPolicy(), source.present());
         ConfigurationException none = new ConfigurationException(
                 ConfigurationPath.MODEL,
                 "at least one version must be available under the version policy of model '" + source.name() + "'"
-                        + found,
+                        + missing.map(text -> ": " + text).orElse("") + found,
                 advice);
         // As in Triton, which looks for the backend before it looks for versions.
         return found.isEmpty()
