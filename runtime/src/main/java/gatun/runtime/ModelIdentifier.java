@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,18 @@ import org.jspecify.annotations.Nullable;
  * @param name the name that clients ask for
  */
 public record ModelIdentifier(String namespace, String name) implements Comparable<ModelIdentifier> {
+    /** Folders that file systems leave at their root, and that archives of macOS bring along. */
+    private static final Set<String> FOLDERS_OF_SYSTEMS =
+            Set.of("lost+found", "__MACOSX", "$RECYCLE.BIN", "System Volume Information");
+
+    /**
+     * Whether a folder of this name in a repository may be a model. Those whose names begin with a dot are none: mounted
+     * volumes and version control leave such folders.
+     */
+    public static boolean mayBeModel(String folderName) {
+        return !folderName.startsWith(".") && !FOLDERS_OF_SYSTEMS.contains(folderName);
+    }
+
     /** The identity of a model outside of any namespace. */
     public static ModelIdentifier of(String name) {
         return new ModelIdentifier("", name);

@@ -4,7 +4,9 @@ package gatun.server;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.RepositoryRefresh;
+import gatun.runtime.check.RepositoryCheck;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelListSettings.Names;
 import gatun.server.settings.ModelSettings;
@@ -12,6 +14,7 @@ import gatun.server.settings.StartException;
 import gatun.server.settings.StoreSettings;
 import gatun.stores.cache.StoreCache;
 import gatun.stores.location.RepositoryLocation;
+import gatun.stores.location.StoreLocation;
 import gatun.stores.mirror.FetchWatch;
 import gatun.stores.mirror.Fetching;
 import gatun.stores.mirror.Mirror;
@@ -71,7 +74,9 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         try {
             cache = Optional.of(StoreCache.open(stores.cache(), stores.cacheByteSize()));
             Mirrors opener = new Mirrors(
-                    cache.get(), new Fetching(stores.timeout(), stores.connections(), watch, System.getenv()));
+                    cache.get(),
+                    new Fetching(stores.timeout(), stores.connections(), watch, System.getenv()),
+                    ModelIdentifier::mayBeModel);
             List<Path> folders = new ArrayList<>(given.sources().repositories());
             for (RepositoryLocation location : stores.repositories()) {
                 folders.add(open(opener, location, Scope.REPOSITORY, given.control(), mirrors));
@@ -111,22 +116,31 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
                             + String.join("; ", mirror.failures().values()));
                 }
             }
+            remark(location, mirror).ifPresent(LOG::warn);
             LOG.info(
                     "{} is fetched, in {} ms",
                     location.text(),
                     Duration.ofNanos(System.nanoTime() - begin).toMillis());
         } catch (IOException e) {
+            String reason = e.getMessage()
+                    + remark(location, mirror).map(remark -> "; " + remark).orElse("");
             if (control.exitOnError()) {
-                throw new IOException(
-                        e.getMessage() + ". Start with --exit-on-error=false to have the server wait for it", e);
+                throw new IOException(reason + ". Start with --exit-on-error=false to have the server wait for it", e);
             }
-            LOG.error("{} is not served: {}", location.text(), e.getMessage());
+            LOG.error("{} is not served: {}", location.text(), reason);
             if (onDemand) {
                 // A folder that cannot be read would keep models of other repositories from being listed and loaded.
                 Files.createDirectories(mirror.folder());
             }
         }
         return mirror.folder();
+    }
+
+    /** What to name instead of the folder of one model; empty where there are models in it. */
+    private static Optional<String> remark(RepositoryLocation location, Mirror mirror) {
+        return location instanceof StoreLocation store && mirror.holdsOneModel()
+                ? Optional.of(RepositoryCheck.remarkOfOneModel(store.text(), store.above()))
+                : Optional.empty();
     }
 
     /** The settings with folders instead of URLs. */

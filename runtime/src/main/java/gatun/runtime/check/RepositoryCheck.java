@@ -81,6 +81,15 @@ public final class RepositoryCheck implements AutoCloseable {
         return RepositoryAdvice.remarks(repository);
     }
 
+    /**
+     * What to do with the folder of one model that is named as a repository.
+     *
+     * @param above the folder that it lies in; empty where it lies in none
+     */
+    public static String remarkOfOneModel(String folder, Optional<String> above) {
+        return RepositoryAdvice.ofOneModel(folder, above);
+    }
+
     /** The names of the models that are there. */
     public Set<String> models() {
         Set<String> names = new LinkedHashSet<>();

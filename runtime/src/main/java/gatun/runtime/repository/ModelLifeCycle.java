@@ -11,7 +11,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -163,6 +165,18 @@ final class ModelLifeCycle {
         } else {
             LOG.warn("Model '{}' cannot be loaded: {}", model, reason);
         }
+    }
+
+    /** Notes why the files of all models of a name, which are loaded or in a repository, cannot be brought up to date. */
+    void refuse(String name, String reason) {
+        Set<ModelIdentifier> known = new TreeSet<>();
+        models.named(name).forEach(entry -> known.add(entry.model()));
+        try {
+            known.addAll(sources.named(name).keySet());
+        } catch (GatunException e) {
+            LOG.warn("The model repositories cannot be read: {}", e.getMessage());
+        }
+        known.forEach(model -> order.refuse(models.entry(model), reason));
     }
 
     private static <T> T await(CompletableFuture<T> change) {

@@ -121,6 +121,9 @@ final class ModelLoader {
         }
         try {
             source.directory().warnOfOddNames();
+            // As in Triton, the versions that are there are loaded.
+            VersionPolicy.missing(source.config().getVersionPolicy(), source.present())
+                    .ifPresent(missing -> LOG.warn("Model '{}': {}", name, missing));
             checkFields(source).forEach(remark -> LOG.warn("Model '{}': {}", source.model(), remark));
             source.checksums().verify(this::isClosing);
             return versions.stream()
@@ -143,10 +146,11 @@ final class ModelLoader {
     private static GatunException withoutVersions(ModelSource source) {
         String advice = "add a folder named by the version's number, such as 1, that holds the model's file";
         String found = RepositoryAdvice.insteadOfVersions(source.directory().path());
+        Optional<String> missing = VersionPolicy.missing(source.config().getVersionPolicy(), source.present());
         ConfigurationException none = new ConfigurationException(
                 ConfigurationPath.MODEL,
                 "at least one version must be available under the version policy of model '" + source.name() + "'"
-                        + found,
+                        + missing.map(text -> ": " + text).orElse("") + found,
                 advice);
         // As in Triton, which looks for the backend before it looks for versions.
         return found.isEmpty()

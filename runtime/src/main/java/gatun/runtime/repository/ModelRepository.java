@@ -248,7 +248,7 @@ public final class ModelRepository {
     public void load(String name, ModelOverride override) {
         requireExplicit();
         if (override.files().isEmpty()) {
-            refresh.model(name);
+            bringUpToDate(name);
         }
         lifeCycle.load(name, override);
         unread = false;
@@ -257,8 +257,19 @@ public final class ModelRepository {
     /** As {@link gatun.runtime.server.GatunServer#load(ModelIdentifier, ModelOverride)}. */
     public void load(ModelIdentifier model, ModelOverride override) {
         requireExplicit();
-        refresh.model(model.name());
+        bringUpToDate(model.name());
         lifeCycle.load(model, override);
+    }
+
+    private void bringUpToDate(String name) {
+        try {
+            refresh.model(name);
+        } catch (GatunException e) {
+            if (e.code() == ErrorCode.UNAVAILABLE) {
+                lifeCycle.refuse(name, e.getMessage());
+            }
+            throw e;
+        }
     }
 
     /** As {@link gatun.runtime.server.GatunServer#unload(ModelIdentifier, boolean)}. */

@@ -41,9 +41,10 @@ public final class RepositoryAdvice {
     public static List<String> remarks(Path repository) {
         List<String> remarks = new ArrayList<>();
         if (isModel(repository)) {
-            remarks.add(repository
-                    + " is the folder of one model, and not one that holds models; name the folder above it: "
-                    + repository.toAbsolutePath().normalize().getParent());
+            remarks.add(ofOneModel(
+                    repository.toString(),
+                    Optional.ofNullable(repository.toAbsolutePath().normalize().getParent())
+                            .map(Path::toString)));
             return remarks;
         }
         for (Path file : entries(repository)) {
@@ -58,6 +59,17 @@ public final class RepositoryAdvice {
             }
         }
         return remarks;
+    }
+
+    /**
+     * What to do with the folder of one model that is named as a repository.
+     *
+     * @param above the folder that it lies in; empty where it lies in none
+     */
+    public static String ofOneModel(String folder, Optional<String> above) {
+        return folder + " is the folder of one model, and not one that holds models; "
+                + above.map(parent -> "name the folder above it: " + parent)
+                        .orElse("move its files into a folder with the model's name");
     }
 
     /** Whether a folder is that of one model: it holds a configuration, or a version with a model's file. */
@@ -81,7 +93,7 @@ public final class RepositoryAdvice {
                 return "; " + name + " lies outside of a version's folder: move it to 1/" + standard.get();
             }
             String digits = name.replaceFirst("^(v|V|version[-_]?)?0*", "");
-            if (Files.isDirectory(entry) && digits.matches("[0-9]+")) {
+            if (Files.isDirectory(entry) && digits.matches("[0-9]+") && !digits.equals(name)) {
                 return "; folder '" + name + "' is no version: rename it to " + digits;
             }
         }

@@ -26,8 +26,7 @@ final class RepositoryScan {
     }
 
     /**
-     * Every model in {@code sources}, but for those of lists. A directory whose name begins with a dot is no model: mounted
-     * volumes and version control leave such directories.
+     * Every model in {@code sources}, but for those of lists.
      *
      * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
      */
@@ -62,7 +61,8 @@ final class RepositoryScan {
         }
         try (Stream<Path> entries = Files.list(repository)) {
             return entries.filter(Files::isDirectory)
-                    .filter(entry -> !entry.getFileName().toString().startsWith("."))
+                    .filter(entry ->
+                            ModelIdentifier.mayBeModel(entry.getFileName().toString()))
                     .sorted(Comparator.naturalOrder())
                     .toList();
         } catch (IOException e) {

@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServedPath;
 import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.ServedPath.ModelFolder;
@@ -93,7 +94,7 @@ public final class ServedPaths {
     /** Whether a folder in a folder makes that one a repository: it is a model, or one that lies wrong. */
     private static boolean couldBeModel(Path folder) {
         return Files.isDirectory(folder)
-                && !folder.getFileName().toString().startsWith(".")
+                && ModelIdentifier.mayBeModel(folder.getFileName().toString())
                 && (RepositoryAdvice.isModel(folder)
                         || Files.isDirectory(folder.resolve(ConfigurationFile.FOLDER))
                         || !RepositoryAdvice.insteadOfVersions(folder).isEmpty());

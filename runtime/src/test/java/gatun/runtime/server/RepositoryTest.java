@@ -70,7 +70,9 @@ class RepositoryTest {
         for (String name : List.of("007", "latest", "1a", "99999999999999999999")) {
             Files.createDirectories(repository.resolve("m").resolve(name));
         }
-        Files.createDirectories(repository.resolve(".git"));
+        for (String name : List.of(".git", "lost+found", "__MACOSX")) {
+            Files.createDirectories(repository.resolve(name));
+        }
         Files.writeString(repository.resolve("README"), "no model");
         test.open(ScriptedBackend::copy);
         assertThat(test.server().index()).extracting(ModelStatus::version).containsExactly("0", "7");
@@ -83,6 +85,7 @@ class RepositoryTest {
                 .model("no_engine", MODEL.replace("scripted", "tensorflow"))
                 .model("no_openvino", MODEL.replace("scripted", "openvino"))
                 .model("no_version", MODEL, new long[0])
+                .model("other_versions", MODEL + "version_policy { specific { versions: [ 2, 3 ] } }", 1)
                 .model("no_start", MODEL + "instance_group [ { count: 10 } ]")
                 .open(ScriptedBackend::copy);
         assertThat(reason("bad_config")).isEqualTo("config.pbtxt:2:1: unknown field 'max_batch' in ModelConfig");
@@ -97,6 +100,9 @@ class RepositoryTest {
                         + " model.onnx write backend: \"onnxruntime\"");
         assertThat(reason("no_version"))
                 .isEqualTo("at least one version must be available under the version policy of model 'no_version'");
+        assertThat(reason("other_versions"))
+                .isEqualTo("at least one version must be available under the version policy of model 'other_versions':"
+                        + " the policy asks for 2 and 3; there is 1");
         assertThat(reason("no_start")).isEqualTo("the tenth instance never starts");
         assertThat(reason("good")).isEmpty();
         assertThat(test.server().ready()).isFalse();

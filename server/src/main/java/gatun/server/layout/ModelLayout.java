@@ -2,6 +2,7 @@
 package gatun.server.layout;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServedPath;
 import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.ServedPath.ModelFolder;
@@ -125,12 +126,12 @@ public final class ModelLayout {
     /** The name is that of a folder, and of one that a server sees. */
     private static void requireName(String name) throws WrongRequest {
         boolean plain = !name.isBlank()
-                && !name.startsWith(".")
+                && ModelIdentifier.mayBeModel(name)
                 && name.chars().noneMatch(c -> c == '/' || Character.isISOControl(c));
         if (!plain) {
             throw new WrongRequest(
                     "the name '" + name.replaceAll("\\p{Cntrl}", "?") + "' is none for a model: expected a"
-                            + " folder's name without a slash that does not begin with a point; say another one with --name");
+                            + " folder's name without a slash that does not begin with a point, nor belongs to the system; say another one with --name");
         }
     }
 

@@ -94,6 +94,11 @@ public record StoreLocation(Kind kind, Optional<URI> endpoint, String account, S
         return path.substring(path.lastIndexOf('/') + 1);
     }
 
+    /** The URL of the folder that this one lies in; empty for a bucket. */
+    public Optional<String> above() {
+        return prefix.isEmpty() ? Optional.empty() : Optional.of(text().substring(0, text().lastIndexOf('/')));
+    }
+
     @Override
     public String text() {
         return kind.scheme() + "://" + endpoint.map(server -> server + "/").orElse("")

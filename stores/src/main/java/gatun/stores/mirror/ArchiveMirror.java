@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +30,7 @@ final class ArchiveMirror implements Mirror {
     private final ArchiveSource source;
     private final StoreCache cache;
     private final FetchProgress progress;
+    private final Predicate<String> modelNames;
     private final ModelLinks links;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -49,13 +51,15 @@ final class ArchiveMirror implements Mirror {
             StoreMirror.Scope scope,
             ArchiveSource source,
             StoreCache cache,
-            FetchProgress progress)
+            FetchProgress progress,
+            Predicate<String> modelNames)
             throws IOException {
         this.location = location;
         this.scope = scope;
         this.source = source;
         this.cache = cache;
         this.progress = progress;
+        this.modelNames = modelNames;
         links = new ModelLinks(cache, scope == StoreMirror.Scope.MODEL ? "model" : location.name());
     }
 
@@ -175,7 +179,7 @@ final class ArchiveMirror implements Mirror {
 
     private SortedMap<String, Path> unpack(Path file, Path target) throws IOException {
         Unpacking.unpack(file, location.format(), target, cache.byteLimit());
-        SortedMap<String, Path> models = UnpackedModels.find(target, location.name());
+        SortedMap<String, Path> models = UnpackedModels.find(target, location.name(), modelNames);
         if (models.isEmpty() || (scope == StoreMirror.Scope.MODEL && models.size() > 1)) {
             throw new StoreException(
                     Kind.MALFORMED,
@@ -183,6 +187,12 @@ final class ArchiveMirror implements Mirror {
                             + (scope == StoreMirror.Scope.MODEL ? "one" : "a folder for each"));
         }
         return models;
+    }
+
+    /** The model in an archive of one is served by the archive's name. */
+    @Override
+    public boolean holdsOneModel() {
+        return false;
     }
 
     @Override

@@ -39,6 +39,9 @@ public interface Mirror extends AutoCloseable {
      */
     void refresh(String model) throws IOException;
 
+    /** Whether what was found last looks like the folder of one model, where folders of models were expected. */
+    boolean holdsOneModel();
+
     /** The reasons of models that could not be fetched, by their names. */
     Map<String, String> failures();
 

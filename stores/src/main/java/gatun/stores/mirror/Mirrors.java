@@ -17,14 +17,16 @@ import gatun.stores.s3.S3Protocol;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * Opens mirrors of any kind of location.
  *
  * @param cache keeps the files; owned by the caller
  * @param fetching how they are fetched
+ * @param modelNames tells names of folders that may be models' from those that are never
  */
-public record Mirrors(StoreCache cache, Fetching fetching) {
+public record Mirrors(StoreCache cache, Fetching fetching, Predicate<String> modelNames) {
     /**
      * A mirror without any model yet; the caller owns it.
      *
@@ -40,9 +42,16 @@ public record Mirrors(StoreCache cache, Fetching fetching) {
                         scope,
                         new ObjectStore(store.text(), protocol(store, fetching.environment()), http, limits),
                         cache,
-                        fetching);
+                        fetching,
+                        modelNames);
             case ArchiveLocation archive ->
-                new ArchiveMirror(archive, scope, new ArchiveSource(archive, http, limits), cache, fetching.progress());
+                new ArchiveMirror(
+                        archive,
+                        scope,
+                        new ArchiveSource(archive, http, limits),
+                        cache,
+                        fetching.progress(),
+                        modelNames);
         };
     }
 

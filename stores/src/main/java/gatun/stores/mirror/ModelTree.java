@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /**
  * The files of a model as a store lists them.
@@ -15,6 +17,8 @@ import java.util.TreeMap;
  * @param files the objects by their paths below the model's folder
  */
 record ModelTree(SortedMap<String, StoredObject> files) {
+    private static final Pattern VERSION_FILE = Pattern.compile("[0-9]+/[^/]+");
+
     /**
      * The models in a listing.
      *
@@ -24,21 +28,25 @@ record ModelTree(SortedMap<String, StoredObject> files) {
     record Listing(SortedMap<String, ModelTree> trees, SortedMap<String, String> refused) {}
 
     /**
-     * Sorts a repository's objects by models. Objects beside the folders, and folders that begin with a dot, are none.
+     * Sorts a repository's objects by models. Objects beside the folders are of none.
      *
      * @param prefix how all their names begin, which is left out
+     * @param modelNames tells names of folders that may be models' from those that are never
      */
-    static Listing models(String prefix, List<StoredObject> objects) {
+    static Listing models(String prefix, List<StoredObject> objects, Predicate<String> modelNames) {
         SortedMap<String, SortedMap<String, StoredObject>> files = new TreeMap<>();
         SortedMap<String, String> refused = new TreeMap<>();
         for (StoredObject object : objects) {
             String path =
                     object.name().startsWith(prefix) ? object.name().substring(prefix.length()) : "../" + object.name();
             int slash = path.indexOf('/');
-            if (slash < 0 || (path.startsWith(".") && !path.startsWith("../"))) {
+            if (slash < 0) {
                 continue;
             }
             String model = path.substring(0, slash);
+            if (!model.equals("..") && !modelNames.test(model)) {
+                continue;
+            }
             try {
                 ObjectPath.requirePart(model, object.name());
             } catch (StoreException e) {
@@ -78,6 +86,15 @@ record ModelTree(SortedMap<String, StoredObject> files) {
             }
         }
         return of(files);
+    }
+
+    /** Whether the objects are those of one model's folder: a configuration, or the file of a version. */
+    static boolean isOneModel(String prefix, List<StoredObject> objects) {
+        return objects.stream()
+                .filter(object -> object.name().startsWith(prefix))
+                .map(object -> object.name().substring(prefix.length()))
+                .anyMatch(path -> path.equals("config.pbtxt")
+                        || VERSION_FILE.matcher(path).matches());
     }
 
     /** Looks up each folder that a name tells of, and keeps none: deep names tell of many times their own length. */

@@ -22,6 +22,8 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,16 +34,21 @@ import org.slf4j.LoggerFactory;
 public final class StoreMirror implements Mirror {
     private static final Logger LOG = LoggerFactory.getLogger(StoreMirror.class);
 
+    private static final Pattern VERSION_FOLDER = Pattern.compile("[0-9]+/");
+
     private final StoreLocation location;
     private final Scope scope;
     private final ObjectStore store;
     private final StoreCache cache;
     private final ObjectFetch fetch;
     private final ModelLinks links;
+    private final Predicate<String> modelNames;
     private final ReentrantLock lock = new ReentrantLock();
 
     /** What is linked. Guarded by the lock, as all below. */
     private final SortedMap<String, ModelTree> trees = new TreeMap<>();
+
+    private boolean holdsOneModel;
 
     /** The last reason of each model that could not be fetched, so that each is logged once. */
     private final Map<String, String> reasons = new HashMap<>();
@@ -59,13 +66,21 @@ public final class StoreMirror implements Mirror {
      *
      * @param store owned by this from now on
      * @param cache keeps the files; owned by the caller
+     * @param modelNames tells names of folders that may be models' from those that are never
      */
-    public StoreMirror(StoreLocation location, Scope scope, ObjectStore store, StoreCache cache, Fetching fetching)
+    StoreMirror(
+            StoreLocation location,
+            Scope scope,
+            ObjectStore store,
+            StoreCache cache,
+            Fetching fetching,
+            Predicate<String> modelNames)
             throws IOException {
         this.location = location;
         this.scope = scope;
         this.store = store;
         this.cache = cache;
+        this.modelNames = modelNames;
         String identity =
                 location.kind() + " " + location.endpoint() + " " + location.account() + " " + location.bucket();
         fetch = new ObjectFetch(store, identity, cache, fetching.threads(), fetching.progress());
@@ -120,7 +135,14 @@ public final class StoreMirror implements Mirror {
     public void refreshNames() throws IOException {
         lock.lock();
         try {
-            for (String folder : store.folders(location.prefix())) {
+            Set<String> folders = store.folders(location.prefix());
+            holdsOneModel = scope == Scope.REPOSITORY
+                    && !folders.isEmpty()
+                    && folders.stream().allMatch(folder -> VERSION_FOLDER
+                            .matcher(folder.substring(
+                                    Math.min(folder.length(), location.prefix().length())))
+                            .matches());
+            for (String folder : folders) {
                 String name = folder.substring(
                         Math.min(folder.length(), location.prefix().length()),
                         folder.endsWith("/") ? folder.length() - 1 : folder.length());
@@ -135,10 +157,10 @@ public final class StoreMirror implements Mirror {
         }
     }
 
-    private static boolean isName(String name) {
+    private boolean isName(String name) {
         try {
             ObjectPath.require(name, name);
-            return name.indexOf('/') < 0 && !name.startsWith(".");
+            return name.indexOf('/') < 0 && modelNames.test(name);
         } catch (StoreException e) {
             return false;
         }
@@ -167,7 +189,8 @@ public final class StoreMirror implements Mirror {
             }
             return new ModelTree.Listing(only, new TreeMap<>());
         }
-        return ModelTree.models(location.prefix(), objects);
+        holdsOneModel = ModelTree.isOneModel(location.prefix(), objects);
+        return ModelTree.models(location.prefix(), objects, modelNames);
     }
 
     /**
@@ -295,6 +318,16 @@ public final class StoreMirror implements Mirror {
                 throw new StoreException(Kind.UNAVAILABLE, reason);
             }
             cache.remember(listingKey(), SavedListing.write(trees));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean holdsOneModel() {
+        lock.lock();
+        try {
+            return holdsOneModel;
         } finally {
             lock.unlock();
         }

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -21,34 +22,35 @@ final class UnpackedModels {
      * these.
      *
      * @param name what a model is called whose files lie in the archive without a folder
+     * @param modelNames tells names of folders that may be models' from those that are never
      */
-    static SortedMap<String, Path> find(Path unpacked, String name) throws IOException {
+    static SortedMap<String, Path> find(Path unpacked, String name, Predicate<String> modelNames) throws IOException {
         SortedMap<String, Path> models = new TreeMap<>();
-        if (isModel(unpacked)) {
+        if (isModel(unpacked, modelNames)) {
             models.put(name, unpacked);
             return models;
         }
-        List<Path> folders = folders(unpacked);
+        List<Path> folders = folders(unpacked, modelNames);
         if (folders.size() == 1
-                && !isModel(folders.getFirst())
-                && !folders(folders.getFirst()).isEmpty()) {
-            folders = folders(folders.getFirst());
+                && !isModel(folders.getFirst(), modelNames)
+                && !folders(folders.getFirst(), modelNames).isEmpty()) {
+            folders = folders(folders.getFirst(), modelNames);
         }
         folders.forEach(folder -> models.put(folder.getFileName().toString(), folder));
         return models;
     }
 
-    private static boolean isModel(Path folder) throws IOException {
+    private static boolean isModel(Path folder, Predicate<String> modelNames) throws IOException {
         return Files.exists(folder.resolve("config.pbtxt"))
-                || folders(folder).stream().anyMatch(version -> VERSION.matcher(
+                || folders(folder, modelNames).stream().anyMatch(version -> VERSION.matcher(
                                 version.getFileName().toString())
                         .matches());
     }
 
-    private static List<Path> folders(Path folder) throws IOException {
+    private static List<Path> folders(Path folder, Predicate<String> modelNames) throws IOException {
         try (Stream<Path> entries = Files.list(folder)) {
             return entries.filter(Files::isDirectory)
-                    .filter(entry -> !entry.getFileName().toString().startsWith("."))
+                    .filter(entry -> modelNames.test(entry.getFileName().toString()))
                     .sorted()
                     .toList();
         }

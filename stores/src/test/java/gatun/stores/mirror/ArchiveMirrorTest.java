@@ -58,12 +58,15 @@ class ArchiveMirrorTest {
 
     @Test
     void shouldLookForARepositoryInTheOnlyFolder() throws IOException {
-        Path archive = Files.write(folder.resolve("all.zip"), zip("models/a/1/m", "models/b/config.pbtxt"));
+        Path archive = Files.write(
+                folder.resolve("all.zip"),
+                zip("models/a/1/m", "models/b/config.pbtxt", "__MACOSX/._models", "models/__MACOSX/1/m"));
         try (Mirror mirror = open(archive.toUri().toString(), Scope.REPOSITORY)) {
             mirror.start();
 
             assertThat(mirror.folder().resolve("a/1/m")).exists();
             assertThat(mirror.folder().resolve("b/config.pbtxt")).exists();
+            assertThat(mirror.folder().resolve("__MACOSX")).doesNotExist();
         }
     }
 
@@ -175,7 +178,8 @@ class ArchiveMirrorTest {
     }
 
     private Mirror open(String url, Scope scope) throws IOException {
-        return new Mirrors(cache, FETCHING).open(RepositoryLocation.parse(url), scope);
+        return new Mirrors(cache, FETCHING, name -> !name.equals("__MACOSX"))
+                .open(RepositoryLocation.parse(url), scope);
     }
 
     /** With the checksum of what is there now. */

@@ -27,6 +27,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StoreMirrorTest {
     private static final long BYTE_LIMIT = 1000;
@@ -52,7 +54,8 @@ class StoreMirrorTest {
     private Mirror mirror(StoreCache keeping, String path) throws IOException {
         Fetching fetching =
                 new Fetching(Duration.ofSeconds(1), 4, FetchProgress.NONE, Map.of("AWS_EC2_METADATA_DISABLED", "true"));
-        return new Mirrors(keeping, fetching).open(RepositoryLocation.parse(server.url(path)), Scope.REPOSITORY);
+        return new Mirrors(keeping, fetching, name -> !name.equals("__MACOSX"))
+                .open(RepositoryLocation.parse(server.url(path)), Scope.REPOSITORY);
     }
 
     private Mirror mirror() throws IOException {
@@ -84,6 +87,40 @@ class StoreMirrorTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"1/model.onnx", "config.pbtxt"})
+    void shouldTellTheFolderOfOneModelFromARepository(String file) throws IOException {
+        server.put("repo/a/" + file, "content");
+        server.put("repo/b/1/model.onnx", "content");
+        try (Mirror repository = mirror();
+                Mirror model = mirror(cache, "repo/a")) {
+            repository.start();
+            try {
+                model.start();
+            } catch (StoreException e) {
+                assertThat(e).hasMessageContaining("holds no models");
+            }
+
+            assertThat(repository.holdsOneModel()).isFalse();
+            assertThat(model.holdsOneModel()).isTrue();
+        }
+    }
+
+    @Test
+    void shouldTellTheFolderOfOneModelByItsNames() throws IOException {
+        server.put("repo/a/1/model.onnx", "content");
+        server.put("repo/__MACOSX/1/m", "content");
+        try (Mirror repository = mirror();
+                Mirror model = mirror(cache, "repo/a")) {
+            repository.refreshNames();
+            model.refreshNames();
+
+            assertThat(repository.holdsOneModel()).isFalse();
+            assertThat(names(repository.folder())).containsExactly("a");
+            assertThat(model.holdsOneModel()).isTrue();
+        }
+    }
+
     @Test
     void shouldTellHowMuchOfAModelHasCome() throws Exception {
         byte[] weights = "0123456789".getBytes(StandardCharsets.UTF_8);
@@ -102,8 +139,8 @@ class StoreMirrorTest {
         });
         FetchWatch watch = new FetchWatch(FetchProgress.NONE);
         Fetching fetching = new Fetching(Duration.ofSeconds(60), 4, watch, Map.of("AWS_EC2_METADATA_DISABLED", "true"));
-        try (Mirror mirror =
-                new Mirrors(cache, fetching).open(RepositoryLocation.parse(server.url("repo")), Scope.REPOSITORY)) {
+        try (Mirror mirror = new Mirrors(cache, fetching, name -> !name.equals("__MACOSX"))
+                .open(RepositoryLocation.parse(server.url("repo")), Scope.REPOSITORY)) {
             CompletableFuture<Boolean> fetched = CompletableFuture.supplyAsync(() -> {
                 try {
                     mirror.refresh("a");

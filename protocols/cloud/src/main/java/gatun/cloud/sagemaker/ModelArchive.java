@@ -3,6 +3,7 @@ package gatun.cloud.sagemaker;
 
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ListedModel;
+import gatun.runtime.ModelIdentifier;
 import gatun.wire.inference.ModelVersionPolicy;
 import java.io.IOException;
 import java.io.InputStream;
@@ -101,7 +102,7 @@ record ModelArchive(String url, List<ListedModel> models) {
         List<Path> directories;
         try (Stream<Path> entries = Files.list(folder)) {
             directories = entries.filter(Files::isDirectory)
-                    .filter(entry -> !String.valueOf(entry.getFileName()).startsWith("."))
+                    .filter(entry -> ModelIdentifier.mayBeModel(String.valueOf(entry.getFileName())))
                     .sorted()
                     .limit(MOST_MODELS + 1L)
                     .toList();
