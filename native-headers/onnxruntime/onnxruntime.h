@@ -264,7 +264,11 @@ struct OrtApi {
     RESERVED(209, 7);
     STATUS(SessionOptionsAppendExecutionProvider, OrtSessionOptions *options, const char *name,
            const char *const *keys, const char *const *values, size_t count);
-    RESERVED(217, 35);
+    RESERVED(217, 11);
+
+    /* Libraries of operators, which live as long as the sessions that use them */
+    STATUS(RegisterCustomOpsLibrary_V2, OrtSessionOptions *options, const char *library_name);
+    RESERVED(229, 23);
     STATUS(GetResizedStringTensorElementBuffer, OrtValue *value, size_t index, size_t byte_size, char **buffer);
     RESERVED(253, 1);
     const char *(*GetBuildInfoString)(void);

@@ -124,6 +124,7 @@ public final class OrtApi {
         slots[206] = C_POINTER.withName("UpdateCUDAProviderOptions");
         slots[208] = C_POINTER.withName("ReleaseCUDAProviderOptions");
         slots[216] = C_POINTER.withName("SessionOptionsAppendExecutionProvider");
+        slots[228] = C_POINTER.withName("RegisterCustomOpsLibrary_V2");
         slots[252] = C_POINTER.withName("GetResizedStringTensorElementBuffer");
         slots[254] = C_POINTER.withName("GetBuildInfoString");
         return MemoryLayout.structLayout(slots);
@@ -906,6 +907,16 @@ public final class OrtApi {
         try {
             return (MemorySegment) POINTERS_5.invokeExact(slot(api, 216), options, name, keys, values,
                     MemorySegment.ofAddress(count));
+        } catch (Throwable e) {
+            throw new AssertionError("a method handle does not fit its call", e);
+        }
+    }
+
+    /** {@code RegisterCustomOpsLibrary_V2(OrtSessionOptions *options, const char *library_name)} */
+    public static MemorySegment registerCustomOpsLibrary_V2(MemorySegment api, MemorySegment options,
+            MemorySegment libraryName) {
+        try {
+            return (MemorySegment) POINTERS_2.invokeExact(slot(api, 228), options, libraryName);
         } catch (Throwable e) {
             throw new AssertionError("a method handle does not fit its call", e);
         }

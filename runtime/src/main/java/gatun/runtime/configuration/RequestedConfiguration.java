@@ -112,6 +112,9 @@ public final class RequestedConfiguration {
             free.addAll(FIELDS_OF_ENGINES);
         }
         String model = requested.getName();
+        if (bringsFiles) {
+            requireOwnLibraries(own);
+        }
         ModelConfig.Builder admitted = requested.toBuilder();
         keep(admitted, own, operators.told(), free, new Place(model, ""));
         if (operators.tellEngine()) {
@@ -213,6 +216,21 @@ public final class RequestedConfiguration {
                     admitted.setEnsembleScheduling(own.getEnsembleScheduling());
             }
         }
+    }
+
+    /** A library of the operator's is one of his files, which the folder of a request does not hold. */
+    private static void requireOwnLibraries(ModelConfig own) {
+        own.getModelOperations().getOpLibraryFilenameList().stream()
+                .filter(name -> !name.startsWith("/"))
+                .findFirst()
+                .ifPresent(name -> {
+                    throw new OverrideRefusedException(
+                            own.getName(),
+                            "the operator's configuration of model '" + own.getName() + "' names '" + name
+                                    + "' in the model's folder as a library of operators, and a request that brings files"
+                                    + " brings another folder; have the operator write the library's absolute path into"
+                                    + " the model's " + ConfigurationFile.NAME);
+                });
     }
 
     /** Files of labels, warm-ups and initial states are read for clients: from a folder of the operator's, those he names. */

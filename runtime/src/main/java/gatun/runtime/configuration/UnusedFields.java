@@ -53,6 +53,9 @@ public final class UnusedFields {
                             + " repository first"),
             withoutEffect(
                     "ModelConfig.runtime", "it names a library of Triton's; the engines here are the server's own"),
+            withoutEffect(
+                    "ModelSequenceBatching.StrategyOldest.preserve_ordering",
+                    "an instance runs one batch after another, and its responses are in that order anyway"),
             withoutEffect("ModelInstanceGroup.secondary_devices", TENSORRT),
             withoutEffect("ModelInstanceGroup.profile", TENSORRT),
             withoutEffect("ModelInstanceGroup.host_policy", "the server has no --host-policy; see isolation_cores"),

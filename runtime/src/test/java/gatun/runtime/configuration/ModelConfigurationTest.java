@@ -59,6 +59,9 @@ class ModelConfigurationTest {
                         "backend: \"b\" max_batch_size: 4 dynamic_batching { preferred_batch_size: [ 5 ] }",
                         "dynamic batching preferred size must be <= max batch size for m"),
                 arguments(
+                        "backend: \"b\" input { name: \"I\" data_type: TYPE_FP32 dims: 1 is_non_linear_format_io: true }",
+                        "non-linear formats of inputs and outputs are only supported for TensorRT platform for m"),
+                arguments(
                         "backend: \"b\" dynamic_batching { priority_levels: 2 }",
                         "default priority level must be in range [1, 2] for m"),
                 arguments(

@@ -44,6 +44,7 @@ class UnusedFieldsTest {
                 "optimization { input_pinned_memory { enable: false } } | optimization.input_pinned_memory",
                 "optimization { eager_batching: true } | optimization.eager_batching",
                 "instance_group { host_policy: \"numa\" } | instance_group[0].host_policy",
+                "sequence_batching { oldest { preserve_ordering: true } } | sequence_batching.oldest.preserve_ordering",
                 "runtime: \"libtriton_b.so\" | runtime",
             })
     void shouldSayWhatHasNoEffect(String text, String path) {

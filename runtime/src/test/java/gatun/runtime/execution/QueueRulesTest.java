@@ -61,6 +61,16 @@ class QueueRulesTest {
     }
 
     @Test
+    void shouldKeepTheOrderThatAConfigurationAsksFor() {
+        assertThat(rules(ModelDynamicBatching.newBuilder().setPreserveOrdering(true))
+                        .policy()
+                        .preserveOrdering())
+                .isTrue();
+        assertThat(rules(ModelDynamicBatching.newBuilder()).policy().preserveOrdering())
+                .isFalse();
+    }
+
+    @Test
     void shouldLetARequestShortenTheLongestTimeout() {
         QueueRules.Level level = QueueRules.Level.of(ModelQueuePolicy.newBuilder()
                 .setDefaultTimeoutMicroseconds(-1)

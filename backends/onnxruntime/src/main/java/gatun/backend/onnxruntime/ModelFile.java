@@ -5,6 +5,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,8 +17,9 @@ import org.slf4j.LoggerFactory;
  * @param config the model's configuration
  * @param parameters those of the configuration
  * @param file the model
+ * @param operators the libraries whose operators it has
  */
-record ModelFile(Engine engine, ModelConfig config, OnnxParameters parameters, Path file) {
+record ModelFile(Engine engine, ModelConfig config, OnnxParameters parameters, Path file, List<Path> operators) {
     private static final Logger LOG = LoggerFactory.getLogger(ModelFile.class);
 
     /** The level of the configuration at which the engine leaves the graph as it is. */
@@ -29,7 +31,8 @@ record ModelFile(Engine engine, ModelConfig config, OnnxParameters parameters, P
      * @throws GatunException when the engine refuses the model or its parameters
      */
     Session open(int threads) {
-        Optional<Path> place = config.getOptimization().getGraph().getLevel() == UNOPTIMIZED
+        // A library may be replaced, and what is made of the graph with it.
+        Optional<Path> place = config.getOptimization().getGraph().getLevel() == UNOPTIMIZED || !operators.isEmpty()
                 ? Optional.empty()
                 : engine.optimized().flatMap(kept -> kept.place(file, graphOptions()));
         if (place.isEmpty()) {
@@ -82,6 +85,6 @@ record ModelFile(Engine engine, ModelConfig config, OnnxParameters parameters, P
     }
 
     private SessionOptions options(int threads) {
-        return SessionOptions.of(engine, config, parameters, threads);
+        return SessionOptions.of(engine, config, parameters, operators, threads);
     }
 }

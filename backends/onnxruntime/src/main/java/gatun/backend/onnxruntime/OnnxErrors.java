@@ -89,6 +89,17 @@ final class OnnxErrors {
                 failure);
     }
 
+    /** The failure to load or to ask a library of operators, which the model's configuration names. */
+    static GatunException ofOperators(NativeException failure, String model, Path library, String version) {
+        return new GatunException(
+                ErrorCode.UNAVAILABLE,
+                "the library of operators " + library + " of model '" + model + "' cannot be registered: "
+                        + text(failure)
+                        + "; expected a library that was built for ONNX Runtime " + version
+                        + " and has the function RegisterCustomOps",
+                failure);
+    }
+
     private static ErrorCode loadCode(NativeException failure) {
         return switch (failure.code()) {
             case NO_SUCH_FILE, NO_MODEL, NOT_FOUND -> ErrorCode.NOT_FOUND;

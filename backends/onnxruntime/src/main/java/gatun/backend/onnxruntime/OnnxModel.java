@@ -40,6 +40,7 @@ final class OnnxModel implements BackendModel {
     private final ModelConfig config;
     private final OnnxParameters parameters;
     private final Path file;
+    private final List<Path> operators;
     private final Company company;
     private final ModelGraph graph;
 
@@ -51,11 +52,13 @@ final class OnnxModel implements BackendModel {
 
     private final SessionPool sessions = new SessionPool(this::open);
 
-    OnnxModel(Engine engine, ModelConfig config, Path file) {
+    /** @param operators the libraries whose operators the model has */
+    OnnxModel(Engine engine, ModelConfig config, Path file, List<Path> operators) {
         this.engine = engine;
         this.config = config;
         this.parameters = OnnxParameters.of(config);
         this.file = file;
+        this.operators = List.copyOf(operators);
         this.company = new Company(engine.runs());
         this.graph = readGraph();
     }
@@ -64,6 +67,9 @@ final class OnnxModel implements BackendModel {
     private ModelGraph readGraph() {
         if (config.getOptimization().getExecutionAccelerators().getCpuExecutionAcceleratorCount() > 0) {
             return ModelGraph.unread("nobody knows how execution accelerators read it");
+        }
+        if (!operators.isEmpty()) {
+            return ModelGraph.unread("nobody knows how operators of other libraries read it");
         }
         return parameters.isOfOwnFormat()
                 ? ModelGraph.unread("graphs in ONNX Runtime's own format are not read")
@@ -99,7 +105,7 @@ final class OnnxModel implements BackendModel {
                                 + CudaDevices.find().absence()));
         device.makeCurrent();
         DeviceTransfers transfers = new DeviceTransfers(device);
-        try (SessionOptions options = SessionOptions.of(engine, config, parameters, share(spec))) {
+        try (SessionOptions options = SessionOptions.of(engine, config, parameters, operators, share(spec))) {
             CudaProvider.append(engine, options, config, transfers.stream());
             Session session = Session.open(engine, file, options);
             try {
@@ -185,7 +191,7 @@ final class OnnxModel implements BackendModel {
     }
 
     private Session open(int threads) {
-        ModelFile model = new ModelFile(engine, config, parameters, file);
+        ModelFile model = new ModelFile(engine, config, parameters, file, operators);
         return LoadingThread.load(() -> model.open(threads));
     }
 

@@ -2,6 +2,7 @@
 package gatun.backend.onnxruntime;
 
 import gatun.backend.support.ConfigurationCompletion;
+import gatun.backend.support.OperatorLibraries;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeException;
 import gatun.bindings.NativeLibrary;
@@ -18,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -163,14 +165,15 @@ public final class OnnxRuntimeBackend implements Backend {
         if (!ConfigurationCompletion.isNeeded(config)) {
             return config;
         }
-        ModelDescription described = LoadingThread.load(() -> describe(file(config, versionDirectory)));
+        ModelDescription described = LoadingThread.load(() -> describe(
+                file(config, versionDirectory), config.getName(), OperatorLibraries.of(config, versionDirectory)));
         return new ConfigurationCompletion(
                         config, described.entryInputs(), described.entryOutputs(), defaultMaxBatchSize, false)
                 .complete();
     }
 
-    private ModelDescription describe(Path file) {
-        try (SessionOptions options = SessionOptions.forDescription(started());
+    private ModelDescription describe(Path file, String model, List<Path> operators) {
+        try (SessionOptions options = SessionOptions.forDescription(started(), model, operators);
                 Session session = Session.open(started(), file, options)) {
             return session.description();
         }
@@ -178,7 +181,8 @@ public final class OnnxRuntimeBackend implements Backend {
 
     @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
-        return new OnnxModel(started(), config, file(config, versionDirectory));
+        return new OnnxModel(
+                started(), config, file(config, versionDirectory), OperatorLibraries.of(config, versionDirectory));
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -33,13 +34,16 @@ final class SessionOptions implements AutoCloseable {
     /**
      * Options for a session of a model with so many {@code threads} within an operator.
      *
+     * @param operators the libraries whose operators the model has
      * @throws GatunException INVALID_ARGUMENT for a parameter that has no such value
      */
-    static SessionOptions of(Engine engine, ModelConfig config, OnnxParameters parameters, int threads) {
+    static SessionOptions of(
+            Engine engine, ModelConfig config, OnnxParameters parameters, List<Path> operators, int threads) {
         try (Arena scratch = Arena.ofConfined()) {
             SessionOptions options = create(engine, scratch);
             try {
                 options.apply(config, parameters, threads, scratch);
+                options.register(operators, config.getName());
                 return options;
             } catch (NativeException e) {
                 options.close();
@@ -51,13 +55,23 @@ final class SessionOptions implements AutoCloseable {
         }
     }
 
-    /** Options that open a model as cheaply as possible, to read its description only. */
-    static SessionOptions forDescription(Engine engine) {
+    /**
+     * Options that open a model as cheaply as possible, to read its description only.
+     *
+     * @param operators as in {@link #of}
+     */
+    static SessionOptions forDescription(Engine engine, String model, List<Path> operators) {
         try (Arena scratch = Arena.ofConfined()) {
             SessionOptions options = create(engine, scratch);
-            options.graphOptimization(onnxruntime_h.ORT_DISABLE_ALL());
-            options.intraOpThreads(1, new OnnxParameters(Map.of()));
-            return options;
+            try {
+                options.graphOptimization(onnxruntime_h.ORT_DISABLE_ALL());
+                options.intraOpThreads(1, new OnnxParameters(Map.of()));
+                options.register(operators, model);
+                return options;
+            } catch (RuntimeException | Error e) {
+                options.close();
+                throw e;
+            }
         }
     }
 
@@ -99,6 +113,18 @@ final class SessionOptions implements AutoCloseable {
         SessionThreads.of(threads, engine.version()).addTo(entries);
         entries.forEach((name, value) -> engine.check(
                 OrtApi.addSessionConfigEntry(api, handle, scratch.allocateFrom(name), scratch.allocateFrom(value))));
+    }
+
+    /** Makes the operators of libraries known to the session, which keeps the libraries as long as it lives. */
+    private void register(List<Path> operators, String model) {
+        for (Path library : operators) {
+            try (Arena scratch = Arena.ofConfined()) {
+                engine.check(OrtApi.registerCustomOpsLibrary_V2(
+                        engine.api(), handle, scratch.allocateFrom(library.toString())));
+            } catch (NativeException e) {
+                throw OnnxErrors.ofOperators(e, model, library, engine.version());
+            }
+        }
     }
 
     private void intraOpThreads(int count, OnnxParameters parameters) {

@@ -31,14 +31,24 @@ final class OpLibraries {
             if (!Files.isRegularFile(path)) {
                 throw new GatunException(ErrorCode.UNAVAILABLE, named + " names no file");
             }
-            try (Arena scratch = Arena.ofConfined();
-                    Status status = new Status()) {
-                tensorflow_h.TF_LoadLibrary(scratch.allocateFrom(path.toString()), status.handle());
-                status.check(named + ": TensorFlow " + TensorFlow.version()
-                        + " cannot load it; expected a library that was built for this version");
-            } catch (GatunException e) {
-                throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);
-            }
+            load(path, named);
+        }
+    }
+
+    /** The same with the libraries that a model's configuration names, of which all models have the operations then. */
+    static void load(List<Path> libraries) {
+        libraries.forEach(library -> load(library, "op_library_filename " + library));
+    }
+
+    /** @param named what a failure calls it */
+    private static void load(Path library, String named) {
+        try (Arena scratch = Arena.ofConfined();
+                Status status = new Status()) {
+            tensorflow_h.TF_LoadLibrary(scratch.allocateFrom(library.toString()), status.handle());
+            status.check(named + ": TensorFlow " + TensorFlow.version()
+                    + " cannot load it; expected a library that was built for this version");
+        } catch (GatunException e) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, e.getMessage(), e);
         }
     }
 

@@ -2,6 +2,7 @@
 package gatun.backend.tensorflow;
 
 import gatun.backend.support.ConfigurationCompletion;
+import gatun.backend.support.OperatorLibraries;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeLibrary;
 import gatun.bindings.TensorFlow;
@@ -16,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -81,6 +83,11 @@ public final class TensorFlowBackend implements Backend {
     }
 
     @Override
+    public Set<String> configurationFields() {
+        return Set.of("ModelConfig.model_operations");
+    }
+
+    @Override
     public ModelConfig complete(ModelConfig config, Path versionDirectory) {
         if (!ConfigurationCompletion.isNeeded(config)) {
             return config;
@@ -102,6 +109,7 @@ public final class TensorFlowBackend implements Backend {
         file.requireVariables(directory, config.getName());
         List<EntryPoint> entryPoints = Signature.of(file, Settings.signature(config), config.getName());
         ConfigCheck.run(config, entryPoints.getFirst());
+        OpLibraries.load(OperatorLibraries.of(config, versionDirectory));
         Session session = Session.open(directory, settings.tags(config), settings.session(config), config.getName());
         try {
             return new TensorFlowModel(session, entryPoints, file);

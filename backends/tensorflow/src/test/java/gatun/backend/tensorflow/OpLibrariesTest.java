@@ -69,6 +69,23 @@ class OpLibrariesTest {
     }
 
     @Test
+    void shouldServeModelsWithOperationsOfTheLibrariesThatTheirConfigurationNames() throws Exception {
+        assumeThat(TensorFlow.installed(LibraryCache.ofUser()))
+                .as("TensorFlow's library, installed by './gatun install tensorflow'")
+                .isPresent();
+        Path library = compile("src/test/native/plus_one.c");
+        Path version = Files.createDirectories(folder.resolve("models/plus_one/1"));
+        Files.copy(MODELS.resolve("plus_one/1/saved_model.pb"), version.resolve("saved_model.pb"));
+        Files.writeString(
+                version.resolveSibling("config.pbtxt"),
+                "model_operations { op_library_filename: \"" + library + "\" }");
+        try (ServedModels models = ServedModels.open(options -> options, folder.resolve("models"))) {
+            assertThat(models.answer(models.floats(models.request("plus_one", ""), "x", Shape.of(2), 1, 5)))
+                    .containsExactly(2, 6);
+        }
+    }
+
+    @Test
     void shouldSayWhichLibraryCannotBeLoaded() throws Exception {
         Path text = Files.writeString(folder.resolve("text.so"), "no library");
         try (ServedModels models = serve(text.toString())) {
