@@ -247,21 +247,18 @@ final class LoadAttempts {
         }
 
         private void finishLate(@Nullable T made) {
+            giveUp(made);
+            lock.lock();
             try {
-                giveUp(made);
-                LOG.warn(
-                        "The abandoned load of model '{}' version {} has returned after {} s; the model can be loaded again",
-                        model,
-                        version,
-                        elapsedSeconds());
+                abandoned.remove(this);
             } finally {
-                lock.lock();
-                try {
-                    abandoned.remove(this);
-                } finally {
-                    lock.unlock();
-                }
+                lock.unlock();
             }
+            LOG.warn(
+                    "The abandoned load of model '{}' version {} has returned after {} s; the model can be loaded again",
+                    model,
+                    version,
+                    elapsedSeconds());
         }
 
         private void giveUp(@Nullable T made) {
