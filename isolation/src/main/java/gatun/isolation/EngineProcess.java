@@ -347,8 +347,8 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         return process.pid();
     }
 
-    /** Ends the process at once. */
-    void kill(String reason) {
+    @Override
+    public void kill(String reason) {
         process.kill(reason);
     }
 

@@ -62,6 +62,11 @@ final class EngineSlot {
         }
 
         @Override
+        public void kill(String reason) {
+            process.kill(reason);
+        }
+
+        @Override
         public void close() {
             process.close();
         }
@@ -133,6 +138,11 @@ final class EngineSlot {
         List<String> told = new ArrayList<>(List.of("runs in a process of its own"));
         told.addAll(worker.worker().process().choices());
         return told;
+    }
+
+    /** Ends the process at once, and starts no other: nobody wants its instances any more. */
+    void abort() {
+        worker.abort();
     }
 
     /** Notes that an instance is closed; the last one ends the process. */

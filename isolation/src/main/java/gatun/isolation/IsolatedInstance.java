@@ -83,6 +83,11 @@ final class IsolatedInstance implements BackendInstance {
     }
 
     @Override
+    public void abort() {
+        slot.abort();
+    }
+
+    @Override
     public void close() {
         slot.leave();
     }

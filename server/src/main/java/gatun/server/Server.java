@@ -107,7 +107,11 @@ final class Server implements AutoCloseable {
             }
             ProcessIsolation isolation = opened.add(new ProcessIsolation(
                     settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));
-            GatunServer inference = opened.add(load(settings, log, accessLog, buffers, regions, isolation, fetched));
+            GatunServer inference =
+                    opened.add(load(settings, log, accessLog, buffers, regions, isolation, fetched, stop));
+            if (stop.isTold()) {
+                return new Server(opened, edges, inference, List.of());
+            }
             List<ModelStatus> loaded = inference.index().stream()
                     .filter(model -> model.state() != ModelState.UNKNOWN)
                     .toList();
@@ -207,7 +211,8 @@ final class Server implements AutoCloseable {
             BufferPool buffers,
             RegionRegistry regions,
             ProcessIsolation isolation,
-            FetchedModels fetched) {
+            FetchedModels fetched,
+            StopWait stop) {
         ModelSettings models = settings.models();
         ModelSettings.Control control = models.control();
         ModelSettings.Loading loading = models.loading();
@@ -225,6 +230,8 @@ final class Server implements AutoCloseable {
                 .loadThreads(loading.threads())
                 .loadRetries(loading.retries())
                 .loadRetryInterval(loading.retryInterval())
+                .loadTimeout(loading.timeout())
+                .whenStopping(stop::whenTold)
                 .autoComplete(models.sources().autoComplete())
                 .modelNamespacing(models.sources().namespacing())
                 .configurationRule(ExampleMappings::check)

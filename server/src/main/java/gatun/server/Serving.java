@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +49,13 @@ final class Serving {
         Failures.install();
         log.info("Gatun {} on Java {}", Version.text(), Runtime.version());
         StartReport report = StartReport.standard();
+        AtomicBoolean started = new AtomicBoolean();
+        signals.whenTold(() -> {
+            if (!started.get()) {
+                log.info("Told to stop during the start, which ends");
+                StopDeadline.start(settings.lifecycle().exitTimeout());
+            }
+        });
         try (Server server = Server.start(
                 settings,
                 logControl,
@@ -55,6 +63,7 @@ final class Serving {
                 report,
                 signals)) {
             if (!signals.isTold()) {
+                started.set(true);
                 report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
                 signals.onHangUp(() -> {
                     logControl.reopen();
@@ -67,7 +76,9 @@ final class Serving {
             log.info(
                     "Stopping: no new connections, and {} s for running requests to finish",
                     settings.lifecycle().exitTimeout().toSeconds());
-            StopDeadline.start(settings.lifecycle().exitTimeout());
+            if (started.get()) {
+                StopDeadline.start(settings.lifecycle().exitTimeout());
+            }
         } catch (StartException e) {
             log.error("{}", e.getMessage());
             return FAILED;

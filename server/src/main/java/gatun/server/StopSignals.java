@@ -5,6 +5,7 @@ import gatun.server.warmup.StopWait;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,6 +22,10 @@ final class StopSignals implements StopWait {
     private static final int KILLED_BY_SIGINT = 130;
 
     private final CountDownLatch asked = new CountDownLatch(1);
+
+    /** Completed with {@link #asked}. */
+    private final CompletableFuture<Void> told = new CompletableFuture<>();
+
     private final CountDownLatch askedAgain = new CountDownLatch(1);
     private final AtomicBoolean interrupted = new AtomicBoolean();
     private volatile boolean draining;
@@ -72,6 +77,13 @@ final class StopSignals implements StopWait {
             askedAgain.countDown();
         }
         asked.countDown();
+        told.complete(null);
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the action
+    public void whenTold(Runnable action) {
+        told.thenRunAsync(action);
     }
 
     private void interrupt() {

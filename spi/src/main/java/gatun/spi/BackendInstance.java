@@ -50,6 +50,14 @@ public interface BackendInstance extends AutoCloseable {
     default void stop() {}
 
     /**
+     * Has the run under way, and every later one, fail soon: the load that the run is part of has taken too long, or the
+     * model is not wanted any more. Called by another thread, once, in place of {@link #stop} where nothing is kept;
+     * {@link #close} follows. An instance in a process of its own ends that process. Does nothing by default: the load
+     * is left to itself until the run returns.
+     */
+    default void abort() {}
+
+    /**
      * Pays the engine's first-call costs, where there are any; called once at load. Nobody has asked for it, so that it
      * takes a second at most: then {@link #stop} is called, after which this begins no other run. A load does not wait
      * any longer, and the instance serves when this returns.

@@ -10,7 +10,8 @@ import java.util.Optional;
 public interface BackendModel extends AutoCloseable {
     /**
      * Makes an instance. Called on the very thread that will use it, so that the instance may keep memory which only
-     * that thread may touch.
+     * that thread may touch. The thread is interrupted when nobody wants the instance any more: where this waits, it is to
+     * fail then.
      *
      * @throws gatun.memory.tensor.GatunException when the engine refuses, also for a device that it does not run on
      */

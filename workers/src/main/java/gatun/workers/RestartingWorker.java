@@ -33,6 +33,10 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
     private final RestartPolicy policy = new RestartPolicy();
     private @Nullable W present;
     private boolean starting;
+
+    /** Starts the next one; null while nobody does. */
+    private @Nullable Thread starterThread;
+
     private boolean closed;
     private String lastEnd = "";
 
@@ -40,6 +44,9 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
     public interface Worker extends AutoCloseable {
         /** Whether it has not ended. */
         boolean isRunning();
+
+        /** Ends it at once. */
+        void kill(String reason);
 
         /** Ends it in order; returns when it has ended. */
         @Override
@@ -135,7 +142,19 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         }
         died.accept(how.reason());
         LOG.error("The process of model instance '{}' {}", name, how.text());
-        Thread.ofVirtual().name("restart-" + name).start(() -> restart(Duration.ofNanos(Math.max(0, delay))));
+        Thread next = Thread.ofVirtual()
+                .name("restart-" + name)
+                .unstarted(() -> restart(Duration.ofNanos(Math.max(0, delay))));
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            starterThread = next;
+        } finally {
+            lock.unlock();
+        }
+        next.start();
     }
 
     private void restart(Duration delay) {
@@ -172,6 +191,7 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         lock.lock();
         try {
             unwanted = closed;
+            starterThread = null;
             if (worker.isRunning()) {
                 present = worker;
                 starting = false;
@@ -185,19 +205,34 @@ public final class RestartingWorker<W extends RestartingWorker.Worker> implement
         }
     }
 
+    /** Ends the worker at once, also one that is being started, and starts no other. */
+    public void abort() {
+        W last = end();
+        if (last != null) {
+            last.kill("it is not wanted any more");
+        }
+    }
+
     @Override
     public void close() {
-        W last;
+        W last = end();
+        if (last != null) {
+            last.close();
+        }
+    }
+
+    /** Has no worker be started from now on; the present one, if there is one. */
+    private @Nullable W end() {
         lock.lock();
         try {
             closed = true;
-            last = present;
             changed.signalAll();
+            if (starterThread != null) {
+                starterThread.interrupt(); // The start of a worker may never end.
+            }
+            return present;
         } finally {
             lock.unlock();
-        }
-        if (last != null) {
-            last.close();
         }
     }
 }

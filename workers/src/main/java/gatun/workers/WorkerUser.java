@@ -6,7 +6,6 @@ import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,6 +22,10 @@ import java.util.regex.Pattern;
  */
 public record WorkerUser(String name, long uid, long gid, String home) {
     private static final String PARAMETER = "isolation_user";
+
+    /** How long the system's list of users may take to answer, which may lie on another machine. */
+    private static final int ASKING_SECONDS = 60;
+
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.@-]{0,255}");
 
     /** A line of the system's list of users, as {@code passwd(5)} describes it. */
@@ -64,13 +67,9 @@ public record WorkerUser(String name, long uid, long gid, String home) {
 
     private static Optional<WorkerUser> find(String text) {
         try {
-            Process asked = new ProcessBuilder("getent", "passwd", text)
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            asked.getOutputStream().close();
-            String said = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            Matcher entry = ENTRY.matcher(said);
-            return asked.waitFor() == 0 && entry.matches()
+            ShortProcess asked = ShortProcess.run(new ProcessBuilder("getent", "passwd", text), ASKING_SECONDS);
+            Matcher entry = ENTRY.matcher(asked.output());
+            return asked.succeeded() && entry.matches()
                     ? Optional.of(new WorkerUser(
                             entry.group(1),
                             Long.parseLong(entry.group(2)),

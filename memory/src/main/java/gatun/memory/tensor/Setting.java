@@ -58,6 +58,8 @@ public enum Setting {
     MODEL_CONFIG_FILE,
     /** Who decides which models are loaded. */
     MODEL_CONTROL_MODE,
+    /** How long a model may take to load. */
+    MODEL_LOAD_TIMEOUT_SECS,
     /** The memory that models may take together. */
     MODEL_MEMORY_LIMIT,
     /** The name of one model that is served by name. */

@@ -133,6 +133,15 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         }
     }
 
+    /** {@inheritDoc} In the backend, what makes an instance is interrupted, and a run of a warm-up is aborted. */
+    @Override
+    public void abort() {
+        BackendInstance opened = backend;
+        if (opened != null) {
+            opened.abort();
+        }
+    }
+
     /**
      * {@inheritDoc} Nobody has asked for a warm-up, or for a trial of whether requests may share runs: each takes a second
      * at most.

@@ -69,6 +69,11 @@ public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>
     }
 
     @Override
+    public void abort() {
+        runner.abort();
+    }
+
+    @Override
     public void prepare(Runnable ready) {
         try {
             runner.prepare(ready);

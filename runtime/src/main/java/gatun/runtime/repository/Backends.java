@@ -185,7 +185,16 @@ public final class Backends implements AutoCloseable {
     }
 
     private Backend started(Entry entry) {
-        entry.starting.lock();
+        try {
+            // Another load may start it, and never return; this one may be ended meanwhile.
+            entry.starting.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new GatunException(
+                    ErrorCode.CANCELLED,
+                    "the wait for the start of backend '" + entry.backend.name() + "' was interrupted",
+                    e);
+        }
         try {
             if (entry.failure != null) {
                 throw entry.failure;
@@ -197,7 +206,9 @@ public final class Backends implements AutoCloseable {
             }
             return entry.backend;
         } catch (GatunException e) {
-            entry.failure = e;
+            if (!Thread.currentThread().isInterrupted()) {
+                entry.failure = e; // One that was interrupted tells nothing of the engine.
+            }
             throw e;
         } finally {
             entry.starting.unlock();
@@ -230,7 +241,9 @@ public final class Backends implements AutoCloseable {
 
     /** Empty where the engine is not started, or does not tell. */
     private static Optional<Long> liveValueCount(String name, Entry entry) {
-        entry.starting.lock();
+        if (!entry.starting.tryLock()) {
+            return Optional.empty(); // It is being started, or ended.
+        }
         try {
             return entry.started ? Optional.of(entry.backend.liveValueCount()) : Optional.empty();
         } catch (RuntimeException | LinkageError e) {

@@ -4,6 +4,7 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.repository.RepositoryScan.Finding;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,7 +17,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -29,6 +32,9 @@ import org.slf4j.LoggerFactory;
  */
 final class ChangeOrder {
     private static final Logger LOG = LoggerFactory.getLogger(ChangeOrder.class);
+
+    /** How long an unload waits for loads that ask the model, and may wait themselves for one that never ends. */
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final ModelSources sources;
     private final ModelTable models;
@@ -47,8 +53,13 @@ final class ChangeOrder {
     /** The unloading of each model that may not have ended and no load follows; guarded by {@link #deciding}. */
     private final Map<ModelIdentifier, CompletableFuture<?>> unloads = new HashMap<>();
 
-    /** A load that was submitted, and the names of the models that it asks. */
-    private record Load(ModelEntry entry, List<String> asked, CompletableFuture<?> change) {}
+    /**
+     * A load that was submitted, and the names of the models that it asks.
+     *
+     * @param ended when completed, has the load not wait for those any more
+     */
+    private record Load(
+            ModelEntry entry, List<String> asked, CompletableFuture<Void> ended, CompletableFuture<?> change) {}
 
     ChangeOrder(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload) {
         this.sources = sources;
@@ -124,12 +135,14 @@ final class ChangeOrder {
                                 + circle.stream().map(ModelIdentifier::toString).collect(Collectors.joining(" -> ")));
                 return;
             }
-            CompletableFuture<List<ModelLoader.Result>> change =
-                    threads.submit(entry.model(), before, () -> load(entry, source));
+            CompletableFuture<Void> ended = new CompletableFuture<>();
+            CompletableFuture<?> loadedBefore = CompletableFuture.allOf(before.toArray(CompletableFuture<?>[]::new));
+            CompletableFuture<List<ModelLoader.Result>> change = threads.submit(
+                    entry.model(), List.of(CompletableFuture.anyOf(loadedBefore, ended)), () -> load(entry, source));
             round.changes.put(entry.model(), change);
             unloads.remove(entry.model());
             loads.removeIf(load -> load.change().isDone());
-            loads.add(new Load(entry, source.dependencies(), change));
+            loads.add(new Load(entry, source.dependencies(), ended, change));
         } finally {
             deciding.unlock();
         }
@@ -215,8 +228,11 @@ final class ChangeOrder {
                 .filter(load -> load.asked().contains(name) && !load.change().isDone());
     }
 
-    /** The loads under way of models that ask one of that name, or that ask ensembles which do. */
-    private List<CompletableFuture<?>> loadsNeeding(String name) {
+    /**
+     * The end of the loads under way of models that ask one of that name, or that ask ensembles which do. One that waits
+     * for a model whose load may never end is waited for a while only.
+     */
+    private CompletableFuture<?> loadsNeeding(String name) {
         List<CompletableFuture<?>> needing = new ArrayList<>();
         Set<String> seen = new HashSet<>(Set.of(name));
         Deque<String> left = new ArrayDeque<>(seen);
@@ -229,11 +245,13 @@ final class ChangeOrder {
                     .filter(seen::add)
                     .forEach(left::add);
         }
-        return needing;
+        return CompletableFuture.allOf(needing.toArray(CompletableFuture<?>[]::new))
+                .handle((nothing, failure) -> null)
+                .completeOnTimeout(null, PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /**
-     * Has a model taken out of service once the loads under way that ask it have ended.
+     * Has a model taken out of service once the loads under way that ask it have ended. Its own are ended now.
      *
      * @param withUnused whether the models that it asks go too, if nobody else asks them and nobody asked for them by
      *     name
@@ -244,7 +262,9 @@ final class ChangeOrder {
     CompletableFuture<Void> unload(ModelEntry entry, boolean withUnused, Runnable afterwards) {
         deciding.lock();
         try {
-            CompletableFuture<Void> change = threads.submit(entry.model(), loadsNeeding(entry.name()), () -> {
+            LoadAttempts.Ending ending = end(entry);
+            CompletableFuture<Void> change = submit(entry, ending, () -> {
+                ending.close();
                 Runnable unused = withUnused ? unused(entry) : () -> {};
                 reload.unload(entry, () -> {
                     unused.run();
@@ -262,6 +282,34 @@ final class ChangeOrder {
         } finally {
             deciding.unlock();
         }
+    }
+
+    /** Submits an unload that has ended the loads before it. */
+    private CompletableFuture<Void> submit(ModelEntry entry, LoadAttempts.Ending ending, Supplier<Void> unload) {
+        try {
+            return threads.submit(entry.model(), List.of(loadsNeeding(entry.name())), unload);
+        } catch (GatunException e) {
+            ending.close();
+            throw e;
+        }
+    }
+
+    /** Ends the loads of a model that is not to be served any more; a later look unloads it. */
+    void endLoads(ModelEntry entry) {
+        deciding.lock();
+        try {
+            end(entry).close();
+        } finally {
+            deciding.unlock();
+        }
+    }
+
+    /** Ends the loads of a model, also those that wait for others, until the result is closed. */
+    private LoadAttempts.Ending end(ModelEntry entry) {
+        LoadAttempts.Ending ending = reload.endLoads(entry);
+        loads.stream().filter(load -> load.entry().equals(entry)).forEach(load -> load.ended()
+                .complete(null));
+        return ending;
     }
 
     /** As {@link #unload} where nobody waits for it; does nothing when the server stops. */

@@ -235,10 +235,23 @@ final class ModelLifeCycle {
 
     /** As {@link #poll}, but waits first for changes under way, and at the end for its own. */
     void pollAndWait() {
+        endLoadsOfDeparted();
         for (ModelEntry entry : models.all()) {
             threads.pending(entry.model()).ifPresent(ModelLifeCycle::awaitEnd);
         }
         look().changes.values().forEach(ModelLifeCycle::awaitEnd);
+    }
+
+    /** A load of a model that nobody lists any more might never end. */
+    private void endLoadsOfDeparted() {
+        try {
+            Set<ModelIdentifier> present = sources.scan().keySet();
+            models.all().stream()
+                    .filter(entry -> !present.contains(entry.model()))
+                    .forEach(order::endLoads);
+        } catch (GatunException e) {
+            LOG.debug("Loads go on, since the model repositories cannot be read", e); // The look that follows tells it.
+        }
     }
 
     /** Waits until a change has ended, however it did. */
@@ -258,9 +271,10 @@ final class ModelLifeCycle {
         }
         found.forEach((model, finding) -> poll(model, finding, round));
         for (ModelEntry entry : models.all()) {
-            if (!found.containsKey(entry.model())
-                    && threads.pending(entry.model()).isEmpty()) {
-                if (entry.attempted().isPresent()) {
+            if (!found.containsKey(entry.model())) {
+                if (threads.pending(entry.model()).isPresent()) {
+                    order.endLoads(entry); // The next look finds it without a change under way.
+                } else if (entry.attempted().isPresent()) {
                     LOG.info("Model '{}' is no longer in the repository", entry.model());
                     order.startUnload(entry, false);
                 } else {

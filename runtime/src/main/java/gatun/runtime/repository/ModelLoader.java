@@ -6,6 +6,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.LoadProgress;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.cache.ModelFingerprint;
 import gatun.runtime.configuration.ConfigurationLimits;
 import gatun.runtime.configuration.ModelConfiguration;
@@ -41,6 +42,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -55,8 +57,12 @@ final class ModelLoader {
     /** How long the instances of a version may take to end that no request has reached. */
     private static final Duration UNUSED_GRACE = Duration.ofSeconds(10);
 
+    /** How long a version may take to close that was loaded after its load was ended. */
+    private static final Duration DISCARDING = Duration.ofMinutes(10);
+
     private final RepositorySettings settings;
     private final CountDownLatch closing = new CountDownLatch(1);
+    private final LoadAttempts attempts;
     private final Backends backends;
     private final BufferPool pool;
     private final Function<String, MemberModels> members;
@@ -79,6 +85,7 @@ final class ModelLoader {
             UnaryOperator<ServedModel> remembering,
             Optional<ModelMemory> memory) {
         this.settings = settings;
+        attempts = new LoadAttempts(settings.loading().timeout());
         this.backends = backends;
         this.pool = pool;
         this.members = members;
@@ -174,11 +181,12 @@ final class ModelLoader {
     }
 
     /** The configuration of one version, completed from its own files: versions may differ in all but what is written. */
-    private ModelConfig complete(ModelSource source, long version) {
+    private ModelConfig complete(ModelSource source, long version, BooleanSupplier wanted) {
         Path files = source.directory().version(version);
         Optional<BatchingRule> rule = rule(source, files);
         ModelConfig config = retrying(
                 source.name(),
+                wanted,
                 () -> ModelConfiguration.complete(
                         source.config(),
                         Optional.of(files),
@@ -204,11 +212,17 @@ final class ModelLoader {
      * @return empty where that is not all that has changed, and nothing was done
      */
     Optional<List<Result>> adjustInstances(ModelSource source, Collection<VersionEntry> serving) {
+        long startedNanos = System.nanoTime();
+        ModelIdentifier name = source.model();
         Map<VersionEntry, ModelConfig> configs = new LinkedHashMap<>();
         try {
             checkFields(source);
             for (VersionEntry version : serving) {
-                configs.put(version, complete(source, Long.parseLong(version.version())));
+                long number = Long.parseLong(version.version());
+                configs.put(
+                        version,
+                        attempts.run(
+                                name, number, startedNanos, wanted -> complete(source, number, wanted), config -> {}));
             }
         } catch (RuntimeException e) {
             return Optional.empty(); // Loading it fails as well, and tells it.
@@ -217,7 +231,14 @@ final class ModelLoader {
         for (Map.Entry<VersionEntry, ModelConfig> next : configs.entrySet()) {
             VersionEntry version = next.getKey();
             try {
-                if (!retrying(source.name(), () -> model(version).adjustInstances(next.getValue()))) {
+                boolean adjusted = attempts.run(
+                        name,
+                        Long.parseLong(version.version()),
+                        startedNanos,
+                        wanted -> retrying(
+                                source.name(), wanted, () -> model(version).adjustInstances(next.getValue())),
+                        late -> {});
+                if (!adjusted) {
                     return Optional.empty();
                 }
                 results.add(new Result(version.because(""), Optional.empty()));
@@ -240,7 +261,8 @@ final class ModelLoader {
         try {
             requireReadable(source.directory(), version);
             entry.loading(version).begin(LoadProgress.Phase.CONFIGURATION);
-            ModelConfig config = complete(source, version);
+            ModelConfig config = attempts.run(
+                    source.model(), version, startedNanos, wanted -> complete(source, version, wanted), late -> {});
             engine = VersionEntry.engine(config);
             Map<String, List<String>> labels =
                     LabelFiles.read(config, source.directory().path());
@@ -253,7 +275,7 @@ final class ModelLoader {
                                     members.apply(source.model().namespace()),
                                     pool,
                                     entry::readyVersions)
-                            : start(source, config, version, labels, entry));
+                            : start(source, config, version, labels, entry, startedNanos));
             Duration loadTime = since(startedNanos);
             loaded.loadTime(loadTime);
             if (memory.isEmpty() || config.hasEnsembleScheduling()) {
@@ -275,23 +297,47 @@ final class ModelLoader {
 
     /** A version on a backend: loaded now, or by its first request where memory is limited. */
     private ServedModel start(
-            ModelSource source, ModelConfig config, long version, Map<String, List<String>> labels, ModelEntry entry) {
-        Function<ModelCounters, LoadedModel> opening =
-                counters -> retrying(config.getName(), () -> open(source, config, version, labels, counters, entry));
+            ModelSource source,
+            ModelConfig config,
+            long version,
+            Map<String, List<String>> labels,
+            ModelEntry entry,
+            long startedNanos) {
+        Opening opening = (counters, began) -> attempts.run(
+                source.model(),
+                version,
+                began,
+                wanted -> retrying(
+                        config.getName(), wanted, () -> open(source, config, version, labels, counters, entry)),
+                ModelLoader::discard);
         if (memory.isEmpty()) {
-            return opening.apply(new ModelCounters());
+            return opening.open(new ModelCounters(), startedNanos);
         }
         OnDemandModel model = new OnDemandModel(
                 memory.get(),
                 config,
                 version,
                 source.directory().byteSize(version),
-                told(opening, config, version),
+                told(counters -> opening.open(counters, System.nanoTime()), config, version),
                 entry::readyVersions);
         if (atOnce) {
             model.load();
         }
         return model;
+    }
+
+    /** Loads a version on its backend, in a load that began at a reading of {@link System#nanoTime}. */
+    @FunctionalInterface
+    private interface Opening {
+        LoadedModel open(ModelCounters counters, long startedNanos);
+    }
+
+    /** Closes a version that nobody wants any more and that no request has seen. */
+    private static void discard(LoadedModel unwanted) {
+        unwanted.drain();
+        if (!unwanted.close(DISCARDING)) {
+            LOG.warn("Version {} of model '{}' could not be closed in time", unwanted.versionText(), unwanted.name());
+        }
     }
 
     private static Function<ModelCounters, LoadedModel> told(
@@ -376,13 +422,15 @@ final class ModelLoader {
 
     /**
      * Has an engine try again what it fails: a file that is still on its way, or a device that is taken for a moment.
+     *
+     * @param wanted whether the load has not been ended
      */
-    private <T> T retrying(String model, Supplier<T> attempt) {
+    private <T> T retrying(String model, BooleanSupplier wanted, Supplier<T> attempt) {
         for (int left = settings.loading().retries(); ; left--) {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
-                if (left == 0 || isClosing()) {
+                if (left == 0 || isClosing() || !wanted.getAsBoolean()) {
                     throw e;
                 }
                 LOG.warn(
@@ -407,9 +455,15 @@ final class ModelLoader {
         }
     }
 
-    /** Has failures be told as they are from now on: nothing is tried again. */
-    void stopRetrying() {
+    /** Ends the loads under way, and has all that follow fail: the server stops. */
+    void stopLoading() {
         closing.countDown();
+        attempts.close();
+    }
+
+    /** The loads that are under way, to end those of a model. */
+    LoadAttempts attempts() {
+        return attempts;
     }
 
     private static Duration since(long startedNanos) {

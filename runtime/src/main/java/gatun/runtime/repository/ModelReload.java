@@ -245,6 +245,11 @@ final class ModelReload {
         listeners.changed();
     }
 
+    /** Ends the loads of a model, and refuses others until the result is closed. */
+    LoadAttempts.Ending endLoads(ModelEntry entry) {
+        return loader.attempts().end(entry.model());
+    }
+
     /**
      * Takes a model out of service.
      *
@@ -262,7 +267,10 @@ final class ModelReload {
                 } else if (row.model().isPresent()) {
                     rows.add(row);
                 } else if (!row.version().isEmpty()) {
-                    rows.add(row.gone());
+                    rows.add(loader.attempts()
+                            .abandonment(entry.model(), row.version())
+                            .map(reason -> row.because(reason).optional())
+                            .orElseGet(row::gone));
                 }
             }
             return rows;

@@ -364,14 +364,19 @@ public final class ModelRepository {
     public boolean close(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();
         Optional.ofNullable(poll).ifPresent(RepositoryPoll::close);
-        loader.stopRetrying();
+        endLoads();
         boolean unloaded = unloadAll(deadline);
         boolean loaded = lifeCycle.close(remaining(deadline));
         // Models that were still being loaded until now.
         unloaded &= unloadAll(deadline);
         models.all().forEach(entry -> entry.attempted().ifPresent(ModelSource::discard));
         files.close();
-        return loaded && unloaded;
+        return loaded && unloaded && !loader.attempts().anyAbandoned();
+    }
+
+    /** Ends the loads under way; those that follow fail. The server stops, or was told to before it was open. */
+    public void endLoads() {
+        loader.stopLoading();
     }
 
     /** Unloads all models. A model that asks others goes before them: its requests may still need them. */

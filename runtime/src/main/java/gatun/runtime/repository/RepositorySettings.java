@@ -65,6 +65,7 @@ public record RepositorySettings(
      * @param threads how many at a time
      * @param retries how often a load that fails is tried again before it counts as failed
      * @param retryInterval how long to wait before that
+     * @param timeout how long the load of a version may take before it is ended; zero for as long as it likes
      * @param warmUps requests beside models' files that they answer before they serve
      * @param configurationRule checks complete configurations beyond the runtime's own rules
      * @param fingerprints whether versions are to tell, by a hash, what their responses depend on
@@ -75,6 +76,7 @@ public record RepositorySettings(
             int threads,
             int retries,
             Duration retryInterval,
+            Duration timeout,
             WarmUpSource warmUps,
             Consumer<ModelConfig> configurationRule,
             boolean fingerprints,

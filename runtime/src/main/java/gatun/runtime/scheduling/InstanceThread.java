@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +47,9 @@ final class InstanceThread<T extends Ticket> {
     private final long idleNanos;
     private final AtomicReference<State> state = new AtomicReference<>(State.STARTED);
     private final CountDownLatch opened = new CountDownLatch(1);
+
+    /** Keeps an abortion of the opening from what the thread does after it. */
+    private final ReentrantLock aborting = new ReentrantLock();
 
     /** Counted down when the runner is closed, or did not open. */
     private final CountDownLatch ended = new CountDownLatch(1);
@@ -113,17 +117,40 @@ final class InstanceThread<T extends Ticket> {
         try {
             runner.open();
             mayRest = !runner.isBoundToThread();
-            runner.prepare(opened::countDown);
+            runner.prepare(this::markOpened);
         } catch (Throwable t) {
             openFailure = t;
             ended.countDown();
             return;
         } finally {
-            opened.countDown();
+            markOpened();
         }
-        Thread.interrupted(); // left by the runner: this thread would never sleep
+        Thread.interrupted(); // left by the runner or by abort: this thread would never sleep
         if (!mayRest || !rest()) {
             live();
+        }
+    }
+
+    private void markOpened() {
+        aborting.lock();
+        try {
+            opened.countDown();
+        } finally {
+            aborting.unlock();
+        }
+    }
+
+    /** Has the runner's opening fail soon, unless it is over. */
+    void abortOpening() {
+        aborting.lock();
+        try {
+            Thread opening = thread;
+            if (opened.getCount() > 0 && opening != null) {
+                runner.abort();
+                opening.interrupt();
+            }
+        } finally {
+            aborting.unlock();
         }
     }
 
@@ -157,21 +184,20 @@ final class InstanceThread<T extends Ticket> {
     }
 
     /**
-     * Waits until the runner is ready, and throws its failure when it could not open. Uninterruptible: loading is not
-     * abandoned half way.
+     * Waits until the runner is ready, and throws its failure when it could not open. Takes note of an interruption, which
+     * means that nobody wants the runner any more, and waits nevertheless: what its thread does is to be over.
+     *
+     * @param aborting called at an interruption
      */
-    void awaitOpen() {
-        boolean interrupted = false;
-        while (true) {
+    void awaitOpen(Runnable aborting) {
+        boolean waits = true;
+        while (waits) {
             try {
                 opened.await();
-                break;
+                waits = false;
             } catch (InterruptedException e) {
-                interrupted = true;
+                aborting.run();
             }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
         switch (openFailure) {
             case null -> {}

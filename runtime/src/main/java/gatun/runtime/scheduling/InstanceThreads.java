@@ -90,7 +90,7 @@ final class InstanceThreads<T extends Ticket> {
 
     /**
      * Starts all and waits until their runners have opened. Throws the failure of the first that has not; the others
-     * are open then.
+     * are open then. An interruption has those fail that have not opened yet.
      */
     void open() {
         open(threads);
@@ -98,7 +98,8 @@ final class InstanceThreads<T extends Ticket> {
 
     private static <T extends Ticket> void open(List<InstanceThread<T>> opening) {
         opening.forEach(InstanceThread::start);
-        opening.forEach(InstanceThread::awaitOpen);
+        Runnable aborting = () -> opening.forEach(InstanceThread::abortOpening);
+        opening.forEach(thread -> thread.awaitOpen(aborting));
     }
 
     /**

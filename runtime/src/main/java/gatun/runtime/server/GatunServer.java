@@ -145,6 +145,7 @@ public final class GatunServer implements InferenceServer {
                 files);
         options.repositoryRefresh().ifPresent(repository::refreshBy);
         calls.connect(repository);
+        options.stopping().accept(repository::endLoads);
         try {
             if (options.modelNames().isPresent()) {
                 repository.loadOnly(options.modelNames().get());
@@ -503,7 +504,8 @@ public final class GatunServer implements InferenceServer {
             backends.close();
         } else {
             LOG.warn(
-                    "Engines were still running after {} s and are left to the end of the process",
+                    "Engines are still at work, within requests after {} s, or within loads, and are left to the end of the"
+                            + " process",
                     exitTimeout.toSeconds());
         }
         cache.ifPresent(ResponseCache::close);

@@ -72,6 +72,8 @@ public final class ServerOptions {
     private int loadRetries;
     private WarmUpSource warmUps = WarmUpSource.NONE;
     private Duration loadRetryInterval = Duration.ZERO;
+    private Duration loadTimeout = Duration.ZERO;
+    private Consumer<Runnable> stopping = action -> {};
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
     private boolean trustsClients;
@@ -230,6 +232,25 @@ public final class ServerOptions {
     /** How long to wait before a load is tried again; not at all without this call. */
     public ServerOptions loadRetryInterval(Duration interval) {
         loadRetryInterval = interval;
+        return this;
+    }
+
+    /**
+     * How long the load of a version may take before it is ended: its process is killed, or, inside the server, it is
+     * abandoned. Zero, which is the default, for as long as it likes.
+     */
+    public ServerOptions loadTimeout(Duration timeout) {
+        loadTimeout = timeout;
+        return this;
+    }
+
+    /**
+     * How to hear that the server is to stop while it is being opened.
+     *
+     * @param registration is given what is to be run then, from any thread: it ends the loads under way
+     */
+    public ServerOptions whenStopping(Consumer<Runnable> registration) {
+        stopping = registration;
         return this;
     }
 
@@ -417,6 +438,7 @@ public final class ServerOptions {
                         loadThreads,
                         loadRetries,
                         loadRetryInterval,
+                        loadTimeout,
                         warmUps,
                         configurationRule,
                         responseStore.isPresent(),
@@ -460,6 +482,10 @@ public final class ServerOptions {
 
     boolean strictReadiness() {
         return strictReadiness;
+    }
+
+    Consumer<Runnable> stopping() {
+        return stopping;
     }
 
     Duration exitTimeout() {

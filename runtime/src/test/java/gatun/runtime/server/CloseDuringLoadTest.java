@@ -46,7 +46,7 @@ class CloseDuringLoadTest extends ExplicitControl {
         close.get(30, TimeUnit.SECONDS);
         assertThatThrownBy(() -> load.get(30, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
-                .hasMessageContaining("the engine is broken");
+                .hasMessageContaining("because the server stops");
         Await.until("the version that was given up is closed", () -> test.backend.open.get() == 0);
         assertThat(closedTooEarly)
                 .as("the server was closed before its last version")

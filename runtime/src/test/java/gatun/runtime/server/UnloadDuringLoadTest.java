@@ -153,9 +153,9 @@ class UnloadDuringLoadTest extends EnsembleFixture {
     void shouldUnloadTheEnsembleToo() throws Exception {
         FutureTask<?> load = loadHeld("graph");
         FutureTask<?> unload = unloadSum(true);
+        assertThatThrownBy(() -> assertEnds(load)).hasMessageContaining("the model was unloaded meanwhile");
         go.countDown();
 
-        assertEnds(load);
         assertEnds(unload);
         Await.until(
                 "both are gone",

@@ -102,6 +102,12 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             FlagType.MICROSECONDS,
             standard.loading().retryInterval(),
             "How long to wait before that.");
+    private final Flag<Duration> loadTimeout = flag(
+            "--model-load-timeout-secs",
+            FlagType.SECONDS,
+            standard.loading().timeout(),
+            "How long a version of a model may take to load before the load is ended; 0 for as long as it likes. An"
+                    + " unload of the model, and the stop of the server, end it in any case.");
     private final Flag<Optional<Long>> memoryLimit = optional(
             "--model-memory-limit",
             FlagType.BYTE_SIZE,
@@ -195,6 +201,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                         tensorFlow.loadThreads().orElse(loadThreads.value()),
                         loadRetries.value(),
                         retryInterval.value(),
+                        loadTimeout.value(),
                         warmUp.value() ? Math.max(1, warmUpIterations.value()) : 0,
                         memoryLimit
                                 .value()

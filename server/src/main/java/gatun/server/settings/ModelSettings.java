@@ -35,7 +35,7 @@ public record ModelSettings(
     public static final ModelSettings STANDARD = new ModelSettings(
             new Sources(List.of(), List.of(), Optional.empty(), "", true, false),
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
-            new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, 1, OptionalLong.empty()),
+            new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, Duration.ZERO, 1, OptionalLong.empty()),
             new Backends(Map.of(), Optional.empty(), Set.of()),
             Optional.empty(),
             Optional.empty(),
@@ -116,12 +116,18 @@ public record ModelSettings(
      * @param threads how many models are loaded at a time
      * @param retries how often a load that fails is tried again before it counts as failed
      * @param retryInterval how long to wait before that
+     * @param timeout how long the load of a version may take before it is ended; zero for as long as it likes
      * @param warmUpIterations how often each request in a model's file of warm-up requests is sent to it; 0 for never
      * @param memoryByteSize the memory that models may take together, each loaded by the first request that needs it;
      *     empty where all are loaded at start and stay
      */
     public record Loading(
-            int threads, int retries, Duration retryInterval, int warmUpIterations, OptionalLong memoryByteSize) {}
+            int threads,
+            int retries,
+            Duration retryInterval,
+            Duration timeout,
+            int warmUpIterations,
+            OptionalLong memoryByteSize) {}
 
     /**
      * The options of backends, and the folder of more of them.

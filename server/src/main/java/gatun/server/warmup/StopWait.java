@@ -17,6 +17,9 @@ public interface StopWait {
             Thread.sleep(limit);
             return false;
         }
+
+        @Override
+        public void whenTold(Runnable action) {}
     };
 
     /** Whether the process was told to stop. */
@@ -28,4 +31,7 @@ public interface StopWait {
      * @return whether it was told so
      */
     boolean await(Duration limit) throws InterruptedException;
+
+    /** Runs {@code action} when the process is told to stop, on any thread, and at once where it was. */
+    void whenTold(Runnable action);
 }

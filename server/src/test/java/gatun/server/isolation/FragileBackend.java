@@ -20,10 +20,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * An engine that repeats its input, a number, unless that tells it to do something worse. The parameter {@code load}
- * of a model has it crash while it loads, or says how it is to fail; {@code mark} is a file that it makes where a run
+ * of a model has it crash or hang while it loads, or says how it is to fail; {@code mark} is a file that it makes where a run
  * waits.
  */
 public final class FragileBackend implements Backend {
@@ -51,34 +52,55 @@ public final class FragileBackend implements Backend {
 
     @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
-        switch (parameter(config, "load")) {
-            case "" -> {}
+        String mark = parameter(config, "mark");
+        String load = parameter(config, "load");
+        switch (load) {
+            case "", "hang-instance", "hang-run" -> {}
+            case "hang" -> hang(mark);
             case "crash" -> readAddress0();
             default -> throw GatunException.invalidArgument("the model's file is no model");
         }
-        String mark = parameter(config, "mark");
-        return new Model(mark);
+        return new Model(mark, load);
     }
 
-    private record Model(String mark) implements BackendModel {
+    private record Model(String mark, String load) implements BackendModel {
         @Override
         public BackendInstance newInstance(InstanceSpec spec) {
-            return new Instance(mark);
+            if (load.equals("hang-instance")) {
+                hang(mark);
+            }
+            return new Instance(mark, load.equals("hang-run"));
+        }
+    }
+
+    /** Makes a file whose name is that of {@code mark} and ".hangs", and returns when there is one with ".returns". */
+    private static void hang(String mark) {
+        if (!Files.exists(Path.of(mark + ".returns"))) {
+            touch(mark + ".hangs");
+        }
+        while (!Files.exists(Path.of(mark + ".returns"))) {
+            LockSupport.parkNanos(10_000_000);
+            Thread.interrupted(); // as an engine that knows nothing of it
         }
     }
 
     private static final class Instance implements BackendInstance {
         private final StopSignal signal = new StopSignal();
         private final String mark;
+        private final boolean hangs;
 
-        Instance(String mark) {
+        Instance(String mark, boolean hangs) {
             this.mark = mark;
+            this.hangs = hangs;
         }
 
         @Override
         public void execute(Execution execution) {
             signal.begin(execution);
             execution.inferStarted();
+            if (hangs) {
+                hang(mark);
+            }
             act((int) execution.input(0).bytes().get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0));
             execution.outputFromInput(0, 0, execution.inputSpec(0).shape());
             execution.inferEnded();
@@ -87,7 +109,7 @@ public final class FragileBackend implements Backend {
         private void act(int what) {
             switch (what) {
                 case READ_ADDRESS_0 -> readAddress0();
-                case ABORT -> abort();
+                case ABORT -> abortProcess();
                 case EXIT -> Runtime.getRuntime().halt(5);
                 case WAIT -> {
                     touch(mark);
@@ -125,7 +147,7 @@ public final class FragileBackend implements Backend {
     }
 
     @SuppressWarnings("restricted") // as above
-    private static void abort() {
+    private static void abortProcess() {
         try {
             Linker linker = Linker.nativeLinker();
             linker.downcallHandle(linker.defaultLookup().find("abort").orElseThrow(), FunctionDescriptor.ofVoid())

@@ -48,15 +48,19 @@ final class FragileModels {
 
     /** Adds a model that has one instance; {@code more} is added to its configuration. */
     FragileModels model(String name, String... more) throws IOException {
+        return unmarkedModel(name, parameter("mark", mark().toString()), String.join("\n", more));
+    }
+
+    /** As {@link #model}, without the file that it makes where a run waits. */
+    FragileModels unmarkedModel(String name, String... more) throws IOException {
         Path model =
                 Files.createDirectories(repository().resolve(name).resolve("1")).getParent();
-        Files.writeString(
-                model.resolve("config.pbtxt"), """
+        Files.writeString(model.resolve("config.pbtxt"), """
                 backend: "fragile"
                 input { name: "X" data_type: TYPE_FP32 dims: [1] }
                 output { name: "Y" data_type: TYPE_FP32 dims: [1] }
                 instance_group { count: 1 }
-                """ + parameter("mark", mark().toString()) + String.join("\n", more));
+                """ + String.join("\n", more));
         return this;
     }
 

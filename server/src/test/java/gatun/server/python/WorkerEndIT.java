@@ -3,6 +3,7 @@ package gatun.server.python;
 
 import static gatun.server.python.PythonModels.input;
 import static gatun.server.python.PythonModels.output;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.harness.HttpApi;
@@ -10,10 +11,14 @@ import gatun.server.harness.ServerProcess;
 import gatun.testing.Await;
 import java.io.IOException;
 import java.net.http.HttpResponse;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -178,6 +183,134 @@ class WorkerEndIT {
             server.handle().onExit().join();
         }
         assertThat(workers).noneMatch(ProcessHandle::isAlive);
+    }
+
+    /** Starts processes in every way in which they leave their parent, and prints in a loop. */
+    private static final String PROLIFIC = """
+            import multiprocessing, os, subprocess, sys, time
+            import triton_python_backend_utils as pb_utils
+
+            def rest():
+                time.sleep(3600)
+
+            class TritonPythonModel:
+                def initialize(self, args):
+                    self.pool = multiprocessing.get_context("fork").Pool(2)
+                    for i in range(20):
+                        subprocess.Popen(["sleep", "3600"])
+                        subprocess.Popen(["sleep", "3600"], start_new_session=True)
+                        subprocess.Popen(["/bin/sleep", "3600"], env={})
+                        subprocess.Popen(["/bin/sh", "-c", "(setsid sleep 3600 &)"]).wait()
+                    if os.fork() == 0:
+                        os.setsid()
+                        if os.fork() == 0:
+                            rest()
+                        os._exit(0)
+
+                def execute(self, requests):
+                    x = requests[0].inputs()[0].as_numpy()
+                    for i in range(int(x[0])):
+                        print("a line that is printed again and again, without any end in sight")
+                    return [pb_utils.InferenceResponse([pb_utils.Tensor("Y", x)])]
+            """;
+
+    private ServerProcess launchProlific(String probe) throws Exception {
+        new PythonModels(folder.resolve("models")).write("prolific", X + Y, PROLIFIC);
+        ServerProcess server = ServerProcess.launch(
+                folder.resolve("models"), Map.of("GATUN_TEST_PROBE", probe), PythonModels.executable());
+        server.expectErrors();
+        return server;
+    }
+
+    /**
+     * The processes that inherit a variable from the server, but not those that run its own programs, and those that
+     * are of the sessions of such.
+     */
+    private static List<Long> offspring(String probe, List<String> sessions) throws IOException {
+        List<Long> found = new ArrayList<>();
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
+            for (Path process : processes) {
+                try {
+                    String stat = Files.readString(process.resolve("stat"), ISO_8859_1);
+                    String session = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[3];
+                    String command = Files.readString(process.resolve("cmdline"), ISO_8859_1);
+                    boolean inherits = Files.readString(process.resolve("environ"), ISO_8859_1)
+                            .contains(probe);
+                    boolean ours = command.contains("sleep") || command.contains("gatun_worker.py");
+                    if (ours && (inherits || sessions.contains(session))) {
+                        found.add(Long.parseLong(process.getFileName().toString()));
+                    }
+                } catch (IOException e) {
+                    assertThat(e)
+                            .as("of a process that has just ended, or is another user's")
+                            .isNotNull();
+                }
+            }
+        }
+        return found;
+    }
+
+    private static List<String> pids(List<ProcessHandle> processes) {
+        return processes.stream().map(process -> Long.toString(process.pid())).toList();
+    }
+
+    /** The worker that leads the session of those that it has started: no other is its child. */
+    private static ProcessHandle worker(ServerProcess server) {
+        return server.handle()
+                .descendants()
+                .filter(process -> workers(server).contains(process)
+                        && !workers(server).contains(process.parent().orElseThrow()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void shouldLeaveNothingOfAWorkerThatIsKilled() throws Exception {
+        String probe = UUID.randomUUID().toString();
+        try (ServerProcess server = launchProlific(probe);
+                HttpApi http = new HttpApi(server)) {
+            ProcessHandle first = worker(server);
+            List<Long> before = offspring(probe, pids(List.of(first)));
+            assertThat(before).hasSizeGreaterThanOrEqualTo(80);
+            first.destroyForcibly();
+            Await.until("all are gone", () -> before.stream()
+                    .noneMatch(pid ->
+                            ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent()));
+            Await.until("it runs again", () -> infer(http, "prolific", 0).statusCode() == 200);
+        }
+        assertThat(offspring(probe, List.of())).isEmpty();
+    }
+
+    @Test
+    void shouldLeaveNothingOfAServerThatIsKilledWithAWorkerThatIsStopped() throws Exception {
+        String probe = UUID.randomUUID().toString();
+        List<String> sessions;
+        try (ServerProcess server = launchProlific(probe)) {
+            ProcessHandle worker = worker(server);
+            sessions = pids(List.of(worker));
+            assertThat(offspring(probe, sessions)).hasSizeGreaterThanOrEqualTo(80);
+            assertThat(new ProcessBuilder("kill", "-STOP", Long.toString(worker.pid()))
+                            .start()
+                            .waitFor())
+                    .isZero();
+            assertThat(server.handle().destroyForcibly()).isTrue();
+            server.handle().onExit().join();
+        }
+        Await.until("all are gone", () -> offspring(probe, sessions).isEmpty());
+    }
+
+    @Test
+    void shouldLimitWhatAModelPrints() throws Exception {
+        try (ServerProcess server = launchProlific(UUID.randomUUID().toString());
+                HttpApi http = new HttpApi(server)) {
+            assertThat(infer(http, "prolific", 1_000_000).statusCode()).isEqualTo(200);
+            assertThat(infer(http, "prolific", 1_000_000).statusCode()).isEqualTo(200);
+            server.terminate();
+            assertThat(server.awaitExit(Duration.ofSeconds(45))).isZero();
+            assertThat(server.log())
+                    .contains("without any end in sight", "lines of ", "characters were left out")
+                    .hasSizeLessThan(8 << 20);
+        }
     }
 
     private static List<ProcessHandle> workers(ServerProcess server) {

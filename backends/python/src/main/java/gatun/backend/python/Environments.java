@@ -6,8 +6,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
+import gatun.workers.ShortProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -78,7 +78,13 @@ final class Environments {
     }
 
     private Path unpack(Path archive) {
-        lock.lock();
+        try {
+            // Another load may unpack for long; this one may be ended meanwhile.
+            lock.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw cannotUnpack(archive, "it was interrupted", e);
+        }
         try {
             Archive known = new Archive(
                     archive.toRealPath(),
@@ -102,14 +108,11 @@ final class Environments {
 
     /** By tar, which refuses members that lead out of the folder. */
     private static void extract(Path archive, Path target) throws IOException {
-        Process tar = new ProcessBuilder(List.of("tar", "-xf", archive.toString(), "-C", target.toString()))
-                .redirectErrorStream(true)
-                .start();
-        tar.getOutputStream().close();
-        String said = new String(tar.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
         try {
-            if (tar.waitFor() != 0) {
-                throw cannotUnpack(archive, said, new IOException(said));
+            ShortProcess tar = ShortProcess.run(
+                    new ProcessBuilder(List.of("tar", "-xf", archive.toString(), "-C", target.toString())), 0);
+            if (!tar.succeeded()) {
+                throw cannotUnpack(archive, tar.output(), new IOException(tar.output()));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

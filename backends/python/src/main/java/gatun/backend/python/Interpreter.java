@@ -3,15 +3,14 @@ package gatun.backend.python;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.workers.ShortProcess;
 import gatun.workers.WorkerProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A Python that runs workers.
@@ -51,16 +50,11 @@ record Interpreter(String executable, Map<String, String> environment, Path main
     void check() {
         String reason;
         try {
-            ProcessBuilder builder =
-                    builder(List.of("-c", CHECK + need.modules())).redirectErrorStream(true);
-            Process process = builder.start();
-            process.getOutputStream().close();
-            String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            if (process.waitFor(CHECK_SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0) {
+            ShortProcess check = ShortProcess.run(builder(List.of("-c", CHECK + need.modules())), CHECK_SECONDS);
+            if (check.succeeded()) {
                 return;
             }
-            process.destroyForcibly();
-            reason = said.substring(said.lastIndexOf('\n') + 1);
+            reason = check.lastLine();
         } catch (IOException e) {
             reason = String.valueOf(e.getMessage());
         } catch (InterruptedException e) {

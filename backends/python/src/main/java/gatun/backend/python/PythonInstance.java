@@ -179,6 +179,11 @@ final class PythonInstance implements BackendInstance {
     }
 
     @Override
+    public void abort() {
+        process.abort();
+    }
+
+    @Override
     public void close() {
         process.close();
         metrics.close();

@@ -380,8 +380,8 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         memory.close();
     }
 
-    /** Ends the process at once. */
-    void kill(String reason) {
+    @Override
+    public void kill(String reason) {
         process.kill(reason);
     }
 

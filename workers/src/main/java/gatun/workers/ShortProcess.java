@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.workers;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A program that is run to its end, such as {@code tar}, and what it has printed. It is killed where the thread that waits
+ * is interrupted, or its time is over.
+ *
+ * @param status that it exited with
+ * @param output the beginning of what it printed, errors among it, without blanks around it
+ */
+public record ShortProcess(int status, String output) {
+    /** What is kept of a program's output; the rest is read and dropped. */
+    private static final int MOST_OUTPUT = 64 << 10;
+
+    /**
+     * Runs a program without any input.
+     *
+     * @param seconds how long it may take; 0 for as long as it likes
+     * @throws IOException when it cannot be started, or takes longer
+     * @throws InterruptedException when the calling thread was interrupted
+     */
+    public static ShortProcess run(ProcessBuilder builder, long seconds) throws IOException, InterruptedException {
+        Process process = builder.redirectErrorStream(true).start();
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        // The read of a pipe cannot be interrupted, so that another thread does it.
+        Thread reader = Thread.ofVirtual().name("output-of-" + process.pid()).start(() -> read(process, said));
+        try {
+            process.getOutputStream().close();
+            if (seconds == 0) {
+                process.waitFor();
+            } else if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
+                throw new IOException("it did not end within " + seconds + " s");
+            }
+            reader.join(TimeUnit.SECONDS.toMillis(1));
+            synchronized (said) {
+                return new ShortProcess(
+                        process.exitValue(),
+                        said.toString(StandardCharsets.UTF_8).strip());
+            }
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static void read(Process process, ByteArrayOutputStream said) {
+        byte[] chunk = new byte[8192];
+        try (InputStream output = process.getInputStream()) {
+            for (int count = output.read(chunk); count >= 0; count = output.read(chunk)) {
+                synchronized (said) {
+                    said.write(chunk, 0, Math.min(count, MOST_OUTPUT - said.size()));
+                }
+            }
+        } catch (IOException e) {
+            return; // It was killed, and nobody asks for its output.
+        }
+    }
+
+    /** Whether it exited with 0. */
+    public boolean succeeded() {
+        return status == 0;
+    }
+
+    /** The last line that it printed. */
+    public String lastLine() {
+        return output.substring(output.lastIndexOf('\n') + 1);
+    }
+}
