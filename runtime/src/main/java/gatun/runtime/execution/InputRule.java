@@ -23,6 +23,29 @@ record InputRule(
         boolean optional,
         @Nullable Reshape reshape,
         MemoryUse memory) {
+    /**
+     * The shape that {@code shape} stands for: a single element may come with the dimensions {@code []} and
+     * {@code [1]}, whichever of them the model has.
+     *
+     * @param leadingDims how many dimensions of {@code shape} come before those of the input: 1 with a batch dimension,
+     *     else 0
+     */
+    Shape ownForm(Shape shape, int leadingDims) {
+        int rank = shape.rank() - leadingDims;
+        if (rank == dims.rank()) {
+            return shape;
+        }
+        if (dims.rank() == 0 && rank == 1 && shape.dim(leadingDims) == 1) {
+            return leadingDims == 0 ? dims : Shape.of(shape.dim(0));
+        }
+        // With a batch dimension in front, [8] for [8,1] is more likely a mistake unless the model has scalars.
+        boolean scalar = leadingDims == 0 || (reshape != null && reshape.isToScalar());
+        if (scalar && rank == 0 && dims.rank() == 1 && dims.dim(0) == 1) {
+            return leadingDims == 0 ? dims : Shape.of(shape.dim(0), 1);
+        }
+        return shape;
+    }
+
     /** Whether it is copied out of a client's memory before the backend sees it. */
     boolean isCopied() {
         return memory.place() == MemoryUse.Place.SERVER;

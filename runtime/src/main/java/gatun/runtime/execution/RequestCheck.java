@@ -236,7 +236,7 @@ final class RequestCheck {
     /** An input that satisfies its rule, in the form that the backend gets. */
     private Tensor checked(InferenceRequest request, InputRule rule, Tensor input) {
         TensorSpec spec = input.spec();
-        Shape shape = spec.shape();
+        Shape shape = rule.anyShape() ? spec.shape() : rule.ownForm(spec.shape(), signature.leadingDims());
         if (spec.datatype() != rule.datatype()) {
             throw RequestErrors.wrongDatatype(request, spec, rule, signature.modelName());
         }
@@ -259,10 +259,8 @@ final class RequestCheck {
         }
         checkBytes(request, input);
         Reshape reshape = rule.reshape();
-        if (reshape == null) {
-            return input;
-        }
-        return input.as(new TensorSpec(spec.name(), spec.datatype(), reshape.apply(shape, leading)));
+        Shape taken = reshape == null ? shape : reshape.apply(shape, leading);
+        return taken.equals(spec.shape()) ? input : input.as(new TensorSpec(spec.name(), spec.datatype(), taken));
     }
 
     private void checkBytes(InferenceRequest request, Tensor input) {

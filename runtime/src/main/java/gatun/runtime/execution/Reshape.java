@@ -22,6 +22,11 @@ final class Reshape {
         return dims.stream().mapToLong(Long::longValue).toArray();
     }
 
+    /** Whether the other form has no dimensions. */
+    boolean isToScalar() {
+        return to.length == 0;
+    }
+
     /**
      * The other form of {@code shape}.
      *

@@ -66,6 +66,17 @@ class RequestValidationTest {
                         input [ { name: "A" data_type: TYPE_STRING dims: [ 2 ] } ]
                         output [ { name: "X" data_type: TYPE_STRING dims: [ 2 ] } ]
                         """)
+                .model("one", """
+                        backend: "scripted"
+                        input [ { name: "A" data_type: TYPE_FP32 dims: [ 1 ] } ]
+                        output [ { name: "X" data_type: TYPE_FP32 dims: [ 1 ] } ]
+                        """)
+                .model("scalars", """
+                        backend: "scripted"
+                        max_batch_size: 4
+                        input [ { name: "A" data_type: TYPE_FP32 dims: [ 1 ] reshape { } } ]
+                        output [ { name: "X" data_type: TYPE_FP32 dims: [ 1 ] reshape { } } ]
+                        """)
                 .model("reshaped", """
                         backend: "scripted"
                         max_batch_size: 4
@@ -365,6 +376,36 @@ class RequestValidationTest {
         InferenceRequest request = test.input(test.request("reshaped"), "A", 3, 2, 5);
         try (InferenceResponse response = test.server().infer(request)) {
             assertThat(response.outputs().getFirst().tensor().spec().shape()).isEqualTo(Shape.of(3, 2, 1, 5));
+        }
+    }
+
+    @Test
+    void shouldTakeASingleElementWithAndWithoutADimension() {
+        assertAnswered("one", Shape.of(1), 1);
+        assertAnswered("one", Shape.of(1));
+        assertAnswered("scalars", Shape.of(3, 1), 3, 1);
+        assertAnswered("scalars", Shape.of(3, 1), 3);
+        assertRefused(
+                "one",
+                request -> test.input(request, "A", 1, 1),
+                P + "unexpected shape for input 'A' for model 'one'. Expected [1], got [1,1]. ");
+        assertRefused(
+                "optional",
+                request -> test.input(request, "B", 2),
+                P + "unexpected shape for input 'B' for model 'optional'. Expected [1], got [2]. ");
+        assertRefused(
+                "batched",
+                request -> {
+                    test.input(request, "A", 3);
+                    test.input(request, "B", 3, 1);
+                },
+                P + "unexpected shape for input 'A' for model 'batched'. Expected [-1,3], got [3]. " + NOTE.strip());
+    }
+
+    private void assertAnswered(String model, Shape answered, long... dims) {
+        InferenceRequest request = test.input(test.request(model), "A", dims);
+        try (InferenceResponse response = test.server().infer(request)) {
+            assertThat(response.outputs().getFirst().tensor().spec().shape()).isEqualTo(answered);
         }
     }
 

@@ -14,6 +14,7 @@ import gatun.testing.attacks.ConnectionAttacks;
 import gatun.testing.attacks.ControlAttacks;
 import gatun.testing.attacks.GrpcAttacks;
 import gatun.testing.attacks.HttpHeapAttacks;
+import gatun.testing.attacks.LongTokenAttacks;
 import gatun.testing.attacks.Target;
 import java.io.File;
 import java.io.IOException;
@@ -112,6 +113,7 @@ class AttackIT {
     Stream<Attack> attacks() {
         return Stream.of(
                         new HttpHeapAttacks(TEXT_BYTES).all(),
+                        new LongTokenAttacks(TEXT_BYTES).all(),
                         new GrpcAttacks(COUNT).all(),
                         new ControlAttacks().all(),
                         new ConnectionAttacks(CONNECTIONS, () -> bystander.awaitAnswers(100)).all())

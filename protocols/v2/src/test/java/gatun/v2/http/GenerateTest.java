@@ -95,7 +95,9 @@ class GenerateTest {
         HttpResponse<String> odd = edge.post("/v2/models/grid/generate", "{\"IN0\":[1,2,3]}");
         assertThat(odd.statusCode()).isEqualTo(400);
         assertThat(odd.body())
-                .isEqualTo("{\"error\":\"The schema can not convert input 'IN0' to tensor with proper shape\"}");
+                .isEqualTo(
+                        "{\"error\":\"The schema can not convert input 'IN0' to tensor with proper shape: its shape is"
+                                + " [-1,-1,2], got 3 elements\"}");
     }
 
     @Test

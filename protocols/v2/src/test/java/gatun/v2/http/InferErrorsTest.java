@@ -95,10 +95,12 @@ class InferErrorsTest {
                                 + " bytes. Use http-max-input-size to increase the limit."),
                 Arguments.of(
                         input("INT32", "[200000]", "\"data\":[1,2]"),
-                        "Failed to parse 'data' field: shape does not match true shape"),
+                        "Failed to parse 'data' field: shape does not match true shape: the shape of input 'IN0' asks for"
+                                + " 200000 elements, got 2"),
                 Arguments.of(
                         input("INT32", "[1,2]", "\"data\":[1,2,3]"),
-                        "Unable to parse 'data': Shape does not match true shape of 'data' field"),
+                        "Unable to parse 'data': Shape does not match true shape of 'data' field: the shape of input 'IN0'"
+                                + " asks for 2 elements, got 3"),
                 Arguments.of(
                         input("INT32", "[1,2]", "\"x\":0"),
                         "Input must set only one of the following fields: 'data', 'binary_data_size' in 'parameters',"

@@ -52,7 +52,7 @@ class RequestLimitsTest {
                         "an input's name",
                         INFER,
                         "{\"inputs\":[{\"name\":\"" + LONG + "\"}]}",
-                        "Unable to parse 'name': the string at byte 19 of the JSON has 70000 bytes"),
+                        "Unable to parse 'name': the string at byte 19 of the JSON has 65537 bytes or more"),
                 Arguments.of(
                         "a datatype", INFER, "{\"inputs\":[{\"datatype\":\"" + LONG + "\"}]}", "limit-text-byte-size"),
                 Arguments.of(

@@ -69,7 +69,7 @@ final class TensorReader {
             bytes = strings(field, count, request);
         } else {
             if (field.contentLength != shape.byteSize(datatype)) {
-                throw unreadable(field);
+                throw misfit(field, shape.byteSize(datatype) + " bytes", field.contentLength);
             }
             bytes = raw.aligned(field.contentStart, field.contentLength, datatype, request);
         }
@@ -78,6 +78,12 @@ final class TensorReader {
 
     private static GatunException unreadable(TensorField field) {
         return GatunException.invalidArgument("tensor parsing error: " + field.name);
+    }
+
+    /** The failure of a tensor whose shape takes {@code expected}, and that has {@code got}. */
+    private static GatunException misfit(TensorField field, String expected, long got) {
+        return GatunException.invalidArgument("tensor parsing error: " + field.name + ": its shape "
+                + field.shape.orElseThrow() + " asks for " + expected + ", got " + got);
     }
 
     private MemorySegment buffer(long byteSize, InferenceRequest request) {
@@ -103,7 +109,7 @@ final class TensorReader {
         int parts = datatype.isFixedSize() ? datatype.byteSize() / part.byteSize() : 1;
         TypedValues values = TypedValues.count(message, field, number, wireType);
         if (values.count() / parts > count || values.count() % parts != 0) {
-            throw unreadable(field);
+            throw misfit(field, parts * count + " values", values.count());
         }
         if (values.isOnePiece()
                 && values.count() == parts * count
@@ -134,7 +140,7 @@ final class TensorReader {
                 TypedValues.count(message, field, TensorTypes.valueField(datatype), TensorTypes.wireType(datatype));
         int length = values.pieceLength();
         if (length > count) {
-            throw unreadable(field);
+            throw misfit(field, count + " values", length);
         }
         if (length == count) {
             return raw.aligned(values.pieceStart(), length, datatype, request);
@@ -178,7 +184,7 @@ final class TensorReader {
     private MemorySegment strings(TensorField field, long count, InferenceRequest request) {
         int end = field.contentStart + field.contentLength;
         if (count > field.contentLength) {
-            throw unreadable(field);
+            throw misfit(field, "the lengths of " + count + " strings, each a byte or more", field.contentLength);
         }
         WireReader lengths = new WireReader(message);
         CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);

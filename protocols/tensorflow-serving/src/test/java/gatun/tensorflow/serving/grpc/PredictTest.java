@@ -412,24 +412,28 @@ class PredictTest {
     @Test
     void shouldRefuseTensorsThatCannotBeRead() {
         String text = "INVALID_ARGUMENT tensor parsing error: x";
-        assertThat(tensorFailure(tensor(DataType.DT_INVALID, 1, 1))).isEqualTo(text);
+        assertThat(tensorFailure(tensor(DataType.DT_INVALID, 1, 1))).startsWith(text);
         assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1, 1).setDtypeValue(77)))
-                .isEqualTo(text);
-        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1, -1))).isEqualTo(text);
-        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1L << 40, 1L << 40))).isEqualTo(text);
-        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1L << 61, 1))).isEqualTo(text);
+                .startsWith(text);
+        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1, -1))).startsWith(text);
+        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1L << 40, 1L << 40))).startsWith(text);
+        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1L << 61, 1))).startsWith(text);
         assertThat(tensorFailure(TensorProto.newBuilder()
                         .setDtype(DataType.DT_FLOAT)
                         .setTensorShape(TensorShapeProto.newBuilder().setUnknownRank(true))))
-                .isEqualTo(text);
+                .startsWith(text);
         assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1, 1).addFloatVal(1).addFloatVal(2)))
-                .isEqualTo(text);
+                .startsWith(text);
         assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1, 2).setTensorContent(ByteString.copyFrom(new byte[7]))))
-                .isEqualTo(text);
+                .startsWith(text);
         assertThat(tensorFailure(
                         tensor(DataType.DT_STRING, 1, 2).setTensorContent(ByteString.copyFrom(new byte[] {1, 9, 'a'}))))
-                .isEqualTo(text);
-        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, new long[300]))).isEqualTo(text);
+                .startsWith(text);
+        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, new long[300]))).startsWith(text);
+        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 2, 2).setTensorContent(ByteString.copyFrom(new byte[12]))))
+                .isEqualTo(text + ": its shape [2,2] asks for 16 bytes, got 12");
+        assertThat(tensorFailure(tensor(DataType.DT_FLOAT, 1).addFloatVal(1).addFloatVal(2)))
+                .isEqualTo(text + ": its shape [1] asks for 1 values, got 2");
     }
 
     @Test

@@ -229,10 +229,12 @@ class PredictTest {
     void shouldRefuseTextsThatNobodyNeeds() {
         String text = "x".repeat(70_000);
         assertThat(failure(413, "scalars", "{\"signature_name\":\"" + text + "\",\"inputs\":1}"))
-                .contains("has 70000 bytes, more than the limit of 65536", "limit-text-byte-size");
+                .contains("has 65537 bytes or more, more than the limit of 65536", "limit-text-byte-size");
         assertThat(failure(413, "pair", "{\"instances\":[{\"" + text + "\":1}]}"))
                 .contains("limit-text-byte-size");
-        assertThat(mistake("scalars", "{\"inputs\":[{\"" + text + "\":1}]}"))
+        assertThat(failure(413, "scalars", "{\"inputs\":[{\"" + text + "\":1}]}"))
+                .contains("limit-text-byte-size");
+        assertThat(mistake("scalars", "{\"inputs\":[{\"" + "x".repeat(60_000) + "\":1}]}"))
                 .isEqualTo("JSON Value: {\\n    \\\"...\\\": 1\\n} Type: Object is not of expected type: float");
     }
 
