@@ -116,7 +116,7 @@ final class Viewers {
         int most = counts.values().stream().mapToInt(Integer::intValue).max().orElse(0);
         boolean own = counts.getOrDefault(network, 0) == most;
         return viewers.stream()
-                .filter(viewer -> own ? viewer.network.equals(network) : counts.get(viewer.network) == most)
+                .filter(viewer -> own ? viewer.network.equals(network) : counts.getOrDefault(viewer.network, 0) == most)
                 .min(Comparator.comparing((Viewer viewer) -> !isIdle(viewer, now))
                         .thenComparing((a, b) -> Long.signum(a.since - b.since)))
                 .orElseThrow();
