@@ -54,9 +54,8 @@ public final class ConfigurationFile {
             return files.map(modelDirectory::relativize)
                     .filter(ConfigurationFile::isMisplaced)
                     .sorted()
-                    .map(file -> "'" + file + "' is not read: a model's configuration is " + NAME
-                            + " in the model's own folder; move it to "
-                            + modelDirectory.resolve(NAME))
+                    .map(file -> "'" + file + "' is not read; rename it to " + NAME
+                            + ", in the model's own folder, where" + " its configuration is looked for")
                     .findFirst();
         } catch (IOException | UncheckedIOException e) {
             return Optional.empty(); // Others report that.

@@ -10,6 +10,7 @@ import gatun.wire.inference.ModelRepositoryAgents;
 import gatun.wire.inference.ModelRepositoryAgents.Agent;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 
 /**
  * The checksums that a model's files must have, as its configuration tells Triton's repository agent {@code checksum}.
@@ -111,22 +111,21 @@ final class ModelChecksums {
     /**
      * Reads every file that has changed since this was last called, and compares its checksum.
      *
-     * @param cancelled ends the reading when it becomes true
      * @throws GatunException INVALID_ARGUMENT for the first file that cannot be read or has another checksum, UNAVAILABLE
-     *     when cancelled
+     *     when the thread is interrupted
      */
-    void verify(BooleanSupplier cancelled) {
+    void verify() {
         verifying.lock();
         try {
             for (Expected file : files) {
-                verify(file, cancelled);
+                verify(file);
             }
         } finally {
             verifying.unlock();
         }
     }
 
-    private void verify(Expected file, BooleanSupplier cancelled) {
+    private void verify(Expected file) {
         Path path = modelDirectory.resolve(file.name());
         Map<String, Object> attributes;
         String found;
@@ -136,7 +135,9 @@ final class ModelChecksums {
             if (attributes.equals(verified.get(file.name()))) {
                 return;
             }
-            found = md5(path, cancelled);
+            found = md5(path);
+        } catch (ClosedByInterruptException e) {
+            throw new GatunException(ErrorCode.UNAVAILABLE, "interrupted while the checksum of " + path + " was computed", e);
         } catch (IOException e) {
             throw GatunException.invalidArgument("the checksum of '" + file.name()
                     + "' cannot be compared, since the file" + " cannot be read: " + e);
@@ -149,15 +150,12 @@ final class ModelChecksums {
         verified.put(file.name(), attributes);
     }
 
-    private static String md5(Path file, BooleanSupplier cancelled) throws IOException {
+    private static String md5(Path file) throws IOException {
         MessageDigest digest = digest();
         ByteBuffer chunk = ByteBuffer.allocateDirect(CHUNK_BYTE_SIZE);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             while (channel.read(chunk.clear()) >= 0) {
                 digest.update(chunk.flip());
-                if (cancelled.getAsBoolean()) {
-                    throw new GatunException(ErrorCode.UNAVAILABLE, "the server stops while it reads " + file);
-                }
             }
         }
         return HexFormat.of().formatHex(digest.digest());

@@ -132,7 +132,6 @@ final class ModelLoader {
             VersionPolicy.missing(source.config().getVersionPolicy(), source.present())
                     .ifPresent(missing -> LOG.warn("Model '{}': {}", name, missing));
             checkFields(source).forEach(remark -> LOG.warn("Model '{}': {}", source.model(), remark));
-            source.checksums().verify(this::isClosing);
             return versions.stream()
                     .map(version -> load(source, version, entry))
                     .toList();
@@ -182,6 +181,8 @@ final class ModelLoader {
 
     /** The configuration of one version, completed from its own files: versions may differ in all but what is written. */
     private ModelConfig complete(ModelSource source, long version, BooleanSupplier wanted) {
+        // Before an engine reads them, to complete the configuration.
+        source.checksums().verify();
         Path files = source.directory().version(version);
         Optional<BatchingRule> rule = rule(source, files);
         ModelConfig config = retrying(
@@ -385,7 +386,6 @@ final class ModelLoader {
         long byteSize = directory.byteSizeIfReadable(version);
         LoadWatch progress = entry.loading(version);
         progress.begin(LoadProgress.Phase.OPENING);
-        source.checksums().verify(this::isClosing);
         Backend backend = backends.started(ModelConfiguration.engine(config), source.config());
         BackendModel model = backend.load(config, directory.version(version));
         boolean batchesUnasked =
@@ -409,15 +409,11 @@ final class ModelLoader {
     /** Has what the engine has read be what had the checksums. */
     private void requireUnchanged(ModelSource source, LoadedModel loaded) {
         try {
-            source.checksums().verify(this::isClosing);
+            source.checksums().verify();
         } catch (RuntimeException e) {
             loaded.close(UNUSED_GRACE);
             throw e;
         }
-    }
-
-    private boolean isClosing() {
-        return closing.getCount() == 0;
     }
 
     /**
@@ -430,7 +426,7 @@ final class ModelLoader {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
-                if (left == 0 || isClosing() || !wanted.getAsBoolean()) {
+                if (left == 0 || closing.getCount() == 0 || !wanted.getAsBoolean()) {
                     throw e;
                 }
                 LOG.warn(

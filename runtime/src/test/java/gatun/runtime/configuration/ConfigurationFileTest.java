@@ -47,8 +47,8 @@ class ConfigurationFileTest {
         assertThatThrownBy(() -> ModelConfiguration.written("m", directory, "", true))
                 .isInstanceOf(GatunException.class)
                 .hasMessage(
-                        "'" + misplaced + "' is not read: a model's configuration is config.pbtxt in the model's own"
-                                + " folder; move it to " + directory.resolve("config.pbtxt"));
+                        "'" + misplaced + "' is not read; rename it to config.pbtxt, in the model's own folder, where"
+                                + " its configuration is looked for");
     }
 
     @ParameterizedTest

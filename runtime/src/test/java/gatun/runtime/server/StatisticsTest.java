@@ -17,6 +17,7 @@ import gatun.runtime.StageLatencies;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -135,6 +136,17 @@ class StatisticsTest {
                 .hasMessage(text)
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+    }
+
+    @Test
+    void shouldTellTheBucketsThatTheConfigurationNamesForAMetric() {
+        test.model("m", BATCHED + """
+                 model_metrics { metric_control { metric_identifier { family: "some_histogram" }
+                  histogram_options { buckets: [ 8, 1, 8, 2.5 ] } } }
+                """).open(ScriptedBackend::copy);
+
+        assertThat(test.server().latencies().getFirst().bucketBounds())
+                .containsExactly(Map.entry("some_histogram", List.of(1d, 2.5, 8d)));
     }
 
     @Test

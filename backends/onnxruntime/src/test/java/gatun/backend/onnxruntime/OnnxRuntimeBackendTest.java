@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import gatun.memory.tensor.ErrorCode;
@@ -245,6 +246,30 @@ class OnnxRuntimeBackendTest {
                         ModelParameter.newBuilder().setStringValue("ORT").build())
                 .build();
         assertAllCopied(ownFormat, "graphs in ONNX Runtime's own format are not read");
+    }
+
+    @Test
+    void shouldSayWhatToDoWithAcceleratorsThatThereAreNot() {
+        ModelConfig.Builder onGpu = simple().toBuilder();
+        onGpu.getOptimizationBuilder()
+                .getExecutionAcceleratorsBuilder()
+                .addGpuExecutionAcceleratorBuilder()
+                .setName("tensorrt");
+        assertNoInstance(onGpu.build(), "instances on GPUs run on CUDA, whose options are parameters of the model");
+
+        ModelConfig.Builder unknown = simple().toBuilder();
+        unknown.getOptimizationBuilder()
+                .getExecutionAcceleratorsBuilder()
+                .addCpuExecutionAcceleratorBuilder()
+                .setName("other");
+        assertNoInstance(unknown.build(), "those that can be used are openvino and xnnpack");
+    }
+
+    private void assertNoInstance(ModelConfig config, String reason) {
+        try (BackendModel model = backend.load(config, version("simple"))) {
+            assertThatThrownBy(() -> model.newInstance(new InstanceSpec("simple_0", 1, Device.CPU)))
+                    .hasMessageContaining(reason);
+        }
     }
 
     private void assertAllCopied(ModelConfig config, String reason) {
