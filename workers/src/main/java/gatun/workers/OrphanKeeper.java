@@ -15,39 +15,50 @@ final class OrphanKeeper {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanKeeper.class);
 
     /**
-     * Waits for the end of its input. Then kills the processes with the mark, and those in the sessions of workers, until
-     * a look finds none; what cleans up after a worker has half a second for that. A worker leads its session, so that the session's number is nobody else's while one of its
-     * processes lives.
+     * Waits for the end of its input. Then kills the processes with the mark, and those in their sessions, until a look
+     * finds none; what cleans up after a worker has half a second for that. The server's own session, which is the
+     * keeper's too, is left alone, and so is one whose leader lives: without one its number is nobody else's as long as
+     * one process of the session lives.
      */
     private static final String SCRIPT = """
             trap '' HUP INT TERM QUIT
             cd /
+            mark=$1
+            look() {
+                read -r line < "$1/stat" || return 1
+                set -- ${line##*) }
+                state=$1
+                session=$4
+            }
+            look /proc/self || exit
+            own=$session
             read -r nothing
             sessions=' '
-            grep -lzxF -e "$1" /proc/[0-9]*/environ && sleep 0.5
+            grace=0.5
             tries=0
             while [ $tries -lt 200 ]; do
                 tries=$((tries + 1))
                 found=
-                for file in $(grep -lzxF -e "$1" /proc/[0-9]*/environ); do
-                    grep -qzxF -e "$1" "$file" || continue
+                for file in $(grep -lzxF -e "$mark" /proc/[0-9]*/environ); do
+                    look "${file%/environ}" || continue
                     found=1
-                    folder=${file%/environ}
-                    pid=${folder#/proc/}
-                    read -r line < "$folder/stat" || continue
-                    set -- "$1" ${line##*) }
-                    if [ "$5" = "$pid" ]; then sessions="$sessions$pid "; fi
-                    kill -9 "$pid"
+                    [ "$session" = "$own" ] || sessions="$sessions$session "
                 done
-                if [ "$sessions" != ' ' ]; then
-                    for folder in /proc/[0-9]*; do
-                        read -r line < "$folder/stat" || continue
-                        set -- "$1" ${line##*) }
-                        case "$sessions" in
-                            *" $5 "*) if [ "$2" != Z ] && [ ! -e "/proc/$5" ]; then found=1; kill -9 "${folder#/proc/}"; fi ;;
-                        esac
-                    done
-                fi
+                if [ -n "$found" ]; then sleep $grace; grace=0; fi
+                for file in $(grep -lzxF -e "$mark" /proc/[0-9]*/environ); do
+                    folder=${file%/environ}
+                    grep -qzxF -e "$mark" "$file" && kill -9 "${folder#/proc/}"
+                done
+                for folder in /proc/[0-9]*; do
+                    [ "$sessions" != ' ' ] && look "$folder" && [ "$state" != Z ] || continue
+                    case "$sessions" in
+                        *" $session "*)
+                            leader=/proc/$session
+                            look "$leader" && [ "$state" != Z ] && continue
+                            found=1
+                            kill -9 "${folder#/proc/}" ;;
+                    esac
+                done
                 [ -z "$found" ] && exit
                 sleep 0.05
             done

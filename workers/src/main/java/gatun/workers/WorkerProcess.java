@@ -28,6 +28,9 @@ import org.slf4j.LoggerFactory;
 public final class WorkerProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerProcess.class);
 
+    /** How long it may take to end what a process has left, and to read its last lines. */
+    private static final Duration TIDYING = Duration.ofSeconds(3);
+
     private static final int SIGNALLED = 128;
     private static final Map<Integer, String> SIGNALS = Map.of(
             4, "SIGILL", 6, "SIGABRT", 7, "SIGBUS", 8, "SIGFPE", 9, "SIGKILL", 11, "SIGSEGV", 15, "SIGTERM", 24,
@@ -56,6 +59,9 @@ public final class WorkerProcess implements AutoCloseable {
 
     private volatile Optional<String> killedBecause = Optional.empty();
     private volatile boolean ended;
+
+    /** Completed when all is over: what it has started has ended too, and its last line is in the log. */
+    private final CompletableFuture<Void> over = new CompletableFuture<>();
 
     /** Set by {@link #listen}. */
     private volatile @Nullable ReadingTurn turn;
@@ -268,6 +274,7 @@ public final class WorkerProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         ended = true;
+        over.complete(null);
         listener.ended(how(status));
     }
 
@@ -299,12 +306,18 @@ public final class WorkerProcess implements AutoCloseable {
         process.toHandle().destroyForcibly();
     }
 
-    /** Waits for the end of the process, which is told before; then kills it. */
+    /**
+     * Waits for the end of the process, which is told before; then kills it. Waits for what it has started and left, too,
+     * unless that takes long.
+     */
     public void awaitEnd(Duration grace) {
         try {
             if (!process.waitFor(grace.toNanos(), TimeUnit.NANOSECONDS)) {
                 kill("it did not end within " + grace.toSeconds() + " s");
             }
+            over.copy()
+                    .completeOnTimeout(null, TIDYING.toNanos(), TimeUnit.NANOSECONDS)
+                    .join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             kill("the server was interrupted");

@@ -236,7 +236,9 @@ class WorkerEndIT {
                     String command = Files.readString(process.resolve("cmdline"), ISO_8859_1);
                     boolean inherits = Files.readString(process.resolve("environ"), ISO_8859_1)
                             .contains(probe);
-                    boolean ours = command.contains("sleep") || command.contains("gatun_worker.py");
+                    boolean ours = command.startsWith("sleep")
+                            || command.startsWith("/bin/sleep")
+                            || command.contains("gatun_worker.py");
                     if (ours && (inherits || sessions.contains(session))) {
                         found.add(Long.parseLong(process.getFileName().toString()));
                     }
