@@ -138,7 +138,8 @@ final class ModelChecksums {
             }
             found = md5(path);
         } catch (ClosedByInterruptException e) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, "interrupted while the checksum of " + path + " was computed", e);
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "interrupted while the checksum of " + path + " was computed", e);
         } catch (IOException e) {
             throw GatunException.invalidArgument("the checksum of '" + file.name()
                     + "' cannot be compared, since the file cannot be read: " + IoFailure.reason(e));
