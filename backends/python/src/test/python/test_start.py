@@ -88,9 +88,18 @@ class StartTest(ModelTest):
         self.assertRegex(answer["message"], r"^SyntaxError: .*\(.*/1/helper.py, line 1, column 5\)$")
 
     def test_tells_why_a_model_does_not_start(self):
-        answer = self.failure("import no_such_module_here")
-        self.assertEqual("ModuleNotFoundError: No module named 'no_such_module_here'", answer["message"])
+        answer = self.failure("import sys\nimport no_such_module_here")
+        self.assertRegex(
+            answer["message"],
+            r"^ModuleNotFoundError: No module named 'no_such_module_here' \(/.*/1/model.py, line 2\)$",
+        )
         self.assertIn("model.py", answer["traceback"])
+        answer = self.failure("\nclass TritonPythonModel:\n    limit = undefined")
+        self.assertRegex(answer["message"], r"^NameError: name 'undefined' is not defined \(/.*/1/model.py, line 3\)$")
+        answer = self.failure("import helper", files={"helper.py": "import json\njson.loads('{')"})
+        self.assertRegex(answer["message"], r"^JSONDecodeError: .* \(/.*/1/helper.py, line 2\)$")
+        answer = self.failure("import shared", files={"../shared.py": "raise ImportError"})
+        self.assertRegex(answer["message"], r"^ImportError \(/.*/shared.py, line 1\)$")
         answer = self.failure("x = 1")
         self.assertRegex(answer["message"], "^'.*model.py' has no class TritonPythonModel")
         answer = self.failure("class TritonPythonModel:\n    pass", file="/no/such/1/model.py")

@@ -27,16 +27,34 @@ def import_model(start):
         raise Fault(f"Python model file not found in '{file}'")
     module = name[: -len(".py")]
     parent, version = os.path.split(folder)
+    own = folder
     sys.path.append(folder)
     if version == start.model_version:
         _model_dir = folder
+        own = parent
         sys.path.append(parent)
         module = f"{version}.{module}"
     else:
         # The file belongs to a backend made of Python, not to the model's own folder.
         _model_dir = os.path.join(start.repository, start.model_version)
     importlib.invalidate_caches()
-    return importlib.import_module(module)
+    try:
+        return importlib.import_module(module)
+    except Exception as error:
+        raise Fault(f"{message_of(error)}{_place_of(error, own)}") from error
+
+
+def _place_of(error, folder):
+    """Where in the folder of a model its import failed: the innermost line of a file there."""
+    prefix = os.path.join(folder, "")
+    if isinstance(error, SyntaxError) and (error.filename or "").startswith(prefix):
+        return ""  # The message has it.
+    places = [
+        f" ({frame.filename}, line {frame.lineno})"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith(prefix)
+    ]
+    return places[-1] if places else ""
 
 
 def message_of(error):
@@ -44,8 +62,8 @@ def message_of(error):
     if isinstance(error, Fault):
         return str(error)
     if isinstance(error, SyntaxError) and error.filename:
-        place = f"{error.filename}, line {error.lineno}, column {error.offset}"
-        return f"{type(error).__name__}: {error.msg} ({place})"
+        column = f", column {error.offset}" if error.offset is not None else ""
+        return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno}{column})"
     if isinstance(error, SystemExit):
         return f"SystemExit: the model called sys.exit({'' if error.code is None else repr(error.code)})"
     text = str(error)
@@ -56,5 +74,7 @@ def message_of(error):
 def traceback_of(error):
     """The whole traceback; what is no error of the model's code has only its message."""
     if isinstance(error, Fault):
-        return str(error)
+        if error.__cause__ is None:
+            return str(error)
+        error = error.__cause__
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))

@@ -7,6 +7,7 @@ import gatun.bench.report.HtmlReport;
 import gatun.bench.report.JsonReport;
 import gatun.bench.report.LatencyPlot;
 import gatun.bench.report.Report;
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +28,7 @@ final class ReportFiles {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {
-            throw new TargetException("cannot write " + file + ": " + e.getMessage(), e);
+            throw new TargetException("cannot write " + file + ": " + IoFailure.reason(e), e);
         }
     }
 }

@@ -4,6 +4,7 @@ package gatun.runtime;
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.wire.inference.ModelVersionPolicy;
 import gatun.wire.tensorflow.serving.FileSystemStoragePathSourceConfig.ServableVersionPolicy;
 import gatun.wire.tensorflow.serving.ModelConfig;
@@ -74,7 +75,7 @@ public final class ListedModels {
                     + String.valueOf(e.getMessage()).lines().findFirst().orElse("")
                     + "; expected " + name + " in protobuf's text format");
         } catch (IOException e) {
-            throw GatunException.invalidArgument("cannot read " + file + ": " + e.getMessage());
+            throw GatunException.invalidArgument("cannot read " + file + ": " + IoFailure.reason(e));
         }
         List<ListedModel> models = of(config.build());
         requireServed(models);

@@ -3,6 +3,7 @@ package gatun.server;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.RepositoryRefresh;
@@ -90,7 +91,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
             return new FetchedModels(given.withSources(folders, list), mirrors, cache, watch);
         } catch (IOException | RuntimeException e) {
             new FetchedModels(given, mirrors, cache, watch).close();
-            throw e instanceof StartException known ? known : new StartException(String.valueOf(e.getMessage()), e);
+            throw e instanceof StartException known ? known : new StartException(IoFailure.describe(e), e);
         }
     }
 
@@ -122,7 +123,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
                     location.text(),
                     Duration.ofNanos(System.nanoTime() - begin).toMillis());
         } catch (IOException e) {
-            String reason = e.getMessage()
+            String reason = IoFailure.describe(e)
                     + remark(location, mirror).map(remark -> "; " + remark).orElse("");
             if (control.exitOnError()) {
                 throw new IOException(reason + ". Start with --exit-on-error=false to have the server wait for it", e);
@@ -197,7 +198,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
             try {
                 open.close();
             } catch (IOException e) {
-                LOG.warn("The cache of stores is left with this server's links: {}", e.toString());
+                LOG.warn("The cache of stores is left with this server's links: {}", IoFailure.describe(e));
             }
         });
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.memory.tensor.IoFailure;
 import gatun.stores.mirror.Mirror;
 import java.io.IOException;
 import java.time.Duration;
@@ -47,7 +48,7 @@ final class MirrorPoll implements AutoCloseable {
                 mirror.refresh();
                 reason = "";
             } catch (IOException e) {
-                String now = String.valueOf(e.getMessage());
+                String now = IoFailure.describe(e);
                 if (!now.equals(reason) && !Thread.currentThread().isInterrupted()) {
                     LOG.warn("Models are left as they are: {}", now);
                 }

@@ -2,6 +2,7 @@
 package gatun.server;
 
 import gatun.server.settings.StartException;
+import gatun.server.settings.WritableFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.UnixDomainSocketAddress;
@@ -18,16 +19,27 @@ import java.util.List;
  * the same for {@code grpc} and {@code metrics}.
  */
 final class ReadyFile implements AutoCloseable {
+    private static final String FLAG = "--ready-file";
+
     private final Path file;
 
     private ReadyFile(Path file) {
         this.file = file;
     }
 
-    /** Removes what an earlier server may have left, so that nobody takes its addresses for ours. */
+    /**
+     * Removes what an earlier server may have left, so that nobody takes its addresses for ours.
+     *
+     * @throws StartException when the file cannot be removed, or could not be written later
+     */
     static void removeStale(Path file) {
         try {
             Files.deleteIfExists(file);
+            // Not under its name, which tells others that the server is ready.
+            Path unfinished = unfinished(file);
+            Files.deleteIfExists(unfinished);
+            Files.createFile(unfinished);
+            Files.delete(unfinished);
         } catch (IOException e) {
             throw cannotWrite(file, e);
         }
@@ -51,7 +63,7 @@ final class ReadyFile implements AutoCloseable {
             }
         }
         Path absolute = file.toAbsolutePath();
-        Path unfinished = absolute.resolveSibling(absolute.getFileName() + ".new");
+        Path unfinished = unfinished(file);
         try {
             Files.writeString(unfinished, text, StandardCharsets.ISO_8859_1);
             Files.move(unfinished, absolute, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -71,11 +83,13 @@ final class ReadyFile implements AutoCloseable {
         }
     }
 
+    private static Path unfinished(Path file) {
+        Path absolute = file.toAbsolutePath();
+        return absolute.resolveSibling(absolute.getFileName() + ".new");
+    }
+
     private static StartException cannotWrite(Path file, IOException cause) {
-        return new StartException(
-                "--ready-file=" + file + " cannot be written (" + cause
-                        + "); name a file in a folder that exists and that this user may write to",
-                cause);
+        return WritableFile.refusal(FLAG, file, cause);
     }
 
     /** Writes one property, with the characters escaped that have a meaning in the format. */

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -43,7 +44,7 @@ public record JsonFile(String name, JsonValue root) {
         } catch (NoSuchFileException e) {
             throw new DataException(path + ": there is no such file");
         } catch (IOException e) {
-            throw new DataException(path + ": cannot be read: " + e.getMessage());
+            throw new DataException(path + ": cannot be read: " + IoFailure.reason(e));
         }
     }
 

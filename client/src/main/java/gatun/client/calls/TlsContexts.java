@@ -2,6 +2,7 @@
 package gatun.client.calls;
 
 import gatun.client.TlsOptions;
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -127,6 +128,6 @@ public final class TlsContexts {
     }
 
     private static IllegalArgumentException unreadable(Path file, IOException cause) {
-        return new IllegalArgumentException("cannot read '" + file + "': " + cause, cause);
+        return new IllegalArgumentException("cannot read '" + file + "': " + IoFailure.reason(cause), cause);
     }
 }

@@ -5,6 +5,7 @@ import gatun.client.ClientOptions;
 import gatun.client.Compression;
 import gatun.client.ServerAddress;
 import gatun.client.TlsOptions;
+import gatun.memory.tensor.IoFailure;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ChannelCredentials;
@@ -110,7 +111,7 @@ public final class GrpcChannel implements AutoCloseable {
             return credentials.build();
         } catch (IOException | IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                    "TLS cannot be set up with " + tls + ": " + e.getMessage()
+                    "TLS cannot be set up with " + tls + ": " + IoFailure.describe(e)
                             + "; expected certificates, and a private key of PKCS 8, in PEM files",
                     e);
         }

@@ -2,6 +2,7 @@
 package gatun.runtime.access;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,7 +54,7 @@ public final class TokenFile {
         try {
             return new TokenFile(file, interval, read(file));
         } catch (IOException e) {
-            throw GatunException.invalidArgument("the token file " + file + " cannot be read (" + e.getMessage()
+            throw GatunException.invalidArgument("the token file " + file + " cannot be read (" + IoFailure.reason(e)
                     + "); name a file that this user may read, with a token on each line");
         }
     }
@@ -82,7 +83,7 @@ public final class TokenFile {
                 LOG.info("The tokens of {} are read again", file);
             }
         } catch (IOException | GatunException e) {
-            LOG.warn("The tokens of {} cannot be read again, and stay as they were: {}", file, e.getMessage());
+            LOG.warn("The tokens of {} cannot be read again, and stay as they were: {}", file, IoFailure.reason(e));
         }
     }
 

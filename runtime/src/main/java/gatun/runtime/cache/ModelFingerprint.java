@@ -3,6 +3,7 @@ package gatun.runtime.cache;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
@@ -49,7 +50,7 @@ public final class ModelFingerprint {
                 throw new GatunException(
                         ErrorCode.UNAVAILABLE,
                         "the files in '" + files + "' cannot be read, which a response cache that servers share needs: "
-                                + e,
+                                + IoFailure.describe(e),
                         e);
             }
         }

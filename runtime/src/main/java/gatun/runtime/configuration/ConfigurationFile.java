@@ -3,6 +3,7 @@ package gatun.runtime.configuration;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ProtobufText;
 import gatun.runtime.configuration.ConfigurationSyntaxException.Mistake;
 import gatun.runtime.configuration.ConfigurationText.Position;
@@ -84,7 +85,7 @@ public final class ConfigurationFile {
         } catch (TextFormat.ParseException e) {
             throw new ConfigurationSyntaxException(fileName, List.of(mistake(e, "")));
         } catch (IOException e) {
-            throw GatunException.invalidArgument("cannot read " + fileName + ": " + e.getMessage());
+            throw GatunException.invalidArgument("cannot read " + fileName + ": " + IoFailure.reason(e));
         }
     }
 

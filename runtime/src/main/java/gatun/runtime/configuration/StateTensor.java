@@ -4,6 +4,7 @@ package gatun.runtime.configuration;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Shape;
 import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
@@ -143,8 +144,8 @@ public record StateTensor(
             }
             return MemorySegment.ofArray(Files.readAllBytes(file)).asReadOnly();
         } catch (IOException e) {
-            throw GatunException.invalidArgument(
-                    subject + "cannot read '" + fileName + "' in the model's folder " + FOLDER + ": " + e.getMessage());
+            throw GatunException.invalidArgument(subject + "cannot read '" + fileName + "' in the model's folder "
+                    + FOLDER + ": " + IoFailure.reason(e));
         }
     }
 }

@@ -4,6 +4,7 @@ package gatun.runtime.configuration;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
@@ -170,7 +171,7 @@ public record WarmUpSample(String name, int requestCount, int runCount, List<Inp
             return Files.readAllBytes(file);
         } catch (IOException e) {
             throw GatunException.invalidArgument(
-                    "cannot read '" + fileName + "' in the model's folder " + FOLDER + ": " + e.getMessage());
+                    "cannot read '" + fileName + "' in the model's folder " + FOLDER + ": " + IoFailure.reason(e));
         }
     }
 }

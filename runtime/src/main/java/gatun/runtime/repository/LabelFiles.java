@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOutput;
@@ -55,7 +56,7 @@ final class LabelFiles {
             return Arrays.asList(text.split("\n", -1));
         } catch (IOException e) {
             throw GatunException.invalidArgument("cannot read label file '" + fileName + "' of output '"
-                    + output.getName() + "': " + e.getMessage());
+                    + output.getName() + "': " + IoFailure.reason(e));
         }
     }
 

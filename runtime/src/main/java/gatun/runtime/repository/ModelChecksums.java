@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.configuration.FileNames;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
@@ -141,7 +142,7 @@ final class ModelChecksums {
                     ErrorCode.UNAVAILABLE, "interrupted while the checksum of " + path + " was computed", e);
         } catch (IOException e) {
             throw GatunException.invalidArgument("the checksum of '" + file.name()
-                    + "' cannot be compared, since the file" + " cannot be read: " + e);
+                    + "' cannot be compared, since the file cannot be read: " + IoFailure.reason(e));
         }
         if (!found.equalsIgnoreCase(file.expected())) {
             throw GatunException.invalidArgument("Mismatched MD5 hash for file " + file.name() + ", expect: "

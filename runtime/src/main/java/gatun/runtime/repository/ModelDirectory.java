@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.ServedPath.ModelFolder;
@@ -88,7 +89,8 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
                     .mapToLong(File::length)
                     .sum();
         } catch (IOException | UncheckedIOException e) {
-            throw GatunException.invalidArgument("cannot read the files of version " + version + ": " + e.getMessage());
+            throw GatunException.invalidArgument(
+                    "cannot read the files of version " + version + ": " + IoFailure.describe(e));
         }
     }
 
@@ -181,7 +183,7 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         try (Stream<Path> entries = Files.list(path)) {
             return entries.filter(Files::isDirectory).toList();
         } catch (IOException e) {
-            throw GatunException.invalidArgument("cannot read the model's directory: " + e.getMessage());
+            throw GatunException.invalidArgument("cannot read the model's directory: " + IoFailure.describe(e));
         }
     }
 

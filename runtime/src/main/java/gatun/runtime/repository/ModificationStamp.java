@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
@@ -42,7 +43,7 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
             BasicFileAttributes file = Files.readAttributes(path, BasicFileAttributes.class);
             return new ModificationStamp(file.lastModifiedTime().to(TimeUnit.NANOSECONDS), 1, file.size());
         } catch (IOException e) {
-            throw GatunException.invalidArgument("cannot read '" + path + "': " + e);
+            throw GatunException.invalidArgument("cannot read '" + path + "': " + IoFailure.reason(e));
         }
     }
 
@@ -58,7 +59,7 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
         try {
             Files.walkFileTree(root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), MAX_DEPTH, walk);
         } catch (IOException e) {
-            throw GatunException.invalidArgument("cannot read '" + root.getFileName() + "': " + e.getMessage());
+            throw GatunException.invalidArgument("cannot read '" + root.getFileName() + "': " + IoFailure.describe(e));
         }
         return new ModificationStamp(walk.newestNanos, walk.entryCount, walk.byteSize);
     }

@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Setting;
 import gatun.runtime.ListedModel;
 import java.io.IOException;
@@ -106,7 +107,7 @@ final class ReloadFolders {
         } catch (NoSuchFileException e) {
             throw refused(model, "it leads nowhere by the link " + present);
         } catch (IOException e) {
-            throw refused(model, "it cannot be read: " + e.getMessage());
+            throw refused(model, "it cannot be read: " + IoFailure.reason(e));
         }
     }
 

@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ModelIdentifier;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -67,7 +68,7 @@ final class RepositoryScan {
                     .toList();
         } catch (IOException e) {
             throw GatunException.invalidArgument(
-                    "cannot read the model repository '" + repository + "': " + e.getMessage());
+                    "cannot read the model repository '" + repository + "': " + IoFailure.reason(e));
         }
     }
 }

@@ -3,6 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServedPath;
 import gatun.runtime.ServedPath.LooseModel;
@@ -133,7 +134,7 @@ public final class ServedPaths {
         try (Stream<Path> entries = Files.list(folder)) {
             return entries.sorted().toList();
         } catch (IOException e) {
-            throw GatunException.invalidArgument("the folder '" + folder + "' cannot be read: " + e.getMessage());
+            throw GatunException.invalidArgument("the folder '" + folder + "' cannot be read: " + IoFailure.reason(e));
         }
     }
 }

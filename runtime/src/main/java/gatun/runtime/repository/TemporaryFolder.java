@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -94,7 +95,7 @@ public final class TemporaryFolder implements AutoCloseable {
                 removeIfAbandoned(folder);
             }
         } catch (IOException e) {
-            LOG.warn("The temporary folders of earlier servers cannot be looked for: {}", e.toString());
+            LOG.warn("The temporary folders of earlier servers cannot be looked for: {}", IoFailure.describe(e));
         }
     }
 
@@ -128,7 +129,7 @@ public final class TemporaryFolder implements AutoCloseable {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {
-            LOG.warn("The temporary files cannot be removed from {}: {}", folder, e.getMessage());
+            LOG.warn("The temporary files cannot be removed from {}: {}", folder, IoFailure.describe(e));
         }
     }
 

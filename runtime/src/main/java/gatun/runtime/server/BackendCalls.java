@@ -3,6 +3,7 @@ package gatun.runtime.server;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
@@ -184,7 +185,9 @@ final class BackendCalls implements ModelServer {
             return files.newFolder();
         } catch (IOException e) {
             throw new GatunException(
-                    ErrorCode.UNAVAILABLE, "no temporary folder could be made for a backend: " + e.getMessage(), e);
+                    ErrorCode.UNAVAILABLE,
+                    "no temporary folder could be made for a backend: " + IoFailure.describe(e),
+                    e);
         }
     }
 

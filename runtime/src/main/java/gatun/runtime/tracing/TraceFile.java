@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.tracing;
 
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.threads.SupervisedThread;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -204,7 +205,7 @@ public final class TraceFile implements TraceExporter {
         } catch (IOException | RuntimeException e) {
             lost.addAndGet(traces.size());
             if (!failing) {
-                LOG.warn("Traces cannot be written to {}: {}", target, e.toString());
+                LOG.warn("Traces cannot be written to {}: {}", target, IoFailure.reason(e));
             }
             failing = true;
             return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -62,8 +63,8 @@ final class ArgumentFiles {
             return reader.found;
         } catch (IOException | InvalidPathException e) {
             throw new ConfigurationFile.InvalidFileException(
-                    MARK + name + ": the file of arguments cannot be read (" + e + "); write " + MARK + MARK + name
-                            + " for an argument that begins with " + MARK,
+                    MARK + name + ": the file of arguments cannot be read (" + IoFailure.reason(e) + "); write " + MARK
+                            + MARK + name + " for an argument that begins with " + MARK,
                     e);
         }
     }

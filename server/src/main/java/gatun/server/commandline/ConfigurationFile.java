@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -80,7 +81,8 @@ final class ConfigurationFile {
         } catch (YamlEngineException e) {
             throw new InvalidFileException(file + " is no YAML: " + e.getMessage(), e);
         } catch (IOException e) {
-            throw new InvalidFileException("the configuration file " + file + " cannot be read: " + e, e);
+            throw new InvalidFileException(
+                    "the configuration file " + file + " cannot be read: " + IoFailure.reason(e), e);
         }
     }
 

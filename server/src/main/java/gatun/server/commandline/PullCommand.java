@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.memory.tensor.IoFailure;
 import gatun.server.settings.StoreSettings;
 import gatun.stores.location.ArchiveLocation;
 import gatun.stores.location.RepositoryLocation;
@@ -96,7 +97,7 @@ final class PullCommand implements Callable<Integer> {
         try {
             Mirrors.pull(location, target, fetching, StoreSettings.STANDARD.cacheByteSize());
         } catch (IOException e) {
-            spec.commandLine().getErr().println("gatun: " + e.getMessage());
+            spec.commandLine().getErr().println("gatun: " + IoFailure.describe(e));
             spec.commandLine().getErr().flush();
             return ExitCode.SOFTWARE;
         }

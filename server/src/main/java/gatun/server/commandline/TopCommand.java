@@ -3,6 +3,7 @@ package gatun.server.commandline;
 
 import gatun.client.ClientException;
 import gatun.client.GatunClient;
+import gatun.memory.tensor.IoFailure;
 import gatun.server.text.SafeText;
 import gatun.server.top.Top;
 import java.io.Console;
@@ -87,7 +88,7 @@ final class TopCommand implements Callable<Integer> {
         } catch (ClientException e) {
             return fail(server.url + ": " + SafeText.of(String.valueOf(e.getMessage()), 1000));
         } catch (IOException e) {
-            return fail("the terminal cannot be used: " + e.getMessage() + "; --once prints one plain table");
+            return fail("the terminal cannot be used: " + IoFailure.describe(e) + "; --once prints one plain table");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return fail("interrupted");

@@ -2,6 +2,7 @@
 package gatun.server.layout;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServedPath;
 import gatun.runtime.ServedPath.LooseModel;
@@ -82,7 +83,8 @@ public final class ModelLayout {
             err.println("gatun: " + e.getMessage());
             return WRONG;
         } catch (IOException | UncheckedIOException e) {
-            err.println("gatun: the model cannot be copied to '" + settings.repository() + "': " + e);
+            err.println(
+                    "gatun: the model cannot be copied to '" + settings.repository() + "': " + IoFailure.describe(e));
             return WRONG;
         } finally {
             out.flush();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.logging;
 
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.threads.SupervisedThread;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
@@ -83,7 +84,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
                 log.target = log.openTarget();
             } catch (IOException e) {
                 throw new UncheckedIOException(
-                        "--access-log=" + settings.file().orElseThrow() + " cannot be written: " + e.getMessage()
+                        "--access-log=" + settings.file().orElseThrow() + " cannot be written: " + IoFailure.reason(e)
                                 + "; name a file in a folder that exists and that this user may write to, or -",
                         e);
             }
@@ -179,7 +180,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
             dropped.add(count);
             if (!failing) {
                 failing = true;
-                LOG.error("Lines of the access log are dropped: {} cannot be written: {}", name(), e.toString());
+                LOG.error("Lines of the access log are dropped: {} cannot be written: {}", name(), IoFailure.reason(e));
             }
             return false;
         }
@@ -198,7 +199,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
                 target.flush();
             }
         } catch (IOException e) {
-            LOG.error("{} cannot be begun anew, and grows: {}", name(), e.toString());
+            LOG.error("{} cannot be begun anew, and grows: {}", name(), IoFailure.reason(e));
         }
     }
 
@@ -208,7 +209,10 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
                 present.reopen();
                 LOG.info("The access log goes on in {}", name());
             } catch (IOException e) {
-                LOG.error("{} cannot be opened anew, the access log goes on where it was: {}", name(), e.toString());
+                LOG.error(
+                        "{} cannot be opened anew, the access log goes on where it was: {}",
+                        name(),
+                        IoFailure.reason(e));
             }
         }
     }
@@ -237,7 +241,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
             try {
                 present.close();
             } catch (IOException e) {
-                LOG.warn("{} could not be closed: {}", name(), e.toString());
+                LOG.warn("{} could not be closed: {}", name(), IoFailure.reason(e));
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.logging;
 
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.settings.LogRotation;
@@ -118,7 +119,7 @@ public final class Log implements LogControl {
             return new RotatingFile(file, rotation);
         } catch (IOException e) {
             throw new UncheckedIOException(
-                    "--log-file=" + file + " cannot be written: " + e.getMessage()
+                    "--log-file=" + file + " cannot be written: " + IoFailure.reason(e)
                             + "; name a file in a folder that exists and that this user may write to",
                     e);
         }

@@ -40,7 +40,7 @@ public record TracingSettings(
     /**
      * Begins to trace by these settings. The caller closes it.
      *
-     * @throws StartException when they contradict each other
+     * @throws StartException when they contradict each other, or name a file that cannot be written
      */
     public Tracing open() {
         if (openTelemetry) {
@@ -55,6 +55,7 @@ public record TracingSettings(
                     "--trace-config=rate=0 traces the requests of clients that ask for it, and they can do so"
                             + " only with --trace-config=mode=opentelemetry; name a rate from 1 up, or that mode");
         }
+        file.ifPresent(named -> WritableFile.require("--trace-config=triton,file", named));
         return new Tracing(settings, file.map(TraceFile::to).orElseGet(TraceFile::nowhere));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.warmup;
 
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.repository.TemporaryFolder;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
@@ -78,7 +79,7 @@ public final class WarmUp {
                     "The warm-up is left out, and the first requests take longer: {}. It needs a folder for temporary"
                             + " files that this user may write to, with a path of less than 40 bytes; java.io.tmpdir is"
                             + " {}",
-                    e.toString(),
+                    IoFailure.describe(e),
                     System.getProperty("java.io.tmpdir"));
         }
     }

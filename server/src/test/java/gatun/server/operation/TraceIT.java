@@ -26,6 +26,18 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class TraceIT {
     @Test
+    void shouldRefuseAFileThatCannotBeWrittenAtTheStart() {
+        ServerProcess server = ServerProcess.run(
+                "serve",
+                "--model-repository=" + ServerProcess.exampleModels(),
+                "--trace-config=triton,file=/no/such/folder/traces");
+
+        assertThat(server.transcript())
+                .contains("--trace-config=triton,file=/no/such/folder/traces cannot be written: no such file or"
+                        + " directory; name a file in a folder that exists and that this user may write to");
+    }
+
+    @Test
     void shouldTraceAnEnsembleAndItsMembersUntilTold(@TempDir Path folder) throws Exception {
         Path file = folder.resolve("trace.json");
         String ones = "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]";

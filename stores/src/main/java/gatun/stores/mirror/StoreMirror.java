@@ -245,7 +245,7 @@ public final class StoreMirror implements Mirror {
                     .flatMap(object -> Optional.ofNullable(failures.get(fetch.key(object))).stream())
                     .findFirst();
             if (failure.isPresent()) {
-                note(model.getKey(), String.valueOf(failure.get().getMessage()));
+                note(model.getKey(), reason(failure.get()));
                 if (failure.get() instanceof StoreException known && known.kind() == Kind.CHANGED) {
                     again.add(model.getKey());
                 }
@@ -256,6 +256,11 @@ public final class StoreMirror implements Mirror {
             }
         }
         return again;
+    }
+
+    /** The messages of other failures hold a path, and not what is wrong with it. */
+    private static String reason(IOException failure) {
+        return failure instanceof StoreException ? String.valueOf(failure.getMessage()) : failure.toString();
     }
 
     private void note(String model, String reason) {

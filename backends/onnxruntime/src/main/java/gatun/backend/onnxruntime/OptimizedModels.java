@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Setting;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -76,8 +77,8 @@ final class OptimizedModels {
         } catch (IOException | UncheckedIOException e) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
-                    Setting.MODEL_CACHE_DIR.with(folder) + ": optimised models cannot be kept there (" + e.getMessage()
-                            + "); name a folder that this user may write to",
+                    Setting.MODEL_CACHE_DIR.with(folder) + ": optimised models cannot be kept there ("
+                            + IoFailure.describe(e) + "); name a folder that this user may write to",
                     e);
         }
     }
@@ -138,7 +139,7 @@ final class OptimizedModels {
             Files.move(draft, place, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             deleteOldest(place);
         } catch (IOException | UncheckedIOException e) {
-            LOG.warn("An optimised model cannot be kept in {}: {}", folder, e.getMessage());
+            LOG.warn("An optimised model cannot be kept in {}: {}", folder, IoFailure.describe(e));
         }
     }
 
@@ -156,7 +157,7 @@ final class OptimizedModels {
         try {
             Files.deleteIfExists(file);
         } catch (IOException e) {
-            LOG.warn("{} cannot be deleted: {}", file, e.getMessage());
+            LOG.warn("{} cannot be deleted: {}", file, IoFailure.reason(e));
         }
     }
 

@@ -3,6 +3,7 @@ package gatun.backend.python;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
@@ -10,9 +11,12 @@ import gatun.workers.ShortProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -28,8 +32,21 @@ final class Environments {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Archive, Path> unpacked = new HashMap<>(); // guarded by lock
 
-    /** An archive as it was when it was unpacked. */
-    private record Archive(Path path, long byteSize, long modified) {}
+    /**
+     * An archive as it was when it was unpacked. Its real path would not do: behind {@code /proc/PID/root}, as KServe
+     * mounts models, it is one of another process, which leads elsewhere here.
+     *
+     * @param key tells the file from all others
+     */
+    private record Archive(Object key, long byteSize, FileTime modified) {
+        static Archive of(Path path) throws IOException {
+            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            return new Archive(
+                    Objects.requireNonNull(attributes.fileKey(), "Unix has keys of files"),
+                    attributes.size(),
+                    attributes.lastModifiedTime());
+        }
+    }
 
     /**
      * @param standard runs models that bring no Python
@@ -86,10 +103,7 @@ final class Environments {
             throw cannotUnpack(archive, "it was interrupted", e);
         }
         try {
-            Archive known = new Archive(
-                    archive.toRealPath(),
-                    Files.size(archive),
-                    Files.getLastModifiedTime(archive).toMillis());
+            Archive known = Archive.of(archive);
             Path present = unpacked.get(known);
             if (present != null) {
                 return present;
@@ -100,7 +114,7 @@ final class Environments {
             unpacked.put(known, target);
             return target;
         } catch (IOException e) {
-            throw cannotUnpack(archive, String.valueOf(e.getMessage()), e);
+            throw cannotUnpack(archive, IoFailure.describe(e), e);
         } finally {
             lock.unlock();
         }

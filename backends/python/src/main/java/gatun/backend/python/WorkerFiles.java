@@ -3,6 +3,7 @@ package gatun.backend.python;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -55,7 +56,9 @@ final class WorkerFiles implements AutoCloseable {
             return files;
         } catch (IOException e) {
             throw new GatunException(
-                    ErrorCode.UNAVAILABLE, "the files of backend python could not be unpacked: " + e.getMessage(), e);
+                    ErrorCode.UNAVAILABLE,
+                    "the files of backend python could not be unpacked: " + IoFailure.describe(e),
+                    e);
         }
     }
 
@@ -91,7 +94,9 @@ final class WorkerFiles implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new GatunException(
-                    ErrorCode.UNAVAILABLE, "the files of backend python cannot be opened to another user: " + e, e);
+                    ErrorCode.UNAVAILABLE,
+                    "the files of backend python cannot be opened to another user: " + IoFailure.describe(e),
+                    e);
         }
     }
 

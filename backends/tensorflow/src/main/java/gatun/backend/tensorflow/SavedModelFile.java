@@ -6,6 +6,7 @@ import com.google.protobuf.ExtensionRegistryLite;
 import com.google.protobuf.WireFormat;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.wire.tensorflow.SignatureDef;
 import gatun.wire.tensorflow.TensorProto;
 import java.io.IOException;
@@ -80,7 +81,7 @@ record SavedModelFile(
         } catch (IOException e) {
             throw new GatunException(
                     ErrorCode.INVALID_ARGUMENT,
-                    "model '" + model + "': cannot read its " + NAME + ": " + e.getMessage(),
+                    "model '" + model + "': cannot read its " + NAME + ": " + IoFailure.reason(e),
                     e);
         }
         throw GatunException.invalidArgument("model '" + model + "': its " + NAME + " has no graph with the tags "

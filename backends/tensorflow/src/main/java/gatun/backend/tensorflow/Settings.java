@@ -3,6 +3,7 @@ package gatun.backend.tensorflow;
 
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
@@ -77,7 +78,8 @@ record Settings(
                     + ConfigProto.getDescriptor().getFullName() + ": "
                     + String.valueOf(e.getMessage()).lines().collect(Collectors.joining(" ")));
         } catch (IOException e) {
-            throw GatunException.invalidArgument("'" + key + "' is '" + path + "', which cannot be read: " + e);
+            throw GatunException.invalidArgument(
+                    "'" + key + "' is '" + path + "', which cannot be read: " + IoFailure.reason(e));
         }
     }
 

@@ -7,6 +7,7 @@ import com.google.gson.JsonParser;
 import gatun.bindings.Descriptor;
 import gatun.bindings.Posix;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -91,7 +92,7 @@ final class ModelPackage implements AutoCloseable {
             throw GatunException.invalidArgument(what + " is no PyTorch package, or was cut short (" + e.getMessage()
                     + "); make one by torch._inductor.aoti_compile_and_package");
         } catch (IOException e) {
-            throw GatunException.invalidArgument(what + " cannot be read: " + e);
+            throw GatunException.invalidArgument(what + " cannot be read: " + IoFailure.reason(e));
         }
     }
 

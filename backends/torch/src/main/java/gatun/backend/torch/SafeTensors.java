@@ -7,6 +7,7 @@ import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Shape;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -77,7 +78,7 @@ final class SafeTensors {
             }
             return new SafeTensors(path, header.getAsJsonObject(), bytes.asSlice(Long.BYTES + length));
         } catch (IOException e) {
-            throw wrong(path, e.toString());
+            throw wrong(path, IoFailure.reason(e));
         } catch (com.google.gson.JsonParseException | StackOverflowError e) {
             throw wrong(path, "its description is no JSON");
         }

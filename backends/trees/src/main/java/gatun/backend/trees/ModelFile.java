@@ -6,6 +6,7 @@ import gatun.backend.trees.files.XGBoostBinary;
 import gatun.backend.trees.files.XGBoostFile;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
@@ -138,7 +139,7 @@ record ModelFile(Path path, ModelFormat format) {
             }
             return bytes;
         } catch (IOException e) {
-            throw new GatunException(ErrorCode.INVALID_ARGUMENT, name() + " cannot be read: " + e.getMessage(), e);
+            throw new GatunException(ErrorCode.INVALID_ARGUMENT, name() + " cannot be read: " + IoFailure.reason(e), e);
         }
     }
 }

@@ -2,6 +2,7 @@
 package gatun.cloud.sagemaker;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.wire.inference.ModelVersionPolicy;
@@ -52,7 +53,7 @@ record ModelArchive(String url, List<ListedModel> models) {
             }
             return new ModelArchive(folder.toString(), models(root, url, folder, name));
         } catch (IOException e) {
-            throw invalid(url, "cannot be read: " + e.getMessage());
+            throw invalid(url, "cannot be read: " + IoFailure.reason(e));
         }
     }
 

@@ -4,6 +4,7 @@ package gatun.tensorflow.serving;
 import com.google.protobuf.Message;
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ProtobufText;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,7 +28,7 @@ final class ServingFile {
                     + String.valueOf(e.getMessage()).lines().findFirst().orElse("")
                     + "; expected " + message.getDescriptorForType().getFullName() + " in protobuf's text format");
         } catch (IOException e) {
-            throw GatunException.invalidArgument("cannot read " + file + ": " + e.getMessage());
+            throw GatunException.invalidArgument("cannot read " + file + ": " + IoFailure.reason(e));
         }
     }
 }

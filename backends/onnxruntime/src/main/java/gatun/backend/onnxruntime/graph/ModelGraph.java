@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime.graph;
 
+import gatun.memory.tensor.IoFailure;
 import gatun.spi.MemoryUse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,7 +44,7 @@ public record ModelGraph(
         } catch (UnreadableGraphException e) {
             return unread(String.valueOf(e.getMessage()));
         } catch (IOException | UncheckedIOException e) {
-            return unread("the graph's file cannot be read: " + e.getMessage());
+            return unread("the graph's file cannot be read: " + IoFailure.describe(e));
         }
     }
 
