@@ -7,6 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import io.grpc.Decompressor;
 import io.grpc.Status;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -34,13 +35,13 @@ final class Decompression {
      */
     InboundMessage unpack(InboundMessage packed, Decompressor decompressor) {
         Buffer target = null;
+        CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
         try (packed;
-                InputStream unpacked = decompressor.decompress(packed)) {
+                InputStream unpacked = decompressor.decompress(new CountedInput(packed, work))) {
             target = pool.take(Math.min(
                     Math.min(sizeLimit, pool.largestByteSize()),
                     Math.max(CHUNK, USUAL_RATIO * packed.segment().byteSize())));
             byte[] chunk = new byte[CHUNK];
-            CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
             long size = 0;
             for (int count = unpacked.read(chunk); count >= 0; count = unpacked.read(chunk)) {
                 if (size + count > sizeLimit) {
@@ -68,6 +69,23 @@ final class Decompression {
             if (target != null) {
                 target.close();
             }
+        }
+    }
+
+    /** Counts what is read as work, too: it may become no bytes at all. */
+    private static final class CountedInput extends FilterInputStream {
+        private final CooperativeYield work;
+
+        CountedInput(InputStream packed, CooperativeYield work) {
+            super(packed);
+            this.work = work;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+            int count = super.read(target, offset, length);
+            work.worked(Math.max(0, count));
+            return count;
         }
     }
 }

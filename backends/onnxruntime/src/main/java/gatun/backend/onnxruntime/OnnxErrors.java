@@ -21,6 +21,13 @@ final class OnnxErrors {
      */
     private static final Pattern UNREADABLE_NUMBER = Pattern.compile("Status Message: sto(?:i|l|ll|ul|ull|f|d|ld)$");
 
+    /**
+     * Sizes that do not go together while a run adds, multiplies or compares: its inputs made them, such as a sequence
+     * longer than a table of positions. The engine has no code of its own for this, and tells both sizes.
+     */
+    private static final Pattern SIZES_APART =
+            Pattern.compile("Attempting to broadcast an axis by a dimension other than 1\\. \\d+ by \\d+");
+
     /** Where in the engine's own sources a check failed. */
     private static final Pattern SOURCE_POSITION = Pattern.compile("\\S*/[\\w.-]+\\.(?:cc|cpp|cu|h|hpp):\\d+ ?");
 
@@ -42,8 +49,9 @@ final class OnnxErrors {
                             + " read: " + text,
                     failure);
         }
-        ErrorCode code =
-                failure.code() == NativeCode.INVALID_ARGUMENT ? ErrorCode.INVALID_ARGUMENT : ErrorCode.INTERNAL;
+        boolean argument = failure.code() == NativeCode.INVALID_ARGUMENT
+                || SIZES_APART.matcher(text).find();
+        ErrorCode code = argument ? ErrorCode.INVALID_ARGUMENT : ErrorCode.INTERNAL;
         return new GatunException(code, "onnx runtime error: " + text, failure);
     }
 

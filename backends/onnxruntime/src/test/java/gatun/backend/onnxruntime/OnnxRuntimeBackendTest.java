@@ -15,6 +15,7 @@ import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.spi.MemoryUse;
 import gatun.testing.OnnxFile;
+import gatun.testing.OnnxGraph;
 import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
@@ -389,6 +390,37 @@ class OnnxRuntimeBackendTest {
     private ModelConfig simple() {
         return backend.complete(
                 ModelConfig.newBuilder().setName("simple").setMaxBatchSize(8).build(), version("simple"));
+    }
+
+    /** As exported transformers do: a row of a table for each position, picked by number or added as they come. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "Gather | idx=8 must be within the inclusive range [-8,7]",
+                "Add | 8 by 9",
+            })
+    void shouldBlameTheClientForMorePositionsThanTheModelHas(String operator, String limit, @TempDir Path folder) {
+        OnnxGraph graph = new OnnxGraph()
+                .input("IN", OnnxGraph.INT32, "n")
+                .output("OUT", OnnxGraph.INT64, "n")
+                .integers("positions", 0, 1, 2, 3, 4, 5, 6, 7)
+                .node("Cast", "IN", "ids", OnnxGraph.attribute("to", OnnxGraph.INT64))
+                .node(operator, "positions ids", "OUT");
+        Path version = folder.resolve("1");
+        graph.write(version);
+        ModelConfig config =
+                backend.complete(ModelConfig.newBuilder().setName("positions").build(), version);
+        try (BackendInstance instance =
+                backend.load(config, version).newInstance(new InstanceSpec("positions_0", 1, Device.CPU))) {
+            RecordedExecution execution =
+                    new RecordedExecution("OUT").ints("IN", Shape.of(9), 0, 1, 2, 3, 4, 5, 6, 7, 8);
+
+            assertThatExceptionOfType(GatunException.class)
+                    .isThrownBy(() -> instance.execute(execution))
+                    .withMessageContaining(limit)
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
+        }
     }
 
     private BackendInstance instance(ModelConfig config, String model) {
