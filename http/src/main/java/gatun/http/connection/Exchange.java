@@ -38,6 +38,8 @@ public final class Exchange {
     /** The most characters of the text of a failure; the text repeats parts of the request, and those may be long. */
     private static final int SHOWN_CHARS = 4096;
 
+    private static final Object THIS_MACHINE = "this machine";
+
     private static final MemorySegment[] NO_TENSORS = {};
 
     private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
@@ -142,6 +144,11 @@ public final class Exchange {
     /** Whose request it is, as far as its connection tells. */
     public Sender sender() {
         return connection.sender();
+    }
+
+    /** What tells the clients of one network from others; all those on this machine count as one. */
+    public Object network() {
+        return Sender.network(connection.remotePeer().address()).orElse(THIS_MACHINE);
     }
 
     /** The request's body, not yet read. */

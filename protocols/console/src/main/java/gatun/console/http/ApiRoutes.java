@@ -35,7 +35,7 @@ final class ApiRoutes implements AutoCloseable {
 
     private final Sampler sampler;
     private final Ticks ticks;
-    private final Viewers viewers = new Viewers();
+    private final Viewers viewers;
     private final ModelView models;
     private final EventRoute events;
     private final SharedText overview;
@@ -62,6 +62,7 @@ final class ApiRoutes implements AutoCloseable {
             }
             process.look();
         });
+        this.viewers = new Viewers(System::nanoTime, ticks::wakeAll);
         Overview page = new Overview(server, sampler, alerts, process, surroundings, workers, viewers::count);
         this.overview = new SharedText(ticks, page::write);
         MemoryView view = new MemoryView(server, surroundings);

@@ -6,7 +6,6 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.http.routes.UrlText;
-import gatun.memory.tensor.Hold;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerExit;
 import gatun.runtime.server.InferenceServer;
@@ -43,7 +42,7 @@ final class EventRoute {
         this.sampler = sampler;
     }
 
-    /** Answers with events until the client leaves or the server is told to stop. */
+    /** Answers with events until the client leaves, another viewer takes its place, or the server is told to stop. */
     void answer(Exchange exchange) {
         String model = UrlText.ofQuery(exchange.query(), "model");
         String version = UrlText.ofQuery(exchange.query(), "version");
@@ -54,10 +53,9 @@ final class EventRoute {
         if (ticks.hasEnded() || server.exiting()) {
             throw ServerExit.refusal();
         }
-        Hold place = viewers.enter();
-        try {
+        try (Viewers.Viewer viewer = viewers.enter(exchange.network())) {
             exchange.beginPieces(EVENTS);
-            for (long tick = ticks.count(); tick >= 0; tick = ticks.await(tick)) {
+            for (long tick = ticks.count(); tick >= 0; tick = ticks.await(tick, viewer::isReplaced)) {
                 byte[] text = overview.get();
                 exchange.sendPiece(exchange.piece()
                         .raw("event: overview\ndata: ")
@@ -66,10 +64,9 @@ final class EventRoute {
                 if (!model.isEmpty()) {
                     sendModel(exchange, model, version);
                 }
+                viewer.sent();
             }
             exchange.endPieces();
-        } finally {
-            place.close();
         }
     }
 

@@ -5,6 +5,7 @@ import gatun.memory.threads.SupervisedThread;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
@@ -67,14 +68,27 @@ final class Ticks implements AutoCloseable {
         }
     }
 
-    /** Waits until it was done more than {@code known} times; returns how often, or a negative number at the end. */
-    long await(long known) {
+    /**
+     * Waits until it was done more than {@code known} times; returns how often, or a negative number at the end, and when
+     * {@code givenUp} is true after {@link #wakeAll}.
+     */
+    long await(long known, BooleanSupplier givenUp) {
         lock.lock();
         try {
-            while (!ended && count <= known) {
+            while (!ended && count <= known && !givenUp.getAsBoolean()) {
                 ticked.awaitUninterruptibly();
             }
-            return ended ? -1 : count;
+            return ended || givenUp.getAsBoolean() ? -1 : count;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Has those who wait look whether they have given up. */
+    void wakeAll() {
+        lock.lock();
+        try {
+            ticked.signalAll();
         } finally {
             lock.unlock();
         }

@@ -1,52 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import gatun.memory.tensor.ErrorCode;
-import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
-/** Who reads the stream of events: not more than {@value #LIMIT} at a time. Safe for any thread. */
+/**
+ * Who reads the stream of events: {@value #LIMIT} at a time. Where there are as many, a new one takes the place of
+ * another, of a network that has the most, so that no client keeps others out. Thread-safe.
+ */
 final class Viewers {
     /** How many there may be. */
     static final int LIMIT = 32;
 
-    private final Semaphore places = new Semaphore(LIMIT);
-    private final AtomicInteger count = new AtomicInteger();
-    private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    /** A viewer that has not taken an event for so long reads none. */
+    private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private final LongSupplier nanoClock;
+    private final Runnable wakeAll;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    /** Guarded by lock. */
+    private final Set<Viewer> viewers = new HashSet<>();
 
     /**
-     * The calling thread becomes one, until what this returns is closed.
-     *
-     * @throws GatunException UNAVAILABLE when there are too many
+     * @param nanoClock the time, as {@link System#nanoTime}
+     * @param wakeAll wakes the viewers that wait for an event; called with no lock held
      */
-    Hold enter() {
-        if (!places.tryAcquire()) {
-            throw new GatunException(
-                    ErrorCode.UNAVAILABLE,
-                    LIMIT + " viewers read the events already, as many as may; close one, or ask for"
-                            + " /v2/console/overview from time to time");
+    Viewers(LongSupplier nanoClock, Runnable wakeAll) {
+        this.nanoClock = nanoClock;
+        this.wakeAll = wakeAll;
+    }
+
+    /** A viewer of the events; closed by its thread when it is none any more. */
+    final class Viewer implements Hold {
+        private final Object network;
+        private final Thread thread;
+        private final long since;
+        private volatile long lastSent;
+        private volatile boolean replaced;
+
+        private Viewer(Object network, Thread thread, long since) {
+            this.network = network;
+            this.thread = thread;
+            this.since = since;
+            this.lastSent = since;
         }
-        Thread thread = Thread.currentThread();
-        threads.add(thread);
-        count.incrementAndGet();
-        return () -> {
-            threads.remove(thread);
-            count.decrementAndGet();
-            places.release();
-        };
+
+        /** It has taken an event. */
+        void sent() {
+            lastSent = nanoClock.getAsLong();
+        }
+
+        /** Whether another has its place, so that its stream is to end. */
+        boolean isReplaced() {
+            return replaced;
+        }
+
+        private void giveWay(boolean idle) {
+            viewers.remove(this);
+            replaced = true;
+            if (idle) {
+                thread.interrupt(); // it waits for its client to read
+            }
+        }
+
+        @Override
+        public void close() {
+            lock.lock();
+            try {
+                viewers.remove(this);
+                if (replaced && Thread.interrupted()) {
+                    return; // it waited for nothing at that moment, and goes on with its client's next request
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /**
+     * The calling thread becomes one.
+     *
+     * @param network what tells its client from others
+     */
+    Viewer enter(Object network) {
+        Viewer replaced = null;
+        Viewer viewer = new Viewer(network, Thread.currentThread(), nanoClock.getAsLong());
+        lock.lock();
+        try {
+            if (viewers.size() >= LIMIT) {
+                replaced = longestIdle(network, viewer.since);
+                replaced.giveWay(isIdle(replaced, viewer.since));
+            }
+            viewers.add(viewer);
+        } finally {
+            lock.unlock();
+        }
+        if (replaced != null) {
+            wakeAll.run();
+        }
+        return viewer;
+    }
+
+    /** The one that gives way: of the network of the new one where that has as many as any, and otherwise of one that has. */
+    private Viewer longestIdle(Object network, long now) {
+        Map<Object, Integer> counts = new HashMap<>();
+        viewers.forEach(viewer -> counts.merge(viewer.network, 1, Integer::sum));
+        int most = counts.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+        boolean own = counts.getOrDefault(network, 0) == most;
+        return viewers.stream()
+                .filter(viewer -> own ? viewer.network.equals(network) : counts.getOrDefault(viewer.network, 0) == most)
+                .min(Comparator.comparing((Viewer viewer) -> !isIdle(viewer, now))
+                        .thenComparing((a, b) -> Long.signum(a.since - b.since)))
+                .orElseThrow();
+    }
+
+    private static boolean isIdle(Viewer viewer, long now) {
+        return now - viewer.lastSent > IDLE_NANOS;
     }
 
     /** How many there are. */
     int count() {
-        return count.get();
+        lock.lock();
+        try {
+            return viewers.size();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Interrupts those that wait for their client to read, which ends their connections. */
     void interrupt() {
-        threads.forEach(Thread::interrupt);
+        lock.lock();
+        try {
+            viewers.forEach(viewer -> viewer.thread.interrupt());
+        } finally {
+            lock.unlock();
+        }
     }
 }
