@@ -37,29 +37,60 @@ final class TlsHandshakes {
      * Begins a handshake.
      *
      * @param onLate is run, on another thread, when the handshake is not done in time
-     * @return says that the handshake is done
      */
-    Runnable begin(Runnable onLate) {
-        Future<?> late = timer.schedule(onLate, limit.toNanos(), TimeUnit.NANOSECONDS);
-        return () -> late.cancel(false);
+    Handshake begin(Runnable onLate) {
+        return new Handshake(onLate);
     }
 
-    /**
-     * Does a part of a handshake when it is its turn.
-     *
-     * @throws IOException when the thread is interrupted before
-     */
-    void run(Runnable task) throws IOException {
-        try {
-            processors.acquire();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw (IOException) new InterruptedIOException("interrupted in a TLS handshake").initCause(e);
+    /** One handshake, from its beginning until it is closed. For the connection's thread. */
+    final class Handshake implements AutoCloseable {
+        private final long endNanos = System.nanoTime() + limit.toNanos();
+        private final Future<?> late;
+
+        private Handshake(Runnable onLate) {
+            late = timer.schedule(onLate, limit.toNanos(), TimeUnit.NANOSECONDS);
         }
-        try {
-            task.run();
-        } finally {
-            processors.release();
+
+        /**
+         * Does a part of it when it is its turn.
+         *
+         * @throws IOException when that has not come in time, or the thread is interrupted before
+         */
+        void run(Runnable task) throws IOException {
+            try {
+                if (!processors.tryAcquire(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                    throw tooLate();
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw (IOException) new InterruptedIOException("interrupted in a TLS handshake").initCause(e);
+            }
+            try {
+                requireInTime(); // its connection is closed otherwise, and the work would be for nobody
+                task.run();
+            } finally {
+                processors.release();
+            }
+        }
+
+        /**
+         * Goes on with a handshake that has time left.
+         *
+         * @throws IOException where it has none
+         */
+        void requireInTime() throws IOException {
+            if (endNanos - System.nanoTime() <= 0) {
+                throw tooLate();
+            }
+        }
+
+        private IOException tooLate() {
+            return new IOException("it was not done within " + limit);
+        }
+
+        @Override
+        public void close() {
+            late.cancel(false);
         }
     }
 }

@@ -4,6 +4,7 @@ package gatun.listener;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
 import java.util.Optional;
@@ -89,28 +90,31 @@ public final class TlsTransport implements SocketTransport {
 
     @Override
     public Optional<SSLSession> open() throws IOException {
-        Runnable done = handshakes.begin(this::close);
+        TlsHandshakes.Handshake handshake = handshakes.begin(this::close);
         try {
             engine.beginHandshake();
             HandshakeStatus status = engine.getHandshakeStatus();
             while (status != HandshakeStatus.NOT_HANDSHAKING && status != HandshakeStatus.FINISHED) {
-                handshakeStep(status);
+                handshakeStep(handshake, status);
                 status = engine.getHandshakeStatus();
             }
         } catch (SSLException e) {
             tellWhy();
             throw e;
+        } catch (ClosedChannelException e) {
+            handshake.requireInTime(); // says why it was closed
+            throw e;
         } finally {
-            done.run();
+            handshake.close();
         }
         plainSize = engine.getSession().getApplicationBufferSize();
         cipherSize = engine.getSession().getPacketBufferSize();
         return Optional.of(engine.getSession());
     }
 
-    private void handshakeStep(HandshakeStatus status) throws IOException {
+    private void handshakeStep(TlsHandshakes.Handshake handshake, HandshakeStatus status) throws IOException {
         switch (status) {
-            case NEED_TASK -> handshakes.run(engine.getDelegatedTask());
+            case NEED_TASK -> handshake.run(engine.getDelegatedTask());
             case NEED_WRAP -> wrapNothing();
             default -> {
                 int count = decryptToPlain();
