@@ -139,6 +139,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
+    /** What the client may throw away. */
+    WorkBudget budget() {
+        return budget;
+    }
+
     /** What it is used for now. For any thread. */
     ConnectionUse use() {
         return new ConnectionUse(

@@ -7,6 +7,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.access.PeerLocation;
+import gatun.runtime.limits.WorkBudget;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
@@ -213,6 +214,19 @@ public final class Exchange {
      */
     public boolean holdWithConnection(Hold hold) {
         return connection.attach(hold);
+    }
+
+    /** What the client may throw away. */
+    public WorkBudget budget() {
+        return connection.budget();
+    }
+
+    /**
+     * Ends the connection: no more is read of it, and what it waits for ends. For any thread, also when the connection has
+     * ended already.
+     */
+    public Runnable connectionEnd() {
+        return connection::stopReading;
     }
 
     /**

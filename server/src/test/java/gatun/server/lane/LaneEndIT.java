@@ -13,6 +13,7 @@ import gatun.client.Retries;
 import gatun.client.ServerException;
 import gatun.client.SharedTensors;
 import gatun.client.UnreachableException;
+import gatun.lane.RingEntry;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
@@ -106,6 +107,44 @@ class LaneEndIT {
                         .isThrownBy(() -> answer.get(LIMIT_SECONDS, TimeUnit.SECONDS))
                         .withCauseInstanceOf(UnreachableException.class);
             }
+        }
+    }
+
+    @Test
+    void shouldEndTheConnectionOfALaneThatEnds() throws Exception {
+        try (ServerProcess server = launch(ServerProcess.exampleModels());
+                RawLane lane = RawLane.open(folder.resolve("http"))) {
+            assertThat(server.readyFileExists()).isTrue();
+
+            lane.memory.submit(RingEntry.of(lane.geometry.slots(), RingEntry.INFER, 1));
+
+            // Whoever sleeps until a slot is answered looks at nothing else.
+            lane.awaitConnectionEnd();
+        }
+    }
+
+    @Test
+    void shouldEndTheLaneOfAClientThatGivesUpAllItAsksFor() throws Exception {
+        Path models = Files.createDirectories(folder.resolve("models"));
+        new ModelRepositoryFolder(models).simple("m", "", 1);
+        try (ServerProcess server = launch(models);
+                RawLane lane = RawLane.open(folder.resolve("http"))) {
+            assertThat(server.readyFileExists()).isTrue();
+            int prepared = lane.prepare("m", RawLane.SIMPLE);
+            CompletableFuture<Void> end = CompletableFuture.runAsync(lane::awaitConnectionEnd);
+            while (!end.isDone()) {
+                for (int slot = 0; slot < lane.geometry.slots(); slot++) {
+                    lane.fillSimple(slot, prepared, 0);
+                    lane.deadline(slot, 1); // long past
+                    lane.infer(slot);
+                }
+                for (int slot = 0; slot < lane.geometry.slots(); slot++) {
+                    while (lane.isFilled(slot) && !end.isDone()) {
+                        Thread.onSpinWait();
+                    }
+                }
+            }
+            end.get(LIMIT_SECONDS, TimeUnit.SECONDS);
         }
     }
 

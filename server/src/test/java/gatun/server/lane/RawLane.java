@@ -79,6 +79,11 @@ public final class RawLane implements AutoCloseable {
         return new String(connection.readBody("HTTP/1.1 " + status), UTF_8);
     }
 
+    /** Reads the lane's connection to its end. */
+    void awaitConnectionEnd() {
+        connection.readUntil("no response ends so");
+    }
+
     /** The path below this lane. */
     String path(String rest) {
         return "/v2/lanes/" + name + rest;
@@ -166,6 +171,16 @@ public final class RawLane implements AutoCloseable {
         memory.setLong(at + SlotLayout.DEADLINE, 0);
         memory.setInt(at + SlotLayout.ID_BYTES, 0);
         memory.setInt(at + SlotLayout.SEQUENCE_BYTES, 0);
+    }
+
+    /** Limits the time of the request that {@link #request} has written. */
+    void deadline(int slot, long nanos) {
+        memory.setLong(memory.slotOffset(slot) + SlotLayout.DEADLINE, nanos);
+    }
+
+    /** Whether a request of the slot is not answered. */
+    boolean isFilled(int slot) {
+        return memory.state(slot) == SlotState.FILLED;
     }
 
     /** Fills the slot. */

@@ -58,6 +58,7 @@ final class LaneRoutes {
             throw GatunException.invalidArgument(
                     "this connection has a lane already: open one more on a connection of its own");
         }
+        lane.endWith(exchange.budget(), exchange.connectionEnd());
         JsonWriter json = exchange.json(JsonResponse.HEADERS).raw("{\"lane\":").string(lane.name());
         json.raw(",\"prepared_limit\":").unsigned(lane.preparedLimit()).raw('}');
         JsonResponse.send(exchange, json);

@@ -11,6 +11,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
+import gatun.runtime.limits.WorkBudget;
+import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.server.InferenceServer;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,6 +43,12 @@ public final class Lane implements Hold {
     private int position;
 
     private volatile boolean ended;
+
+    /** Null until the client's connection is known. */
+    private volatile @Nullable WorkBudget budget;
+
+    /** What the client hears the end of the lane by; guarded by this. */
+    private Runnable endConnection = () -> {};
 
     /**
      * A lane in {@code region}, which it owns.
@@ -75,6 +83,24 @@ public final class Lane implements Hold {
     /** Tells a recording that it takes requests from now on. */
     void tellOpened() {
         events.opened();
+    }
+
+    /**
+     * Has {@code action} end the client's connection when the lane ends for whatever reason, at once where it has: the
+     * client may sleep, and would wait for ever for what the lane's thread did not take.
+     *
+     * @param work what the client may throw away on its lane
+     * @param action must return at once, and not throw; called by any thread
+     */
+    public void endWith(WorkBudget work, Runnable action) {
+        budget = work;
+        synchronized (this) {
+            if (!ended) {
+                endConnection = action;
+                return;
+            }
+        }
+        action.run();
     }
 
     /** Whoever has the lane. */
@@ -199,8 +225,14 @@ public final class Lane implements Hold {
 
     // The end
 
-    /** A request has ended. */
-    void ended() {
+    /** A request has ended, with a response or {@code abandoned}; a client that throws too much away loses its lane. */
+    void ended(boolean abandoned) {
+        WorkBudget work = budget;
+        if (work != null && !abandoned) {
+            work.finish(WorkBudgets.REQUEST_NANOS);
+        } else if (work != null && !work.abandon(WorkBudgets.REQUEST_NANOS)) {
+            close();
+        }
         release();
     }
 
@@ -233,11 +265,13 @@ public final class Lane implements Hold {
     /** Ends the lane: its requests are given up, and no more are taken. A second call does nothing. */
     @Override
     public void close() {
+        Runnable lastWord;
         synchronized (this) {
             if (ended) {
                 return;
             }
             ended = true;
+            lastWord = endConnection;
         }
         events.closed();
         prepared.close();
@@ -247,5 +281,6 @@ public final class Lane implements Hold {
                 call.cancel();
             }
         }
+        lastWord.run();
     }
 }

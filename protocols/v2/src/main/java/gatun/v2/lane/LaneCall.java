@@ -400,8 +400,9 @@ final class LaneCall implements Runnable {
         runner = null;
         state.set(State.IDLE);
         // From here on the client may fill the slot again.
+        boolean abandoned = cancelled || code == SlotAnswer.DEADLINE_EXCEEDED;
         boolean slept = lane.memory().answer(slot, SlotState.DONE);
-        lane.ended();
+        lane.ended(abandoned);
         return slept;
     }
 
