@@ -137,10 +137,11 @@ final class ModelChecksums {
             }
             found = md5(path);
         } catch (ClosedByInterruptException e) {
-            throw new GatunException(ErrorCode.UNAVAILABLE, "interrupted while the checksum of " + path + " was computed", e);
+            throw new GatunException(
+                    ErrorCode.UNAVAILABLE, "interrupted while the checksum of " + path + " was computed", e);
         } catch (IOException e) {
-            throw GatunException.invalidArgument("the checksum of '" + file.name()
-                    + "' cannot be compared, since the file" + " cannot be read: " + e);
+            throw GatunException.invalidArgument(
+                    "the checksum of '" + file.name() + "' cannot be compared, since the file cannot be read: " + e);
         }
         if (!found.equalsIgnoreCase(file.expected())) {
             throw GatunException.invalidArgument("Mismatched MD5 hash for file " + file.name() + ", expect: "
