@@ -406,7 +406,7 @@ final class ModelLoader {
         return loaded;
     }
 
-    /** Has what the engine has read be what had the checksums. */
+    /** Ends a version whose files are no longer those whose checksums were compared. */
     private void requireUnchanged(ModelSource source, LoadedModel loaded) {
         try {
             source.checksums().verify();
