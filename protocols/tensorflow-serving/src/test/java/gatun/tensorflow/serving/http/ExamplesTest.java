@@ -136,7 +136,7 @@ class ExamplesTest {
 
     @Test
     void shouldTakeAnyNumberOfNamesWithoutMakingTexts() throws Exception {
-        String longName = "n".repeat(100_000);
+        String longName = "n".repeat(60_000);
         String json = "{\"examples\":[{\"" + longName + "\":1}" + ",{\"some\\u0041name\":1}".repeat(20_000) + "]}";
 
         List<Example> examples = read(json);
