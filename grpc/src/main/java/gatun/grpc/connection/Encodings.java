@@ -18,12 +18,12 @@ final class Encodings {
     private static final CompressorRegistry COMPRESSORS = CompressorRegistry.newEmptyInstance();
     private static final DecompressorRegistry DECOMPRESSORS = DecompressorRegistry.emptyInstance()
             .with(Codec.Identity.NONE, false)
-            .with(new Codec.Gzip(), true)
+            .with(new Gzip(), true)
             .with(new Deflate(), true);
 
     static {
         COMPRESSORS.register(Codec.Identity.NONE);
-        COMPRESSORS.register(new Codec.Gzip());
+        COMPRESSORS.register(new Gzip());
         COMPRESSORS.register(new Deflate());
     }
 

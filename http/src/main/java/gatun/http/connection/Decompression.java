@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.listener.GzipInput;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
@@ -13,7 +14,6 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
@@ -94,7 +94,7 @@ public final class Decompression {
         InputStream bytes = new SegmentStream(compressed, work);
         boolean gzip = compressed.byteSize() >= 2
                 && (compressed.get(ValueLayout.JAVA_SHORT_UNALIGNED, 0) & 0xFFFF) == GZIP_MAGIC;
-        return gzip ? new GZIPInputStream(bytes, PIECE) : new InflaterInputStream(bytes);
+        return gzip ? new GzipInput(bytes, PIECE) : new InflaterInputStream(bytes);
     }
 
     /** Native memory as a stream. What is read counts as work too: it may become no bytes at all. */

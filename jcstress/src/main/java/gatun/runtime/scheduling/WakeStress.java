@@ -23,7 +23,7 @@ public class WakeStress {
     @Actor
     public void sleep() {
         thread.start();
-        thread.awaitOpen();
+        thread.awaitOpen(thread::abortOpening);
         while (!thread.join(Duration.ofMillis(1))) {
             Thread.onSpinWait();
         }
