@@ -54,7 +54,7 @@ public final class WorkBudget {
     }
 
     /**
-     * Waits until the client owes no work, a second at most: on a new connection, before anything is run for it. Parks
+     * Waits until the client owes no work, for a limited time: on a new connection, before anything is run for it. Parks
      * the calling thread, which should be virtual.
      *
      * @return false when the client has left meanwhile, or the thread is interrupted

@@ -36,8 +36,14 @@ public final class WorkBudgets {
     /** A tenth of a processor in the long run: each nanosecond that passes gives back so much of the allowance. */
     static final double REFILL = 0.1;
 
-    /** The most that is owed. A new connection of a client that owes work waits for a second at most. */
-    static final long MOST_OWED_NANOS = Duration.ofMillis(100).toNanos();
+    /** The most that a network owes: a new connection of it waits for a second at most. */
+    private static final long MOST_OWED_NANOS = Duration.ofMillis(100).toNanos();
+
+    /**
+     * The most that those on this machine owe: a new connection waits for 25 ms at most, since it may be of one who has
+     * thrown nothing away. That is longer than a client stays that leaves at once, for whom nothing is done.
+     */
+    private static final long MOST_OWED_HERE_NANOS = Duration.ofMillis(5).toNanos() / 2;
 
     /** The most finished work that is remembered, to cover what is thrown away later. */
     static final long MOST_EARNED_NANOS = Duration.ofSeconds(1).toNanos();
@@ -55,7 +61,7 @@ public final class WorkBudgets {
     /** @param nanoClock the time, as {@link System#nanoTime} */
     public WorkBudgets(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
-        this.ofThisMachine = new Allowance(nanoClock);
+        this.ofThisMachine = new Allowance(nanoClock, MOST_OWED_HERE_NANOS);
         nextSweep.set(nanoClock.getAsLong());
     }
 
@@ -73,7 +79,8 @@ public final class WorkBudgets {
         if (ofNetworks.size() >= SWEEP_SIZE) {
             sweep();
         }
-        return ofNetworks.computeIfAbsent(network.get(), key -> new WorkBudget(new Allowance(nanoClock)));
+        return ofNetworks.computeIfAbsent(
+                network.get(), key -> new WorkBudget(new Allowance(nanoClock, MOST_OWED_NANOS)));
     }
 
     private void sweep() {
@@ -92,14 +99,16 @@ public final class WorkBudgets {
     /** Work that may be thrown away without having been earned: some at once, and then a share of the time. */
     static final class Allowance {
         private final LongSupplier nanoClock;
+        private final long mostOwed;
         private final ReentrantLock lock = new ReentrantLock();
 
         // Guarded by lock.
         private long left = ALLOWANCE_NANOS;
         private long filledNanos;
 
-        Allowance(LongSupplier nanoClock) {
+        Allowance(LongSupplier nanoClock, long mostOwed) {
             this.nanoClock = nanoClock;
+            this.mostOwed = mostOwed;
             this.filledNanos = nanoClock.getAsLong();
         }
 
@@ -110,7 +119,7 @@ public final class WorkBudgets {
                 long now = nanoClock.getAsLong();
                 long refilled = left + (long) ((now - filledNanos) * REFILL);
                 filledNanos = now;
-                left = Math.max(-MOST_OWED_NANOS, Math.min(ALLOWANCE_NANOS, refilled) - nanos);
+                left = Math.max(-mostOwed, Math.min(ALLOWANCE_NANOS, refilled) - nanos);
                 return left;
             } finally {
                 lock.unlock();

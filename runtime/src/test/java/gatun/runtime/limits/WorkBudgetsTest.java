@@ -94,6 +94,17 @@ class WorkBudgetsTest {
     }
 
     @Test
+    void shouldDelayNewConnectionsOfThisMachineForAMomentOnly() {
+        WorkBudget budget = budgets.of(loopback());
+
+        for (int i = 0; i < 1_000_000; i++) {
+            budget.abandon(CALL);
+        }
+
+        assertThat(budgets.of(loopback()).delay()).isEqualTo(Duration.ofMillis(25));
+    }
+
+    @Test
     void shouldTakeAllConnectionsOfANetworkForOneClient() throws Exception {
         throwAway(budgets.of(address(10, 0, 0, 1)), 10_000);
         assertThat(throwAway(budgets.of(address(10, 0, 0, 1)), 10)).isZero();
