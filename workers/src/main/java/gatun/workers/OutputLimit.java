@@ -13,8 +13,8 @@ final class OutputLimit {
     /** What a process may say at once, such as the warnings of a start. */
     static final long BURST_BYTES = 1 << 20;
 
-    /** What it may say in the long run: 1.4 GB a day. */
-    static final long BYTES_PER_SECOND = 16 << 10;
+    /** What it may say in the long run: hundreds of lines a second, and up to 5.7 GB a day. */
+    static final long BYTES_PER_SECOND = 64 << 10;
 
     /** What a line takes in the log beside its text: time, level and the name of the process. */
     static final int LINE_OVERHEAD = 128;

@@ -32,7 +32,7 @@ class OutputLimitTest {
         assertThat(reports).isEmpty();
         limit.finish();
         assertThat(reports)
-                .containsExactly("50 lines of 50000 characters were left out, since a process may print 16384 bytes a"
+                .containsExactly("50 lines of 50000 characters were left out, since a process may print 65536 bytes a"
                         + " second in the long run");
         limit.finish();
         assertThat(reports).as("nothing was left out since").hasSize(1);
