@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class CloseDuringLoadTest extends ExplicitControl {
     private final CountDownLatch held = new CountDownLatch(1);
-    private final CountDownLatch go = new CountDownLatch(1);
+    private final CountDownLatch never = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
     private final AtomicInteger loads = new AtomicInteger();
     private final AtomicBoolean closedTooEarly = new AtomicBoolean();
@@ -29,19 +29,17 @@ class CloseDuringLoadTest extends ExplicitControl {
     void shouldWaitForAVersionThatAFailedLoadGivesUp() throws Exception {
         test.model("m", MODEL + "version_policy { all { } }", 1, 2);
         open("m");
-        test.backend.beforeLoad = this::failTheSecond;
+        test.backend.beforeLoad = this::holdTheSecond;
         Files.writeString(repository.resolve("m/config.pbtxt"), MODEL + "version_policy { all { } } max_batch_size: 4");
 
         FutureTask<?> load = start(() -> load("m"));
         Await.opened(held);
         Await.until("the other version is there", () -> test.backend.open.get() == 6);
+        test.backend.beforeClose = this::noteWhetherClosed;
         FutureTask<?> close = start(() -> {
             test.server().close();
             closed.countDown();
         });
-        Await.until("the versions that served are closed", () -> test.backend.open.get() == 2);
-        test.backend.beforeClose = this::noteWhetherClosed;
-        go.countDown();
 
         close.get(30, TimeUnit.SECONDS);
         assertThatThrownBy(() -> load.get(30, TimeUnit.SECONDS))
@@ -53,18 +51,24 @@ class CloseDuringLoadTest extends ExplicitControl {
                 .isFalse();
     }
 
-    private void failTheSecond() {
+    /** Holds the second version's load until it is told to end. */
+    private void holdTheSecond() {
         if (loads.incrementAndGet() == 2) {
             held.countDown();
-            Await.opened(go);
-            throw GatunException.invalidArgument("the engine is broken");
+            try {
+                never.await();
+            } catch (InterruptedException e) {
+                throw GatunException.invalidArgument("the load is told to end");
+            }
         }
     }
 
     /** Gives a server that does not wait the time to show it. */
     private void noteWhetherClosed() {
         try {
-            closedTooEarly.set(closed.await(200, TimeUnit.MILLISECONDS));
+            if (closed.await(200, TimeUnit.MILLISECONDS)) {
+                closedTooEarly.set(true);
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
