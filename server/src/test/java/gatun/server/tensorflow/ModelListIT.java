@@ -356,7 +356,8 @@ class ModelListIT {
                 return response.body().contains("\"version\": \"2\"");
             });
             assertThat(statuses).containsOnly(200);
-            assertThat(server.log()).contains("The label 'stable' of model 'sums' stands for version 2 now");
+            Await.until("the move in the log", () -> server.log()
+                    .contains("The label 'stable' of model 'sums' stands for version 2 now"));
 
             list(file, "sums", "all { }", "version_labels { key: \"stable\" value: 3 }");
             Await.until("the refusal in the log", () -> server.log()
