@@ -28,8 +28,13 @@ final class LoadOutcome {
         List<GatunException> reasons =
                 results.stream().flatMap(result -> result.failure().stream()).toList();
         if (source.versions().isEmpty()) {
+            String missing = VersionPolicy.missing(source.config().getVersionPolicy(), source.present())
+                    .map(text -> ": " + text)
+                    .orElse("");
             throw new ModelLoadException(
-                    ErrorCode.INVALID_ARGUMENT, "failed to load '" + name + "', no version is available", reasons);
+                    ErrorCode.INVALID_ARGUMENT,
+                    "failed to load '" + name + "', no version is available" + missing,
+                    reasons);
         }
         StringBuilder failures = new StringBuilder();
         for (ModelLoader.Result result : results) {

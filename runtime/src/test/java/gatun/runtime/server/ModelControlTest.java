@@ -88,17 +88,19 @@ class ModelControlTest extends ExplicitControl {
                     ''      | INVALID_ARGUMENT | Model name cannot be empty. Please enter a valid name to deploy.
                     ../x    | INVALID_ARGUMENT | invalid model name '../x', model name must not contain path traversal characters
                     ' ..'   | INVALID_ARGUMENT | invalid model name ' ..', model name must not contain path traversal characters
-                    absent  | INTERNAL         | failed to load 'absent', failed to poll from model repository; there is no folder 'absent' in it, but broken, empty, half, named
+                    absent  | INTERNAL         | failed to load 'absent', failed to poll from model repository; there is no folder 'absent' in it, but broken, empty, half, later, named
                     broken  | INTERNAL         | failed to load 'broken', failed to poll from model repository
                     named   | INTERNAL         | failed to load 'named', failed to poll from model repository
                     empty   | INVALID_ARGUMENT | failed to load 'empty', no version is available
+                    later   | INVALID_ARGUMENT | failed to load 'later', no version is available: the policy asks for 2 and 3; there is 1
                     half    | INVALID_ARGUMENT | load failed for model 'half': version 1 is at UNAVAILABLE state: Invalid argument: the tenth instance never starts;
                     """)
     void shouldSayWhyAModelCannotBeLoaded(String name, ErrorCode code, String text) {
         test.model("broken", "nonsense")
                 .model("named", "name: \"other\"\n" + MODEL)
                 .model("empty", MODEL, new long[0])
-                .model("half", MODEL + TEN_INSTANCES);
+                .model("half", MODEL + TEN_INSTANCES)
+                .model("later", MODEL + "version_policy { specific { versions: [2, 3] } }");
         open();
         assertThatThrownBy(() -> load(name == null ? "" : name))
                 .isInstanceOfSatisfying(
