@@ -89,8 +89,10 @@ public final class GzipInput extends InputStream {
     private boolean readHeader() throws IOException {
         inflater.reset();
         crc.reset();
-        if ((at == limit && !fill()) || read16() != MAGIC) {
-            return false;
+        for (int magic = MAGIC; magic != 0; magic >>>= 8) {
+            if ((at == limit && !fill()) || read8() != (magic & 0xFF)) {
+                return false;
+            }
         }
         int method = read8();
         if (method != 8) {

@@ -14,6 +14,8 @@ import java.util.Random;
 import java.util.zip.GZIPOutputStream;
 import java.util.zip.ZipException;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class GzipInputTest {
     private static final int BUFFER_SIZE = 512;
@@ -43,9 +45,10 @@ class GzipInputTest {
                 .isEqualTo(bytes("abc"));
     }
 
-    @Test
-    void shouldPassOverWhatFollowsTheLastMember() throws IOException {
-        assertThat(unpack(join(pack(bytes("ab")), bytes("more")))).isEqualTo(bytes("ab"));
+    @ParameterizedTest
+    @ValueSource(strings = {"more", "\0", "\u001f"})
+    void shouldPassOverWhatFollowsTheLastMember(String more) throws IOException {
+        assertThat(unpack(join(pack(bytes("ab")), bytes(more)))).isEqualTo(bytes("ab"));
     }
 
     @Test

@@ -141,17 +141,23 @@ class EndedStartIT {
         }
     }
 
+    /** Has every model be loaded; returns when all of them hang. */
+    private List<CompletableFuture<Boolean>> beginLoads(HttpApi http) {
+        List<CompletableFuture<Boolean>> loading = HANGS.keySet().stream()
+                .map(model ->
+                        CompletableFuture.supplyAsync(() -> load(http, model)).handle((response, failure) -> true))
+                .toList();
+        HANGS.keySet().forEach(this::awaitStart);
+        return loading;
+    }
+
     @Test
     void shouldEndWithTheServer() throws Exception {
         writeAll();
         List<ProcessHandle> workers;
         try (ServerProcess server = launch("--exit-timeout-secs=30");
                 HttpApi http = new HttpApi(server)) {
-            List<CompletableFuture<Boolean>> loading = HANGS.keySet().stream()
-                    .map(model -> CompletableFuture.supplyAsync(() -> load(http, model))
-                            .handle((response, failure) -> true))
-                    .toList();
-            HANGS.keySet().forEach(this::awaitStart);
+            List<CompletableFuture<Boolean>> loading = beginLoads(http);
             workers = server.descendants("gatun_worker.py");
             assertThat(workers).hasSize(3);
             server.terminate();
@@ -167,11 +173,7 @@ class EndedStartIT {
         List<ProcessHandle> workers;
         try (ServerProcess server = launch();
                 HttpApi http = new HttpApi(server)) {
-            List<CompletableFuture<Boolean>> loading = HANGS.keySet().stream()
-                    .map(model -> CompletableFuture.supplyAsync(() -> load(http, model))
-                            .handle((response, failure) -> true))
-                    .toList();
-            HANGS.keySet().forEach(this::awaitStart);
+            List<CompletableFuture<Boolean>> loading = beginLoads(http);
             workers = server.descendants("gatun_worker.py");
             assertThat(workers).hasSize(3);
             server.handle().destroyForcibly();
