@@ -9,6 +9,7 @@ module gatun.memory {
     exports gatun.memory.regions;
     exports gatun.memory.tensor;
     exports gatun.memory.threads;
+    exports gatun.memory.tuning;
 
     uses gatun.memory.tensor.SettingNames;
 }

@@ -69,6 +69,11 @@ public interface ModelVersion {
         return List.of();
     }
 
+    /** What its runs have taught, as far as they may. */
+    default List<LearnedChoice> learned() {
+        return List.of();
+    }
+
     /** Where runs touch an input of that name that lies in a client's memory, and why. */
     default MemoryUse inputMemory(String input) {
         return MemoryUse.copied("nothing is known of the model");

@@ -10,6 +10,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.OutputTensor;
@@ -381,6 +382,11 @@ public final class CachedModel implements ServedModel {
     @Override
     public MemoryUse outputMemory(String output) {
         return CACHED;
+    }
+
+    @Override
+    public List<LearnedChoice> learned() {
+        return model.learned();
     }
 
     @Override

@@ -3,6 +3,8 @@ package gatun.runtime.execution;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.runtime.ratelimit.RateLimiter;
+import gatun.spi.Tuning.Subject;
+import java.util.Set;
 
 /**
  * The objects of the server that a model works with.
@@ -11,7 +13,13 @@ import gatun.runtime.ratelimit.RateLimiter;
  * @param queueLimit how many requests may wait where the configuration sets no limit
  * @param rateLimiter says when instances may run
  * @param trustsClients whether runs touch clients' memory in place whatever the backend says
+ * @param learned what its runs may teach
  * @param progress is told how far the model's load is
  */
 public record ExecutionResources(
-        BufferPool pool, int queueLimit, RateLimiter rateLimiter, boolean trustsClients, LoadWatch progress) {}
+        BufferPool pool,
+        int queueLimit,
+        RateLimiter rateLimiter,
+        boolean trustsClients,
+        Set<Subject> learned,
+        LoadWatch progress) {}

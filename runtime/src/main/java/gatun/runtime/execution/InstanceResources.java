@@ -2,6 +2,7 @@
 package gatun.runtime.execution;
 
 import gatun.memory.buffers.BufferPool;
+import gatun.runtime.placement.ModelTuning;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.BackendModel;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param progress is told how far the first of them are
  * @param failedSenders those whose requests run alone for a while
  * @param trial finds out whether requests may share runs
+ * @param tuning learns from the runs of all
  */
 record InstanceResources(
         BackendModel model,
@@ -28,7 +30,8 @@ record InstanceResources(
         ModelCounters counters,
         LoadWatch progress,
         FailedSenders failedSenders,
-        BatchingTrial trial) {
+        BatchingTrial trial,
+        ModelTuning tuning) {
     /** Whether the requests of a run keep their own tensors. */
     boolean runsApart() {
         BatchTensors tensors = signature.batchTensors();

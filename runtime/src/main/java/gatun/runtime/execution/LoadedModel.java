@@ -6,12 +6,14 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;
+import gatun.runtime.placement.ModelTuning;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
@@ -126,14 +128,15 @@ public final class LoadedModel implements ServedModel {
                 counters,
                 shared.progress(),
                 new FailedSenders(System::nanoTime),
-                trial);
+                trial,
+                new ModelTuning(shared.learned()));
         ModelInstances instances = new ModelInstances(resources, shared.rateLimiter());
         try {
             QueueRules queueRules = QueueRules.of(config, shared.queueLimit(), rule, resources.runsApart());
             ModelInstances.Change first = instances.toward(config);
             shared.progress().beginInstances(first.added().size());
             Scheduler<InferenceTicket> scheduler = sequences == null
-                    ? Scheduler.open(queueRules.policy(), first.added())
+                    ? Scheduler.open(queueRules.policy(), first.added(), resources.tuning())
                     : Scheduler.open(sequences.policy(), first.added());
             instances.made(first);
             trial.reason().ifPresent(reason -> {
@@ -375,6 +378,11 @@ public final class LoadedModel implements ServedModel {
     public List<String> choices() {
         return Stream.concat(unbatched().stream(), resources.model().choices().stream())
                 .toList();
+    }
+
+    @Override
+    public List<LearnedChoice> learned() {
+        return resources.tuning().choices();
     }
 
     @Override

@@ -132,7 +132,7 @@ final class ModelInstances {
     }
 
     private Placed make(String name, ModelInstanceGroup group, Device device, int count) {
-        InstanceSpec spec = new InstanceSpec(name, count, device);
+        InstanceSpec spec = new InstanceSpec(name, count, device, resources.tuning());
         ModelInstance instance = new ModelInstance(spec, madeCount++, resources);
         return new Placed(name, device, settings(group), instance, RateLimitedRunner.of(instance, group, rateLimiter));
     }

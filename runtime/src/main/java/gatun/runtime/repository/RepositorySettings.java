@@ -8,11 +8,13 @@ import gatun.runtime.ServedPath.SingleModel;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.limits.ModelLimits;
 import gatun.runtime.ratelimit.RateLimiter;
+import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -89,6 +91,12 @@ public record RepositorySettings(
      * @param batching how they share runs where the configuration does not say it
      * @param rateLimiter says when instances may run
      * @param trustsClients whether runs touch clients' memory in place whatever the backend says
+     * @param learned what may be learned of runs
      */
-    public record Scheduling(int queueLimit, BatchingRules batching, RateLimiter rateLimiter, boolean trustsClients) {}
+    public record Scheduling(
+            int queueLimit,
+            BatchingRules batching,
+            RateLimiter rateLimiter,
+            boolean trustsClients,
+            Set<Subject> learned) {}
 }

@@ -5,6 +5,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
@@ -180,6 +181,12 @@ public final class OnDemandModel implements ServedModel {
     @Override
     public List<String> labels(String output) {
         return described().labels(output);
+    }
+
+    @Override
+    public List<LearnedChoice> learned() {
+        LoadedModel known = residence.latest();
+        return known == null ? List.of() : known.learned();
     }
 
     @Override

@@ -3,6 +3,7 @@ package gatun.runtime.scheduling;
 
 import gatun.runtime.scheduling.InstanceStates.Activity;
 import gatun.runtime.scheduling.Ticket.State;
+import gatun.spi.Tuning;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -53,11 +54,6 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     /** Null where tickets need not end in order. */
     private final @Nullable CompletionOrder order;
 
-    BatchDispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
-        this(policy, instanceCount, turns, new Gathering(policy));
-    }
-
-    /** As the other, with what has been learned of past runs. */
     BatchDispatcher(BatchPolicy policy, int instanceCount, RunPermits turns, Gathering gathering) {
         this.policy = policy;
         this.turns = turns;
@@ -71,7 +67,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     @Override
     public void runAlone() {
         policy = policy.alone();
-        gathering = new Gathering(policy);
+        gathering = new Gathering(policy, Tuning.OFF);
         candidates = new BatchCandidates<>(policy, queue, gathering, this::expire);
     }
 

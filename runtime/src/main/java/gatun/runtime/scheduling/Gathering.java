@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.Trials;
+import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Keeps a batch for a moment where that has shown to make responses come sooner. Callers who ask again as soon as they
  * are answered come back within moments of one another. Without it the first of them is run at once, and alone, and all
  * others wait for that. How many to expect, the last runs tell: those that they were for, and those that waited meanwhile.
  *
- * <p>Whether it pays is found by trying: runs with and without it in turns, by the time from a ticket's coming to its
- * end, which includes the wait. Where one ticket follows the other nobody is expected and nothing is tried, nor where
+ * <p>Whether it pays a tuner finds out, by the time from a ticket's coming to its end, which includes the wait. Where one ticket follows the other nobody is expected and nothing is tried, nor where
  * runs are short, or where the policy says how long to wait. Guarded by the lock of the scheduler that owns it.
  */
 final class Gathering {
@@ -33,24 +37,15 @@ final class Gathering {
 
     private static final int MOST_COMPANY = 2 * COMPANY;
 
-    /** Runs of one trial; the first show what the runs before have left, and do not count. */
-    static final int TRIAL_RUNS = 8;
+    /** The runs of a turn; the first show what the runs before have left, and do not count. */
+    static final Trials TRIALS = new Trials(2, 0, 2, 6);
 
-    private static final int SETTLING_RUNS = 2;
-
-    /** Trials with it, and as many without: a disturbed one does not change the median. */
-    static final int TRIALS = 7;
-
-    /** How many runs follow the first trials, each later time twice as many, and at most. */
-    static final int FIRST_RUNS = 1 << 9;
-
-    private static final int MOST_RUNS = 1 << 14;
-
-    /** It is to be worth the wait for those whom it does not help. */
-    private static final double BETTER = 0.97;
+    private static final List<String> WAYS = List.of("run at once", "kept for callers who come back");
+    private static final int KEPT = 1;
 
     private final int maxBatchSize;
     private final boolean mayKeep;
+    private final Tuning tuning;
     private Run[] running = new Run[0];
 
     /** The last numbers of tickets that came together. */
@@ -67,7 +62,7 @@ final class Gathering {
     private long keptUntil;
 
     /** By the powers of two that numbers of expected tickets come up to: what pays for two need not pay for eight. */
-    private final Trials[] trials = new Trials[Integer.SIZE];
+    private final Tuner[] tuners = new Tuner[Integer.SIZE];
 
     /** What an instance runs. */
     private static final class Run {
@@ -76,10 +71,16 @@ final class Gathering {
         private long waitedNanos;
     }
 
-    /** @param policy tells whether there are batches, and whether somebody has said how long to keep them */
-    Gathering(BatchPolicy policy) {
+    /**
+     * Keeps none yet.
+     *
+     * @param policy tells whether there are batches, and whether somebody has said how long to keep them
+     * @param tuning finds out whether it pays
+     */
+    Gathering(BatchPolicy policy, Tuning tuning) {
+        this.tuning = tuning;
         maxBatchSize = policy.maxBatchSize();
-        mayKeep = maxBatchSize > 1 && policy.maxQueueDelayNanos() == 0;
+        mayKeep = maxBatchSize > 1 && policy.maxQueueDelayNanos() == 0 && tuning.learns(Subject.BATCHES);
     }
 
     /** Whether a ticket that comes alone is to wait for others. */
@@ -93,16 +94,16 @@ final class Gathering {
     }
 
     private boolean keeps() {
-        Trials about = trials();
-        return (hasCompany() && about.isTrying()) ? about.keeps() : about.pays;
+        Tuner tuner = tuner();
+        return (hasCompany() ? tuner.way() : tuner.chosen()) == KEPT;
     }
 
-    private Trials trials() {
+    private Tuner tuner() {
         int index = Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(0, expected - 1));
-        if (trials[index] == null) {
-            trials[index] = new Trials();
+        if (tuners[index] == null) {
+            tuners[index] = tuning.tuner(Subject.BATCHES, WAYS, TRIALS);
         }
-        return trials[index];
+        return tuners[index];
     }
 
     /** For how long a ticket may be expected that does not come alone, from {@code now} on; 0 when none is. */
@@ -173,7 +174,7 @@ final class Gathering {
         boolean isAlone = run.tickets + waiting < 2 || keepNanos == 0;
         company = isAlone ? Math.max(0, company - 1) : Math.min(MOST_COMPANY, company + COMPANY_GAIN);
         if (hasCompany()) {
-            trials().ran(run.tickets, run.waitedNanos + run.tickets * nanos);
+            tuner().took(run.waitedNanos + (double) run.tickets * nanos, run.tickets);
         }
     }
 
@@ -183,69 +184,5 @@ final class Gathering {
             greatest = Math.max(greatest, number);
         }
         return greatest;
-    }
-
-    /** Whether it pays for about so many tickets. */
-    private static final class Trials {
-        /** What the last ones have shown. */
-        private boolean pays;
-
-        /** Runs before the next ones; 0 while there are some. */
-        private int runsLeft;
-
-        private int nextRuns = FIRST_RUNS;
-        private final double[] with = new double[TRIALS];
-        private final double[] without = new double[TRIALS];
-
-        // The one under way.
-        private int trial;
-        private int runs;
-        private long nanos;
-        private long tickets;
-
-        boolean isTrying() {
-            return runsLeft == 0;
-        }
-
-        /** Whether the trial under way, which is each second one, keeps batches. */
-        boolean keeps() {
-            return trial % 2 == 1;
-        }
-
-        /** A run has ended, whose tickets took {@code tookNanos} together from their coming to their end. */
-        void ran(int ranTickets, long tookNanos) {
-            if (!isTrying()) {
-                runsLeft--;
-                return;
-            }
-            runs++;
-            if (runs > SETTLING_RUNS) {
-                nanos += tookNanos;
-                tickets += ranTickets;
-            }
-            if (runs < TRIAL_RUNS) {
-                return;
-            }
-            (keeps() ? with : without)[trial / 2] = (double) nanos / Math.max(1, tickets);
-            runs = 0;
-            nanos = 0;
-            tickets = 0;
-            trial++;
-            if (trial == 2 * TRIALS) {
-                choose();
-            }
-        }
-
-        private void choose() {
-            pays = median(with) < BETTER * median(without);
-            trial = 0;
-            runsLeft = nextRuns;
-            nextRuns = Math.min(2 * nextRuns, MOST_RUNS);
-        }
-
-        private static double median(double[] trials) {
-            Arrays.sort(trials);
-            return trials[trials.length / 2];
-        }
     }
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.placement.ModelTuning;
+import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -24,9 +28,14 @@ public final class Scheduler<T extends Ticket> {
     private final @Nullable LentInstances<T> lent;
 
     private Scheduler(
-            BatchPolicy policy, List<? extends BatchRunner<T>> runners, InlineRuns inlineRuns, Duration idle) {
+            BatchPolicy policy,
+            List<? extends BatchRunner<T>> runners,
+            Tuning tuning,
+            InlineRuns inlineRuns,
+            Duration idle) {
         threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
-        BatchDispatcher<T> batches = new BatchDispatcher<>(policy, runners.size(), threads.turns());
+        BatchDispatcher<T> batches =
+                new BatchDispatcher<>(policy, runners.size(), threads.turns(), new Gathering(policy, tuning));
         dispatcher = batches;
         lent = batches.lends() ? new LentInstances<>(lock, batches, threads, inlineRuns) : null;
     }
@@ -43,22 +52,33 @@ public final class Scheduler<T extends Ticket> {
      *
      * @param policy how tickets become batches
      * @param runners at least one
+     * @param tuning gives tuners for what is learned of the runs
      */
+    public static <T extends Ticket> Scheduler<T> open(
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, Tuning tuning) {
+        return open(policy, runners, tuning, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
+    }
+
+    /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned. */
     public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
-        return open(policy, runners, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
+        return open(policy, runners, new ModelTuning(EnumSet.allOf(Subject.class)));
     }
 
     /**
-     * As {@link #open(BatchPolicy, List)}, with runs on request threads as far as {@code inlineRuns} lets them, and
+     * As {@link #open(BatchPolicy, List, Tuning)}, with runs on request threads as far as {@code inlineRuns} lets them, and
      * threads that end when they had no work for as long as {@code idle}, where their runners let them.
      */
     static <T extends Ticket> Scheduler<T> open(
-            BatchPolicy policy, List<? extends BatchRunner<T>> runners, InlineRuns inlineRuns, Duration idle) {
-        return new Scheduler<>(policy, runners, inlineRuns, idle).opened();
+            BatchPolicy policy,
+            List<? extends BatchRunner<T>> runners,
+            Tuning tuning,
+            InlineRuns inlineRuns,
+            Duration idle) {
+        return new Scheduler<>(policy, runners, tuning, inlineRuns, idle).opened();
     }
 
     /**
-     * As {@link #open(BatchPolicy, List)}, for tickets each of which {@linkplain Ticket#makeStep belongs} to a
+     * As {@link #open(BatchPolicy, List, Tuning)}, for tickets each of which {@linkplain Ticket#makeStep belongs} to a
      * sequence. Each sequence stays on one instance.
      */
     public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends BatchRunner<T>> runners) {

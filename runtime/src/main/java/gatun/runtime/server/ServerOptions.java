@@ -24,10 +24,12 @@ import gatun.runtime.repository.RepositorySettings;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import gatun.spi.ResponseStore;
+import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,6 +79,7 @@ public final class ServerOptions {
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
     private boolean trustsClients;
+    private Set<Subject> learned = EnumSet.allOf(Subject.class);
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
     private Optional<ResponseStore> responseStore = Optional.empty();
@@ -196,6 +199,17 @@ public final class ServerOptions {
      */
     public ServerOptions trustClients(boolean enabled) {
         trustsClients = enabled;
+        return this;
+    }
+
+    /**
+     * What the server may learn from runs, to run those that follow in the way that was fastest; everything without this
+     * call.
+     *
+     * @param subjects none for the plain way of everything
+     */
+    public ServerOptions learned(Set<Subject> subjects) {
+        learned = Set.copyOf(subjects);
         return this;
     }
 
@@ -447,7 +461,8 @@ public final class ServerOptions {
                         queueLimit,
                         batching,
                         rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off),
-                        trustsClients),
+                        trustsClients,
+                        learned),
                 limits.model(),
                 logged);
     }

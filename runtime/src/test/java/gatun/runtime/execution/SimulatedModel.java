@@ -17,6 +17,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.WarmUpSource;
+import gatun.runtime.placement.ModelTuning;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
@@ -36,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
@@ -135,7 +137,8 @@ public final class SimulatedModel {
                 counters,
                 new LoadWatch(),
                 new FailedSenders(System::nanoTime),
-                new BatchingTrial(version, check, POOL, ""));
+                new BatchingTrial(version, check, POOL, ""),
+                new ModelTuning(Set.of()));
         instances = IntStream.range(0, instanceCount)
                 .mapToObj(i -> new ModelInstance(new InstanceSpec("m_" + i, instanceCount, Device.CPU), i, resources))
                 .toList();

@@ -10,11 +10,15 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class BatchDispatcherTest {
+    private static BatchDispatcher<Job> dispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
+        return new BatchDispatcher<>(policy, instanceCount, turns, new Gathering(policy, GatheringTest.learning()));
+    }
+
     private static final class Job extends Ticket {}
 
     @Test
     void shouldNotCountATicketAsWaitingForWhichAnInstanceIsOnItsWay() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(1), 1, RunPermits.UNLIMITED);
+        Dispatcher<Job> dispatcher = dispatcher(BatchPolicy.single(1), 1, RunPermits.UNLIMITED);
         Job first = new Job();
         Job second = new Job();
         List<Job> batch = new ArrayList<>();
@@ -35,7 +39,7 @@ class BatchDispatcherTest {
     @Test
     void shouldPutATicketBackThatWaitedTooLongWhenItWantsThat() {
         BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, QueueCapacities.all(10));
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, RunPermits.UNLIMITED);
+        Dispatcher<Job> dispatcher = dispatcher(policy, 1, RunPermits.UNLIMITED);
         Job late = new Job();
         late.limitWait(0, 10, true);
         Job punctual = new Job();
@@ -54,7 +58,7 @@ class BatchDispatcherTest {
 
     /** Whether a ticket that comes beside a run is lent an idle instance, after runs that took so long. */
     private static boolean lendsBeside(long runNanos, int waiting) {
-        BatchDispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.upTo(4, 10), 2, RunPermits.UNLIMITED);
+        BatchDispatcher<Job> dispatcher = dispatcher(BatchPolicy.upTo(4, 10), 2, RunPermits.UNLIMITED);
         List<Job> none = new ArrayList<>();
         dispatcher.take(0, 1, none);
         dispatcher.take(1, 1, none);
@@ -75,7 +79,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldLetTicketsGatherWhereTheyHaveComeTogether() {
-        Gathering gathering = new Gathering(BatchPolicy.upTo(4, 10));
+        Gathering gathering = new Gathering(BatchPolicy.upTo(4, 10), GatheringTest.learning());
         assertThat(gathering.hasCompany()).isFalse();
 
         for (int i = 0; i < Gathering.COMPANY; i++) {
@@ -108,7 +112,7 @@ class BatchDispatcherTest {
     @Test
     void shouldLeaveTicketsInTheQueueWhileNoInstanceHasItsTurn() {
         BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, QueueCapacities.all(10));
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, turns);
+        Dispatcher<Job> dispatcher = dispatcher(policy, 1, turns);
         Job late = new Job();
         late.limitWait(0, 30, false);
         Job unwanted = new Job();
@@ -138,7 +142,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldHaveAnotherInstanceRunWhatOneWithoutItsTurnCannot() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 2, turns);
+        Dispatcher<Job> dispatcher = dispatcher(BatchPolicy.single(10), 2, turns);
         Job job = new Job();
         dispatcher.submit(job, 1);
         int first = dispatcher.instanceToWake(1);
@@ -154,7 +158,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldGiveUpATurnThatNobodyNeedsAnyMore() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns);
+        Dispatcher<Job> dispatcher = dispatcher(BatchPolicy.single(10), 1, turns);
         Job job = new Job();
         dispatcher.submit(job, 1);
         dispatcher.instanceToWake(1);
@@ -168,7 +172,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldEndAnInstanceThatWaitsForItsTurnWhenTheSchedulerStops() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns);
+        Dispatcher<Job> dispatcher = dispatcher(BatchPolicy.single(10), 1, turns);
         Job job = new Job();
         dispatcher.submit(job, 1);
         dispatcher.instanceToWake(1);

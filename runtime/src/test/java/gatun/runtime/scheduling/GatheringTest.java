@@ -3,7 +3,12 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.memory.tuning.Tuner;
+import gatun.runtime.placement.ModelTuning;
+import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class GatheringTest {
@@ -11,8 +16,12 @@ class GatheringTest {
     private static final int CALLERS = 4;
     private static final int MANY_RUNS = 100_000;
 
-    private final Gathering gathering = new Gathering(batches(8, 0));
+    private final Gathering gathering = new Gathering(batches(8, 0), learning());
     private long now;
+
+    static Tuning learning() {
+        return new ModelTuning(Set.of(Subject.BATCHES));
+    }
 
     private static BatchPolicy batches(int maxBatchSize, long maxQueueDelayNanos) {
         return new BatchPolicy(maxBatchSize, List.of(), maxQueueDelayNanos, false, QueueCapacities.all(100));
@@ -41,7 +50,7 @@ class GatheringTest {
     /** Has callers show that keeping batches pays. */
     static void teach(Gathering gathering) {
         long time = -MANY_RUNS * RUN;
-        for (int i = 0; i < Gathering.COMPANY + 2 * Gathering.TRIALS * Gathering.TRIAL_RUNS; i++) {
+        for (int i = 0; i < Gathering.COMPANY + 1 + Gathering.TRIALS.runs(); i++) {
             time = askTogether(gathering, time, RUN);
         }
     }
@@ -80,7 +89,7 @@ class GatheringTest {
             kept += gathering.expectsMoreThan(1) ? 1 : 0;
             askTogether(1, 2 * RUN);
         }
-        assertThat(kept).as("trials").isBetween(Gathering.TRIALS, MANY_RUNS / 50);
+        assertThat(kept).as("trials").isBetween(Tuner.TURNS, MANY_RUNS / 50);
     }
 
     @Test
@@ -88,11 +97,11 @@ class GatheringTest {
         teach(gathering);
         askTogether(MANY_RUNS, 4 * RUN);
         int kept = 0;
-        for (int i = 0; i < Gathering.FIRST_RUNS / 2; i++) {
+        for (int i = 0; i < Tuner.FIRST_REST / 2; i++) {
             kept += gathering.expectsMoreThan(1) ? 1 : 0;
             askTogether(1, 4 * RUN);
         }
-        assertThat(kept).isLessThanOrEqualTo(Gathering.TRIALS * Gathering.TRIAL_RUNS);
+        assertThat(kept).isLessThanOrEqualTo(Gathering.TRIALS.runs() / 2);
     }
 
     @Test
@@ -117,7 +126,7 @@ class GatheringTest {
 
     @Test
     void shouldExpectNoMoreThanABatchHolds() {
-        Gathering small = new Gathering(batches(CALLERS, 0));
+        Gathering small = new Gathering(batches(CALLERS, 0), learning());
         teach(small);
         small.begun(0, CALLERS, CALLERS, 0);
         small.ended(0, RUN, RUN, 8, now);
@@ -137,7 +146,7 @@ class GatheringTest {
 
     @Test
     void shouldLeaveItToWhoeverSaysHowLongToWait() {
-        Gathering configured = new Gathering(batches(8, 1));
+        Gathering configured = new Gathering(batches(8, 1), learning());
         teach(configured);
         assertThat(configured.expectsMoreThan(1)).isFalse();
     }

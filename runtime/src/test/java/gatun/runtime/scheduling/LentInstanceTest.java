@@ -282,9 +282,11 @@ class LentInstanceTest {
     void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
         InlineRuns one = new InlineRuns(1);
         Runner second = new Runner(false);
-        Scheduler<Job> other = Scheduler.open(BatchPolicy.single(10), List.of(second), one, InstanceThread.IDLE);
+        Scheduler<Job> other = Scheduler.open(
+                BatchPolicy.single(10), List.of(second), GatheringTest.learning(), one, InstanceThread.IDLE);
         assertThat(scheduler.close(GRACE)).isTrue();
-        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), one, InstanceThread.IDLE);
+        scheduler = Scheduler.open(
+                BatchPolicy.single(10), List.of(runner), GatheringTest.learning(), one, InstanceThread.IDLE);
         try {
             earnTrust();
             earnTrust(other);

@@ -61,7 +61,8 @@ class RestingInstanceTest {
     }
 
     private static Scheduler<Job> open(Duration idle, Runner... runners) {
-        return Scheduler.open(BatchPolicy.single(10_000), List.of(runners), InlineRuns.OF_THIS_JVM, idle);
+        return Scheduler.open(
+                BatchPolicy.single(10_000), List.of(runners), GatheringTest.learning(), InlineRuns.OF_THIS_JVM, idle);
     }
 
     private static Thread run(Scheduler<Job> scheduler) {

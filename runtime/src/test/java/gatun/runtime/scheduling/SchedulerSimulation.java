@@ -277,7 +277,7 @@ final class SchedulerSimulation {
                 ? new SimulatedTurns(random, loop, instanceCount, HORIZON_NANOS, this::turnCame)
                 : null;
         lends = turns == null && random.nextBoolean();
-        Gathering gathering = new Gathering(policy);
+        Gathering gathering = new Gathering(policy, GatheringTest.learning());
         if (random.nextBoolean()) {
             GatheringTest.teach(gathering);
         }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.memory.tuning;
+
+import java.util.Arrays;
+
+/**
+ * Tries the ways there are to do the same, and keeps to the one that costs least.
+ *
+ * <p>Each way has its turn several times, for some runs in a row of which the first do not count, since they show what the
+ * way before has left in caches. The median turn of each way decides, so that one which was disturbed changes nothing. The
+ * result holds for some runs, longer each time. It ends sooner where the way that was chosen has become dearer than the
+ * others were. Ways are numbers from 0; of two that cost nearly the same the first is taken, so the one that leaves most
+ * to others comes first.
+ *
+ * <p>Used by one thread at a time. {@link #way} alone may be called by any, and tells then what was so a moment ago.
+ */
+public final class Tuner {
+    /** How often each way has its turn before one is chosen. */
+    public static final int TURNS = 5;
+
+    /** How many runs follow the first trials; each later time twice as many. */
+    public static final int FIRST_REST = 1 << 9;
+
+    /** Trials among so many runs are too few to be seen in a 99th percentile, and what was learned lasts for seconds only. */
+    public static final int LONGEST_REST = 1 << 14;
+
+    /** An earlier way is taken when it costs at most so much more. */
+    public static final double NEARLY = 1.03;
+
+    /** A way that was chosen is in doubt when it costs so many times as much as the next best did. */
+    private static final double DOUBTFUL = 1.25;
+
+    /** The weight of one run in the mean while a choice holds, as a share. */
+    private static final double WEIGHT = 1.0 / 16;
+
+    /** A run counts for so many times that mean at most. */
+    private static final double OUTLIER = 8;
+
+    /**
+     * What is tried.
+     *
+     * @param ways how many ways there are
+     * @param usual the way until another has shown to be better
+     * @param settling the first runs of a turn, which do not count
+     * @param counted the runs of a turn that count, at least one
+     */
+    public record Trials(int ways, int usual, int settling, int counted) {
+        /** How many runs there are before a way is chosen. */
+        public int runs() {
+            return TURNS * ways * (settling + counted);
+        }
+    }
+
+    /** Is told what a tuner has chosen; must return at once. */
+    @FunctionalInterface
+    public interface Listener {
+        /**
+         * Trials have ended.
+         *
+         * @param way the way that is taken from now on
+         * @param gain what the usual way costs, divided by what the best other one does: above 1 where that is cheaper
+         */
+        void chose(int way, double gain);
+    }
+
+    private final Trials trials;
+    private final TrialTurn turn;
+    private final Listener listener;
+    private final double[][] costs;
+    private int way;
+    private int chosen;
+
+    // While a choice holds.
+    private int rest = FIRST_REST;
+    private int left;
+    private int patience;
+    private int heldFor;
+    private double mean;
+    private double doubtful = Double.MAX_VALUE;
+
+    // While ways are tried.
+    private boolean trying;
+    private int done;
+    private double cost;
+    private double weight;
+
+    /**
+     * A tuner that has learned nothing.
+     *
+     * @param turn keeps others from trying at the same time, whose trials would change what this measures
+     */
+    public Tuner(Trials trials, TrialTurn turn, Listener listener) {
+        this.trials = trials;
+        this.turn = turn;
+        this.listener = listener;
+        costs = new double[trials.ways()][TURNS];
+        way = trials.usual();
+        chosen = way;
+        patience = turnLength();
+    }
+
+    /** One that always takes the usual way. */
+    public static Tuner fixed(int way) {
+        return new Tuner(new Trials(1, way, 0, 1), new TrialTurn(), (chosen, gain) -> {});
+    }
+
+    /** The way of the next run. */
+    public int way() {
+        return way;
+    }
+
+    /** What was chosen last, which is the usual way before that; also while others are tried. */
+    public int chosen() {
+        return chosen;
+    }
+
+    /**
+     * Notes a run in the present {@link #way}.
+     *
+     * @param runCost what it took, for instance nanoseconds
+     * @param runWeight how much it did, for instance the requests that it was for; above 0
+     */
+    public void took(double runCost, double runWeight) {
+        if (trials.ways() == 1) {
+            return;
+        }
+        if (trying) {
+            tried(runCost, runWeight);
+        } else {
+            rested(runCost / runWeight);
+        }
+    }
+
+    private void rested(double runCost) {
+        left--;
+        heldFor++;
+        mean += mean == 0 ? runCost : WEIGHT * (Math.min(runCost, OUTLIER * mean) - mean);
+        boolean inDoubt = heldFor >= patience && mean > doubtful;
+        if ((left < 0 || inDoubt) && turn.take(this)) {
+            patience = inDoubt ? Math.min(2 * patience, LONGEST_REST) : patience;
+            trying = true;
+            done = 0;
+            begin();
+        }
+    }
+
+    private void begin() {
+        way = done / turnLength() % trials.ways();
+        cost = 0;
+        weight = 0;
+    }
+
+    private int turnLength() {
+        return trials.settling() + trials.counted();
+    }
+
+    private void tried(double runCost, double runWeight) {
+        if (!turn.isOf(this)) {
+            // Runs have been rare here, and another has taken the turn meanwhile.
+            hold();
+            return;
+        }
+        if (done % turnLength() >= trials.settling()) {
+            cost += runCost;
+            weight += runWeight;
+        }
+        done++;
+        if (done % turnLength() != 0) {
+            return;
+        }
+        int turns = done / turnLength() - 1;
+        costs[turns % trials.ways()][turns / trials.ways()] = cost / weight;
+        if (done < trials.runs()) {
+            begin();
+        } else {
+            choose();
+        }
+    }
+
+    private void choose() {
+        double least = Double.MAX_VALUE;
+        double leastUnusual = Double.MAX_VALUE;
+        for (int i = 0; i < trials.ways(); i++) {
+            Arrays.sort(costs[i]);
+            least = Math.min(least, cost(i));
+            leastUnusual = i == trials.usual() ? leastUnusual : Math.min(leastUnusual, cost(i));
+        }
+        int best = 0;
+        while (cost(best) > least * NEARLY) {
+            best++;
+        }
+        double next = Double.MAX_VALUE;
+        for (int i = 0; i < trials.ways(); i++) {
+            next = i == best ? next : Math.min(next, cost(i));
+        }
+        patience = best == chosen ? patience : turnLength();
+        chosen = best;
+        doubtful = DOUBTFUL * next;
+        turn.giveBack(this);
+        hold();
+        rest = Math.min(2 * rest, LONGEST_REST);
+        listener.chose(best, cost(trials.usual()) / leastUnusual);
+    }
+
+    /** The median turn. */
+    private double cost(int ofWay) {
+        return costs[ofWay][TURNS / 2];
+    }
+
+    private void hold() {
+        trying = false;
+        way = chosen;
+        left = rest;
+        heldFor = 0;
+        mean = 0;
+    }
+}

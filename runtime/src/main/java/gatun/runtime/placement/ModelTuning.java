@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.placement;
+
+import gatun.memory.tuning.TrialTurn;
+import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.Trials;
+import gatun.runtime.LearnedChoice;
+import gatun.spi.Tuning;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/** The tuners of one model version, and what they have chosen last. Safe for any thread. */
+public final class ModelTuning implements Tuning {
+    private final Set<Subject> learned;
+    private final TrialTurn turn = new TrialTurn();
+    private final Map<Subject, LearnedChoice> choices = new ConcurrentSkipListMap<>();
+
+    /** @param learned what the operator lets be learned */
+    public ModelTuning(Set<Subject> learned) {
+        this.learned = Set.copyOf(learned);
+    }
+
+    @Override
+    public boolean learns(Subject subject) {
+        return learned.contains(subject);
+    }
+
+    @Override
+    public Tuner tuner(Subject subject, List<String> ways, Trials trials) {
+        return learns(subject)
+                ? new Tuner(
+                        trials,
+                        turn,
+                        (way, gain) -> choices.put(subject, new LearnedChoice(subject, ways, ways.get(way), gain)))
+                : Tuning.OFF.tuner(subject, ways, trials);
+    }
+
+    /** What was chosen last about each subject that something was learned of. */
+    public List<LearnedChoice> choices() {
+        return List.copyOf(choices.values());
+    }
+}

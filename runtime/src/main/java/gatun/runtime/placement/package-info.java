@@ -1,0 +1,5 @@
+/** Where runs go, and what is learned of them. */
+@NullMarked
+package gatun.runtime.placement;
+
+import org.jspecify.annotations.NullMarked;
