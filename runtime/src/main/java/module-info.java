@@ -20,6 +20,8 @@ module gatun.runtime {
             gatun.server;
     exports gatun.runtime.logging;
     exports gatun.runtime.metrics;
+    exports gatun.runtime.placement to
+            gatun.isolation;
     exports gatun.runtime.server;
     exports gatun.runtime.tracing;
 

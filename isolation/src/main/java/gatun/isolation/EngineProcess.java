@@ -10,6 +10,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.spi.Device;
 import gatun.spi.EngineLostException;
 import gatun.spi.InstanceSpec;
+import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
@@ -27,6 +29,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -63,6 +66,9 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private volatile @Nullable Question<?> pending;
     private volatile Abilities abilities = new Abilities(Map.of());
     private volatile List<String> choices = List.of();
+
+    /** Of the model, whose instances it has. */
+    private volatile Tuning tuning = Tuning.OFF;
 
     /**
      * What an engine can do, as it says itself.
@@ -128,7 +134,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
             files.close();
             throw e;
         }
-        started.process.listen(started);
+        started.process.listen(started, Tuning.OFF);
         try {
             started.startEngine(engine);
             return started;
@@ -201,19 +207,25 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
                     "the process of '" + name + "' has had " + Mailboxes.MOST
                             + " instances, which is the limit: load the model anew");
         }
-        RunLine line = RunLine.create(lines.size(), files.mailboxes(), spinNanos);
+        RunLine line = RunLine.create(lines.size(), files.mailboxes(), spinNanos, spec.tuning());
+        tuning = spec.tuning();
         lines.add(line);
         if (end.isDone()) {
             line.close();
         }
         choices = ask(
                 Kind.OPEN,
-                frame -> frame.u32(line.number())
-                        .text(spec.name())
-                        .u32(spec.instanceCount())
-                        .text(spec.device().kind().name())
-                        .u32(spec.device().ordinal())
-                        .u64(spinNanos),
+                frame -> {
+                    frame.u32(line.number())
+                            .text(spec.name())
+                            .u32(spec.instanceCount())
+                            .text(spec.device().kind().name())
+                            .u32(spec.device().ordinal())
+                            .u64(spinNanos);
+                    for (Subject subject : Subject.values()) {
+                        frame.u8(spec.tuning().learns(subject) ? 1 : 0);
+                    }
+                },
                 frame -> {
                     List<String> told = new ArrayList<>();
                     int count = frame.count(1);
@@ -295,6 +307,10 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
 
     @Override
     public void frame(int kind, FrameReader frame) {
+        if (kind == Kind.LEARNED) {
+            learned(frame);
+            return;
+        }
         Question<?> question = pending;
         if (question == null) {
             throw new GatunException(ErrorCode.INTERNAL, "an engine answers what it was not asked");
@@ -303,6 +319,20 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
             case Kind.ANSWER -> question.answered(frame);
             case Kind.FAILED -> question.answer().completeExceptionally(FrameValues.readFailure(frame));
             default -> throw new GatunException(ErrorCode.INTERNAL, "an engine sent a frame of kind " + kind);
+        }
+    }
+
+    private void learned(FrameReader frame) {
+        try {
+            Subject subject = Subject.valueOf(frame.text());
+            int count = frame.count(1);
+            List<String> ways = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                ways.add(frame.text());
+            }
+            tuning.chose(subject, ways, Objects.checkIndex(frame.u32(), count), Double.parseDouble(frame.text()));
+        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+            throw new GatunException(ErrorCode.INTERNAL, "an engine told malformed news of what it learned", e);
         }
     }
 

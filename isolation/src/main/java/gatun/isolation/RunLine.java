@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation;
 
+import gatun.spi.Tuning;
 import gatun.workers.Mailbox;
 import gatun.workers.Mailboxes;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,8 +25,8 @@ final class RunLine implements AutoCloseable {
         this.mailbox = mailbox;
     }
 
-    static RunLine create(int number, Mailboxes mailboxes, long spinNanos) {
-        return new RunLine(number, mailboxes.mailbox(number, spinNanos));
+    static RunLine create(int number, Mailboxes mailboxes, long spinNanos, Tuning tuning) {
+        return new RunLine(number, mailboxes.mailbox(number, spinNanos, tuning));
     }
 
     /** What the process knows the instance by. */

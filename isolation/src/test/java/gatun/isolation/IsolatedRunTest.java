@@ -12,6 +12,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.spi.Execution;
+import gatun.spi.Tuning;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
@@ -44,8 +45,8 @@ class IsolatedRunTest {
     private EngineProcess process;
     private final CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
     private final Mailboxes mailboxes = Mailboxes.create();
-    private final RunLine line = RunLine.create(0, mailboxes, 0);
-    private final Mailbox worker = mailboxes.mailbox(0, 0);
+    private final RunLine line = RunLine.create(0, mailboxes, 0, Tuning.OFF);
+    private final Mailbox worker = mailboxes.mailbox(0, 0, Tuning.OFF);
 
     /** A run with one output and no input. */
     private static final class OneOutput implements Execution {

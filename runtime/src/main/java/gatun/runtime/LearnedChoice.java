@@ -10,13 +10,18 @@ import java.util.Locale;
  *
  * @param subject what was tried
  * @param ways what could be chosen, the usual way among them
- * @param way which of them was chosen
- * @param gain how many times as fast as the usual way the best other one was: more than 1 where another way is better
+ * @param way the number of the one that was chosen
+ * @param gain what the usual way costs, divided by what the best other one does: more than 1 where another is better
  */
-public record LearnedChoice(Subject subject, List<String> ways, String way, double gain) {
-    /** The choice in a line for people, such as {@code batches: kept for callers who come back, 1.3 x}. */
+public record LearnedChoice(Subject subject, List<String> ways, int way, double gain) {
+    /** Keeps a copy of the ways. */
+    public LearnedChoice {
+        ways = List.copyOf(ways);
+    }
+
+    /** The choice in a line for people, such as {@code batches: kept for callers who come back, 1.30 x}. */
     public String text() {
-        return subject.word() + ": " + way + ", " + String.format(Locale.ROOT, "%.2f", gain)
-                + " x by another way than usual";
+        return String.format(
+                Locale.ROOT, "%s: %s (another way than usual is %.2f x as fast)", subject.word(), ways.get(way), gain);
     }
 }

@@ -251,9 +251,10 @@ final class Server implements AutoCloseable {
             options.listed(read(list));
             list.reloadFolders().forEach(options::reloadFolder);
         });
-        models.batching().map(Server::rules).ifPresent(options::batching);
+        models.runs().batching().map(Server::rules).ifPresent(options::batching);
+        options.learned(models.runs().learned());
         models.backends().directory().ifPresent(options::backendDirectory);
-        models.rateLimit().ifPresent(options::rateLimit);
+        models.runs().rateLimit().ifPresent(options::rateLimit);
         models.backends()
                 .options()
                 .forEach((backend, values) ->

@@ -23,6 +23,11 @@ public interface Tuning {
         public Tuner tuner(Subject subject, List<String> ways, Trials trials) {
             return Tuner.fixed(trials.usual());
         }
+
+        @Override
+        public void chose(Subject subject, List<String> ways, int way, double gain) {
+            // Nobody learns here.
+        }
     };
 
     /** What can be learned; the operator names a subject by {@link #word}. */
@@ -51,4 +56,12 @@ public interface Tuning {
      * @param ways what each way is called, such as {@code kept}, by its number
      */
     Tuner tuner(Subject subject, List<String> ways, Trials trials);
+
+    /**
+     * Notes what a tuner has chosen: one of this, or one of an engine in a process of its own.
+     *
+     * @param way the number of one of {@code ways}
+     * @param gain what the usual way costs, divided by what the best other one does
+     */
+    void chose(Subject subject, List<String> ways, int way, double gain);
 }

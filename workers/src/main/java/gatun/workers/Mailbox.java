@@ -9,6 +9,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CallerCore;
 import gatun.memory.threads.HandOver;
+import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
@@ -74,7 +76,7 @@ public final class Mailbox implements AutoCloseable {
     private final long spinNanos;
 
     // Of the server's side: how it waits, without making anything.
-    private final HandOver handOver = new HandOver();
+    private final HandOver handOver;
     private final IntPredicate isWaiting = this::isWaiting;
     private int core = HandOver.NO_CORE;
     private long postedNanos;
@@ -92,7 +94,8 @@ public final class Mailbox implements AutoCloseable {
      * @param memory where it is; of zeros for a new one
      * @param release called when it is closed
      */
-    Mailbox(MemorySegment memory, Runnable release, long spinNanos) {
+    Mailbox(MemorySegment memory, Runnable release, long spinNanos, Tuning tuning) {
+        this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));
         this.memory = memory;
         this.release = release;
         this.spinNanos = spinNanos;

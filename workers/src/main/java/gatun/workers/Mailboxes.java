@@ -5,6 +5,7 @@ import gatun.bindings.SystemCallException;
 import gatun.memory.buffers.SharedFile;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Tuning;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,11 +62,13 @@ public final class Mailboxes implements AutoCloseable {
      *
      * @param number from 0 to {@link #MOST} - 1
      * @param spinNanos how long each side looks for its turn before it sleeps
+     * @param tuning learns how the server waits best; of no use for the worker's side
      */
-    public Mailbox mailbox(int number, long spinNanos) {
+    public Mailbox mailbox(int number, long spinNanos, Tuning tuning) {
         Objects.checkIndex(number, MOST);
         users.incrementAndGet();
-        return new Mailbox(file.segment(number * Mailbox.BYTE_SIZE, Mailbox.BYTE_SIZE), this::release, spinNanos);
+        return new Mailbox(
+                file.segment(number * Mailbox.BYTE_SIZE, Mailbox.BYTE_SIZE), this::release, spinNanos, tuning);
     }
 
     private void release() {

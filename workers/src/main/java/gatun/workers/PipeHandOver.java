@@ -3,6 +3,8 @@ package gatun.workers;
 
 import gatun.bindings.ProcessCore;
 import gatun.memory.threads.HandOver;
+import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * asks at a time.
  */
 final class PipeHandOver {
-    private final HandOver handOver = new HandOver();
+    private final HandOver handOver;
     private final long pid;
     private final IntPredicate isWaiting;
     private @Nullable ProcessCore worker;
@@ -26,8 +28,10 @@ final class PipeHandOver {
      * For a process which serves when it is asked for the first time: until then it may choose its cores.
      *
      * @param answers what it says
+     * @param tuning learns whether it helps
      */
-    PipeHandOver(long pid, FrameInput answers) {
+    PipeHandOver(long pid, FrameInput answers, Tuning tuning) {
+        this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));
         this.pid = pid;
         isWaiting = number -> !answers.isReady();
     }

@@ -3,6 +3,7 @@ package gatun.workers;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Tuning;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -143,11 +144,15 @@ public final class WorkerProcess implements AutoCloseable {
         return new WorkerProcess(command.name(), started, mark);
     }
 
-    /** Has {@code listener} hear what the process says. Called once. */
-    public void listen(Listener listener) {
+    /**
+     * Has {@code listener} hear what the process says. Called once.
+     *
+     * @param tuning learns how answers are waited for best
+     */
+    public void listen(Listener listener, Tuning tuning) {
         errors.start();
         FrameInput frames = new FrameInput(name, process.getInputStream());
-        PipeHandOver handing = new PipeHandOver(process.pid(), frames);
+        PipeHandOver handing = new PipeHandOver(process.pid(), frames, tuning);
         ReadingTurn reading = new ReadingTurn(() -> {
             handing.await();
             return readFrame(frames, listener);

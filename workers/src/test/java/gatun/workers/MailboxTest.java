@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Tuning;
 import gatun.workers.Mailbox.Turn;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
@@ -18,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class MailboxTest {
     private final Mailboxes mailboxes = Mailboxes.create();
-    private final Mailbox server = mailboxes.mailbox(Mailboxes.MOST - 1, 0);
-    private final Mailbox worker = mailboxes.mailbox(Mailboxes.MOST - 1, 0);
+    private final Mailbox server = mailboxes.mailbox(Mailboxes.MOST - 1, 0, Tuning.OFF);
+    private final Mailbox worker = mailboxes.mailbox(Mailboxes.MOST - 1, 0, Tuning.OFF);
 
     @AfterEach
     void close() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Tuning;
 import gatun.testing.Await;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -91,7 +92,7 @@ class WorkerProcessTest {
     private WorkerProcess start(WorkerProcess.Listener listener, String... command) {
         WorkerProcess process = WorkerProcess.start(new WorkerProcess.Command("w", new ProcessBuilder(command)));
         processes.add(process);
-        process.listen(listener);
+        process.listen(listener, Tuning.OFF);
         return process;
     }
 
@@ -200,7 +201,7 @@ class WorkerProcessTest {
             WorkerProcess process = WorkerProcess.start(new WorkerProcess.Command(
                     "w", new ProcessBuilder("/bin/sh", "-c", "printf '" + lengths[0] + "'; " + STAY)));
             processes.add(process);
-            process.listen(one);
+            process.listen(one, Tuning.OFF);
             assertThat(one.end())
                     .isEqualTo("was ended by the server, because it said what the server does not understand: the"
                             + " process of 'w' sent a frame of " + lengths[1] + " bytes");

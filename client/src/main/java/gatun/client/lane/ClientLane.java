@@ -48,7 +48,7 @@ final class ClientLane implements AutoCloseable {
     private final LaneControl.OpenLane opened;
     private final SlotPool slots;
     private final AnswerWait waits;
-    private final HandOver handOver = new HandOver();
+    private final HandOver handOver = HandOver.alone();
     private final int[] turns = new int[SLOTS];
     /** Who uses the memory: this, until it is closed, and calls. */
     private final AtomicInteger users = new AtomicInteger(1);

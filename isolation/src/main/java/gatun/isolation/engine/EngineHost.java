@@ -6,10 +6,13 @@ import gatun.isolation.frames.Description;
 import gatun.isolation.frames.Kind;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.placement.ModelTuning;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
@@ -17,9 +20,11 @@ import gatun.workers.FrameWriter;
 import gatun.workers.Mailbox;
 import gatun.workers.WorkerChannel;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +45,7 @@ final class EngineHost {
     private @Nullable Backend backend;
     private @Nullable EngineMemory memory;
     private @Nullable BackendModel model;
+    private @Nullable Tuning tuning;
 
     EngineHost(WorkerChannel channel, Backends backends) {
         this.channel = channel;
@@ -131,9 +137,11 @@ final class EngineHost {
 
     private Consumer<FrameWriter> open(FrameReader frame) {
         int number = frame.u32();
-        InstanceSpec spec =
-                new InstanceSpec(frame.text(), frame.u32(), new Device(Device.Kind.valueOf(frame.text()), frame.u32()));
-        Mailbox mailbox = memory().mailboxes().mailbox(number, frame.u64());
+        String name = frame.text();
+        int instanceCount = frame.u32();
+        Device device = new Device(Device.Kind.valueOf(frame.text()), frame.u32());
+        Mailbox mailbox = memory().mailboxes().mailbox(number, frame.u64(), Tuning.OFF);
+        InstanceSpec spec = new InstanceSpec(name, instanceCount, device, tuning(frame));
         BackendModel loaded = Objects.requireNonNull(model);
         HostedInstance instance = HostedInstance.open(loaded, spec, mailbox, memory());
         instances.put(number, instance);
@@ -141,6 +149,26 @@ final class EngineHost {
             out.u32(loaded.choices().size());
             loaded.choices().forEach(out::text);
         };
+    }
+
+    /** That of the model, which tells the server what it learns. */
+    private Tuning tuning(FrameReader frame) {
+        Set<Subject> learned = EnumSet.noneOf(Subject.class);
+        for (Subject subject : Subject.values()) {
+            if (frame.u8() != 0) {
+                learned.add(subject);
+            }
+        }
+        if (tuning == null) {
+            tuning = new ModelTuning(
+                    learned,
+                    choice -> channel.send(Kind.LEARNED, out -> {
+                        out.text(choice.subject().name()).u32(choice.ways().size());
+                        choice.ways().forEach(out::text);
+                        out.u32(choice.way()).text(Double.toString(choice.gain()));
+                    }));
+        }
+        return tuning;
     }
 
     private Consumer<FrameWriter> finish() {

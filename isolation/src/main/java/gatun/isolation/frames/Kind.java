@@ -33,5 +33,8 @@ public final class Kind {
     /** From the process: why a question has no answer. */
     public static final int FAILED = 2;
 
+    /** From the process, unasked: what the model's runs have taught. */
+    public static final int LEARNED = 3;
+
     private Kind() {}
 }

@@ -3,6 +3,11 @@ package gatun.memory.threads;
 
 import gatun.bindings.CoreBinding;
 import gatun.bindings.ThreadCore;
+import gatun.memory.tuning.TrialTurn;
+import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.Trials;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
 
 /**
@@ -14,35 +19,33 @@ public final class HandOver {
     /** What {@link #core} says where the core is not handed over. */
     public static final int NO_CORE = CoreBinding.NO_CORE;
 
+    /** What the ways are called. */
+    public static final List<String> WAYS = List.of("waits asleep", "hands its core over");
+
+    private static final int HANDS_OVER = 1;
+
+    /** How they are tried. The first requests that name a core show it to the other side, and are not measured. */
+    public static final Trials TRIALS = new Trials(WAYS.size(), 0, 4, 8);
+
     /** More are of no use: who answers has had the core, or is on another. */
     private static final int TIMES = 3;
 
-    /** The first requests that name a core show it to the other side, and are not measured. */
-    private static final int SHOWN = 4;
-    /** A trial's length. */
-    private static final int TRIED = 12;
-    /** After so many in the better way the other is tried again. */
-    private static final int LONGEST = 4096;
+    private final Tuner tuner;
+    private final AtomicBoolean noting = new AtomicBoolean();
 
-    private static final int SHORTEST_REST = 16;
+    /** @param tuner takes one of {@link #WAYS} */
+    public HandOver(Tuner tuner) {
+        this.tuner = tuner;
+    }
 
-    /** The weight of one wait in a mean, as a power of two: 1/16. */
-    private static final int WEIGHT_SHIFT = 4;
-    /** A wait counts for no more than so many times the mean. */
-    private static final int MOST_OF_MEAN = 8;
-
-    private boolean handsOver;
-    private int waits;
-    private int rest = SHORTEST_REST;
-    private long meanNanos;
-    private long meanOfSleeps;
-
-    /** Begins with sleeps, and tries it then. */
-    public HandOver() {}
+    /** One that learns by itself. */
+    public static HandOver alone() {
+        return new HandOver(new Tuner(TRIALS, new TrialTurn(), (way, gain) -> {}));
+    }
 
     /** The core to name in the next request, from 0; {@link #NO_CORE} where it is not to be handed over. */
     public int core() {
-        return handsOver ? ThreadCore.current() : NO_CORE;
+        return tuner.way() == HANDS_OVER ? ThreadCore.current() : NO_CORE;
     }
 
     /**
@@ -58,36 +61,9 @@ public final class HandOver {
 
     /** Notes how long an answer took, in whichever way it was waited for. */
     public void noteWait(long nanos) {
-        waits++;
-        if (!handsOver) {
-            meanNanos = average(nanos);
-            if (waits >= rest) {
-                meanOfSleeps = meanNanos;
-                rest = Math.min(2 * rest, LONGEST);
-                change(true);
-            }
-            return;
+        if (noting.compareAndSet(false, true)) {
+            tuner.took((double) nanos, 1);
+            noting.set(false);
         }
-        if (waits <= SHOWN) {
-            return;
-        }
-        meanNanos = average(nanos);
-        if (waits >= LONGEST) {
-            rest = SHORTEST_REST;
-            change(false);
-        } else if (waits >= TRIED && meanNanos > meanOfSleeps) {
-            change(false);
-        }
-    }
-
-    private void change(boolean toHandOver) {
-        handsOver = toHandOver;
-        waits = 0;
-        meanNanos = 0;
-    }
-
-    private long average(long nanos) {
-        long mean = meanNanos;
-        return mean == 0 ? nanos : mean + ((Math.min(nanos, MOST_OF_MEAN * mean) - mean) >> WEIGHT_SHIFT);
     }
 }

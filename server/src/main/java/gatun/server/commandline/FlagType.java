@@ -192,7 +192,7 @@ record FlagType<T>(
         }
     }
 
-    private static TypeConversionException wrong(String value, String expected) {
+    static TypeConversionException wrong(String value, String expected) {
         return new TypeConversionException("'" + value + "' is not " + expected);
     }
 }

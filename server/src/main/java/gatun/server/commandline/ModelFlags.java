@@ -3,15 +3,18 @@ package gatun.server.commandline;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
-import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ModelSettings.Backends;
 import gatun.server.settings.ModelSettings.Control;
 import gatun.server.settings.ModelSettings.Loading;
+import gatun.server.settings.ModelSettings.Runs;
 import gatun.server.settings.ModelSettings.Sources;
+import gatun.server.settings.ModelSettings;
 import gatun.server.settings.StoreSettings;
+import gatun.spi.Tuning.Subject;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,6 +36,15 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     /** Whether there is one; in Triton's spelling. */
     private static final FlagType<Boolean> RATE_LIMIT =
             FlagType.choice("MODE", "a mode: off or execution_count", Map.of("off", false, "execution_count", true));
+
+    private static final FlagType<Set<Subject>> LEARNED = new FlagType<>(
+            "WHAT",
+            Object.class,
+            Optional.of("true"),
+            ModelFlags::learned,
+            ModelFlags::text,
+            Stream.concat(Stream.of("true", "false"), Stream.of(Subject.values()).map(Subject::word))
+                    .toList());
 
     private final Flag<List<ModelPlace>> paths = arguments(
             "PATH",
@@ -144,7 +156,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     private final Flag<Boolean> rateLimit = flag(
             "--rate-limit",
             RATE_LIMIT,
-            standard.rateLimit().isPresent(),
+            standard.runs().rateLimit().isPresent(),
             "off: instances run at any time; execution_count: only while there are the resources that their"
                     + " configuration asks for, those first that have run least.");
     private final Flag<List<ResourceAmount>> resources = several(
@@ -152,6 +164,15 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             FlagType.of("NAME:COUNT[:DEVICE]", new ResourceFlag()::convert),
             "How much there is of a resource; may be given several times (without any: the most that an"
                     + " instance asks for; with some, others are not there).");
+
+    private final Flag<Set<Subject>> adaptive = flag(
+            "--adaptive",
+            LEARNED,
+            standard.runs().learned(),
+            "What the server learns of each model's runs, to do those that follow in the way that was fastest: true for"
+                    + " everything, false for nothing, or some of batches (kept for callers who come back), spread (of a"
+                    + " run over the cores), cores (handed over to who answers) and threads (that bring requests run"
+                    + " them), separated by commas.");
 
     ModelFlags(ModelSettings standard) {
         super(standard);
@@ -208,9 +229,34 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                                 .map(OptionalLong::of)
                                 .orElse(standard.loading().memoryByteSize())),
                 new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
-                batching.settings(command),
-                rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(),
+                new Runs(
+                        batching.settings(command),
+                        rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(),
+                        adaptive.value()),
                 stored);
+    }
+
+    private static Set<Subject> learned(String text) {
+        return switch (text) {
+            case "true" -> EnumSet.allOf(Subject.class);
+            case "false" -> Set.of();
+            default ->
+                Stream.of(text.split(",", -1))
+                        .map(word -> Stream.of(Subject.values())
+                                .filter(subject -> subject.word().equals(word))
+                                .findFirst()
+                                .orElseThrow(() -> FlagType.wrong(
+                                        text, "true, false, or some of batches, spread, cores and threads, by commas")))
+                        .collect(Collectors.toSet());
+        };
+    }
+
+    private static String text(Set<Subject> learned) {
+        return learned.size() == Subject.values().length
+                ? "true"
+                : learned.isEmpty()
+                        ? "false"
+                        : learned.stream().sorted().map(Subject::word).collect(Collectors.joining(","));
     }
 
     private Set<String> isolatedBackends() {

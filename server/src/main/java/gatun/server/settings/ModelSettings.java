@@ -4,8 +4,10 @@ package gatun.server.settings;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.server.ServerOptions;
+import gatun.spi.Tuning.Subject;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,8 +21,7 @@ import java.util.Set;
  * @param control which of them are loaded
  * @param loading how they are loaded
  * @param backends the options of backends, and the folder of more of them
- * @param batching how requests share runs where configurations do not say; empty where they do not share any
- * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
+ * @param runs how they are run
  * @param stores the models that are fetched first
  */
 public record ModelSettings(
@@ -28,8 +29,7 @@ public record ModelSettings(
         Control control,
         Loading loading,
         Backends backends,
-        Optional<BatchingSettings> batching,
-        Optional<List<ResourceAmount>> rateLimit,
+        Runs runs,
         StoreSettings stores) {
     /** The defaults; there is no repository yet. */
     public static final ModelSettings STANDARD = new ModelSettings(
@@ -37,8 +37,7 @@ public record ModelSettings(
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
             new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, Duration.ZERO, 1, OptionalLong.empty()),
             new Backends(Map.of(), Optional.empty(), Set.of()),
-            Optional.empty(),
-            Optional.empty(),
+            new Runs(Optional.empty(), Optional.empty(), EnumSet.allOf(Subject.class)),
             StoreSettings.STANDARD);
 
     /** The same with these repositories, and no other. */
@@ -59,8 +58,7 @@ public record ModelSettings(
                 control,
                 loading,
                 backends,
-                batching,
-                rateLimit,
+                runs,
                 stores);
     }
 
@@ -141,6 +139,21 @@ public record ModelSettings(
         public Backends {
             options = Map.copyOf(options);
             isolated = Set.copyOf(isolated);
+        }
+    }
+
+    /**
+     * How models are run.
+     *
+     * @param batching how requests share runs where configurations do not say; empty where they do not share any
+     * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
+     * @param learned what may be learned of runs, so that those that follow are done in the way that was fastest
+     */
+    public record Runs(
+            Optional<BatchingSettings> batching, Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned) {
+        /** Keeps a copy of the subjects. */
+        public Runs {
+            learned = Set.copyOf(learned);
         }
     }
 }

@@ -86,7 +86,7 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.models().sources().repositories()).containsExactly(Path.of("models"));
         assertThat(settings.models().control().mode()).isEqualTo(ControlMode.NONE);
         assertThat(settings.models().control().exitOnError()).isTrue();
-        assertThat(settings.models().rateLimit()).isEmpty();
+        assertThat(settings.models().runs().rateLimit()).isEmpty();
         assertThat(settings.models().control().strictReadiness()).isTrue();
         assertThat(settings.models().sources().autoComplete()).isTrue();
         assertThat(settings.models().loading().threads()).isEqualTo(4);
@@ -219,11 +219,13 @@ class GatunCommandTest extends CommandFixture {
     void shouldLimitRatesOnlyWhenTold() {
         assertThat(serve("--rate-limit=off", "--rate-limit-resource=R:1")
                         .models()
+                        .runs()
                         .rateLimit())
                 .isEmpty();
-        assertThat(serve("--rate-limit=execution_count").models().rateLimit()).contains(List.of());
+        assertThat(serve("--rate-limit=execution_count").models().runs().rateLimit()).contains(List.of());
         assertThat(serve("--rate-limit=execution_count", "--rate-limit-resource=R:1", "--rate-limit-resource=S:2:0")
                         .models()
+                        .runs()
                         .rateLimit())
                 .contains(List.of(
                         new ResourceAmount("R", 1, ResourceAmount.EVERY_DEVICE), new ResourceAmount("S", 2, 0)));

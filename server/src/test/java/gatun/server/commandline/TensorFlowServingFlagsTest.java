@@ -79,8 +79,8 @@ class TensorFlowServingFlagsTest extends CommandFixture {
 
     @Test
     void shouldReadHowTensorFlowServingJoinsRequests() {
-        assertThat(serve().models().batching()).isEmpty();
-        assertThat(serve("--enable_batching").models().batching())
+        assertThat(serve().models().runs().batching()).isEmpty();
+        assertThat(serve("--enable_batching").models().runs().batching())
                 .contains(new BatchingSettings(Optional.empty(), false));
         assertThat(serve(
                                 "--enable_batching=true",

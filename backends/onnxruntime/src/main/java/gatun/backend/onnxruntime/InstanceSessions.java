@@ -2,6 +2,7 @@
 package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Tuning;
 
 /**
  * The sessions that one instance runs on, and how: one with all cores for a run that has the machine to itself, and one
@@ -30,7 +31,7 @@ final class InstanceSessions implements AutoCloseable {
     private final Session onAll;
     private final Session onShare;
     private final Spread besideOthers;
-    private final SpreadChoice choice = new SpreadChoice();
+    private final SpreadChoice choice;
 
     // Of the run under way.
     private int core = RunCores.NONE;
@@ -47,14 +48,17 @@ final class InstanceSessions implements AutoCloseable {
      * @param cores tells which core a run is on
      * @param threads the threads of a run on all cores, and on a share of them
      * @param besideOthers how a run is spread that is not alone
+     * @param tuning learns how those are spread that are
      * @throws GatunException when one cannot be opened
      */
-    InstanceSessions(SessionPool pool, Company company, RunCores cores, Threads threads, Spread besideOthers) {
+    InstanceSessions(
+            SessionPool pool, Company company, RunCores cores, Threads threads, Spread besideOthers, Tuning tuning) {
         this.pool = pool;
         this.company = company;
         this.cores = cores;
         this.threads = threads;
         this.besideOthers = besideOthers;
+        this.choice = new SpreadChoice(tuning);
         onAll = pool.take(threads.all());
         try {
             onShare = pool.take(threads.share());

@@ -157,7 +157,7 @@ final class OnnxModel implements BackendModel {
         partThreads = threads.share();
         // What the other instances leave is a share; what other models leave, nobody can tell.
         Spread besideOthers = spec.instanceCount() > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;
-        return new InstanceSessions(pool, company, engine.runCores(), threads, besideOthers);
+        return new InstanceSessions(pool, company, engine.runCores(), threads, besideOthers, spec.tuning());
     }
 
     private Threads threads(InstanceSpec spec) {

@@ -3,14 +3,31 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.memory.tuning.TrialTurn;
+import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.Trials;
+import gatun.spi.Tuning;
+import java.util.List;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 
 class SpreadChoiceTest {
     private static final long BYTES = 1000;
-    private static final int TRIALS = 3 * SpreadChoice.RUNS;
+    private static final int TRIALS = 1 + new Trials(3, 0, 2, 1).runs();
 
-    private final SpreadChoice choice = new SpreadChoice();
+    private final SpreadChoice choice = new SpreadChoice(new Tuning() {
+        private final TrialTurn turn = new TrialTurn();
+
+        @Override
+        public boolean learns(Subject subject) {
+            return true;
+        }
+
+        @Override
+        public Tuner tuner(Subject subject, List<String> ways, Trials trials) {
+            return new Tuner(trials, turn, (way, gain) -> {});
+        }
+    });
 
     private void run(int count, long byteSize, boolean divides, ToLongFunction<Spread> nanos) {
         for (int i = 0; i < count; i++) {
@@ -27,7 +44,7 @@ class SpreadChoiceTest {
     }
 
     @Test
-    void shouldTakeWhatIsFastest() {
+    void shouldTakeWhatIsFastestForRunsOfASize() {
         run(TRIALS, BYTES, true, times(900, 500, 700));
         assertThat(choice.next(BYTES, true)).isEqualTo(Spread.IN_PARTS);
         run(TRIALS, 100 * BYTES, true, times(900, 700, 500));
@@ -42,26 +59,8 @@ class SpreadChoiceTest {
     }
 
     @Test
-    void shouldNotMindTrialsThatWereDisturbed() {
-        run(TRIALS / 3, BYTES, true, times(900_000, 500_000, 700));
-        run(2 * TRIALS / 3, BYTES, true, times(900, 500, 700));
-        assertThat(choice.next(BYTES, true)).isEqualTo(Spread.IN_PARTS);
-    }
-
-    @Test
-    void shouldNotMindThatASpreadIsSlowAtFirst() {
-        Spread[] last = {Spread.ON_A_SHARE};
-        run(TRIALS, BYTES, true, spread -> {
-            boolean warm = spread == last[0];
-            last[0] = spread;
-            return warm ? times(900, 700, 500).applyAsLong(spread) : 2000;
-        });
-        assertThat(choice.next(BYTES, true)).isEqualTo(Spread.ON_ALL_CORES);
-    }
-
-    @Test
     void shouldNotRunInPartsWhatDoesNotDivide() {
-        for (int i = 0; i < 2 * TRIALS + SpreadChoice.FIRST_RUNS; i++) {
+        for (int i = 0; i < 2 * TRIALS + Tuner.FIRST_REST; i++) {
             assertThat(choice.next(BYTES, false)).isNotEqualTo(Spread.IN_PARTS);
             run(1, BYTES, false, times(900, 1, 700));
         }
@@ -69,20 +68,11 @@ class SpreadChoiceTest {
     }
 
     @Test
-    void shouldTryAgainAfterSomeTime() {
-        run(TRIALS + SpreadChoice.FIRST_RUNS, BYTES, true, times(900, 500, 700));
-        run(TRIALS, BYTES, true, times(900, 1000, 700));
-        assertThat(choice.next(BYTES, true)).isEqualTo(Spread.ON_ALL_CORES);
-    }
-
-    @Test
-    void shouldTryTooSeldomToBeSeen() {
-        int others = 0;
-        int runs = 10 * SpreadChoice.MOST_RUNS;
-        for (int i = 0; i < runs; i++) {
-            others += choice.next(BYTES, true) == Spread.IN_PARTS ? 0 : 1;
-            run(1, BYTES, true, times(900, 500, 700));
+    void shouldRunOnAllCoresWhereNothingIsLearned() {
+        SpreadChoice plain = new SpreadChoice(Tuning.OFF);
+        for (int i = 0; i < 2 * TRIALS; i++) {
+            assertThat(plain.next(BYTES, true)).isEqualTo(Spread.ON_ALL_CORES);
+            plain.took(BYTES, true, times(900, 500, 700).applyAsLong(Spread.ON_ALL_CORES));
         }
-        assertThat(others).isPositive().isLessThan(runs / 200);
     }
 }

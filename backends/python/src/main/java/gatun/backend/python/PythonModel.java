@@ -113,7 +113,8 @@ final class PythonModel implements BackendModel {
                             .text(place(memory.responseFile(), inherits, 1))
                             .u64(memory.responseFile().byteSize());
                 },
-                onEnd);
+                onEnd,
+                spec.tuning());
         metrics.runs(worker.pid(), worker::kill);
         return worker;
     }

@@ -7,6 +7,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.spi.EngineLostException;
 import gatun.spi.ExecutionRequest;
 import gatun.spi.ModelServer;
+import gatun.spi.Tuning;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
@@ -65,7 +66,11 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
 
     /** Starts a process, which owns {@code memory} from now on, and gives it its first frame. */
     private static PythonWorker open(
-            WorkerProcess.Command command, WorkerMemory memory, ModelServer server, Consumer<FrameWriter> start) {
+            WorkerProcess.Command command,
+            WorkerMemory memory,
+            ModelServer server,
+            Consumer<FrameWriter> start,
+            Tuning tuning) {
         WorkerProcess process;
         try {
             process = WorkerProcess.start(command);
@@ -74,7 +79,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             throw e;
         }
         PythonWorker worker = new PythonWorker(command.name(), process, memory, server);
-        process.listen(worker);
+        process.listen(worker, tuning);
         try {
             process.send(Kind.START, start);
         } catch (GatunException e) {
@@ -88,6 +93,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
      *
      * @param start the body of the first frame
      * @param onEnd is told how the process ended, once, perhaps before this returns, unless this fails
+     * @param tuning learns how answers are waited for best
      * @throws GatunException when the process or the model does not start
      */
     @SuppressWarnings("FutureReturnValueIgnored") // what it hears is all that matters
@@ -96,8 +102,9 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
             WorkerMemory memory,
             ModelServer server,
             Consumer<FrameWriter> start,
-            Consumer<WorkerEnd> onEnd) {
-        PythonWorker worker = open(command, memory, server, start);
+            Consumer<WorkerEnd> onEnd,
+            Tuning tuning) {
+        PythonWorker worker = open(command, memory, server, start, tuning);
         try {
             worker.awaitStart();
             worker.end.thenAccept(onEnd);
@@ -115,7 +122,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
      */
     static String complete(WorkerProcess.Command command, ModelServer server, Consumer<FrameWriter> start) {
         WorkerMemory unused = new WorkerMemory(command.name(), 1 << 20);
-        PythonWorker worker = open(command, unused, server, start);
+        PythonWorker worker = open(command, unused, server, start, Tuning.OFF);
         try {
             return worker.awaitStart().orElse("");
         } finally {

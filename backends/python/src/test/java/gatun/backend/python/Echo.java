@@ -2,6 +2,7 @@
 package gatun.backend.python;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Tuning;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameWriter;
 import gatun.workers.WorkerEnd;
@@ -27,7 +28,7 @@ final class Echo implements WorkerProcess.Listener, AutoCloseable {
     }
 
     Echo() {
-        process.listen(this);
+        process.listen(this, Tuning.OFF);
     }
 
     /** What {@code read} reads of a frame that {@code body} has written; fails as either of them. */

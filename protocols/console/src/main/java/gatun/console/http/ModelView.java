@@ -113,6 +113,11 @@ final class ModelView {
                 .member("value", choice)
                 .member("why", "chosen at the load")
                 .endObject());
+        model.learned().forEach(choice -> json.object()
+                .member("path", "")
+                .member("value", choice.text())
+                .member("why", "learned while it runs")
+                .endObject());
         json.endArray();
         json.array("instanceGroups");
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
