@@ -29,6 +29,7 @@ TENSORS = {
     "forest": ([("input", "FP32", (1, 50))], ("output", (1, 1))),
     "recommender": ([("numbers", "FP32", (1, 13)), ("categories", "INT64", (1, 26))], ("output", (1, 1))),
     "quantised": ([("input", "FP32", (1, 512))], ("output", (1, 10))),
+    "simple": ([("INPUT0", "INT32", (1, 16)), ("INPUT1", "INT32", (1, 16))], ("OUTPUT0", (1, 16))),
     "python": ([("input", "FP32", (1, 784))], ("output", (1, 10))),
     "bare_picture": ([("input", "FP32", (1, 3, 112, 112))], ("output", (1, 1, 1, 100))),
     "bare_row": ([("input", "FP32", (1, 256))], ("output", (1, 256))),
@@ -59,6 +60,7 @@ def contents(model):
     random = numpy.random.default_rng(0)
     make = {
         "FP32": lambda shape: random.random(shape, numpy.float32),
+        "INT32": lambda shape: random.integers(0, 100, shape, numpy.int32),
         "INT64": lambda shape: random.integers(0, 100, shape, numpy.int64),
     }
     return [make[datatype](shape).tobytes() for _, datatype, shape in TENSORS[model][0]]
@@ -144,7 +146,7 @@ def grpc_body(model, region=None):
     return b"\0" + len(message).to_bytes(4, "big") + message
 
 
-def over_grpc(server, model, callers, seconds, shared=False):
+def over_grpc(server, model, callers, seconds, shared=False, threads=1):
     """Requests a second, p50 and p99 in microseconds, and how many were answered."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -152,7 +154,7 @@ def over_grpc(server, model, callers, seconds, shared=False):
         (folder / "body").write_bytes(grpc_body(model, region))
         log = folder / "log"
         subprocess.run(
-            ["h2load", "-D", str(seconds), "-c", str(callers), "-m", "1", "-t", "1", "-d", folder / "body",
+            ["h2load", "-D", str(seconds), "-c", str(callers), "-m", "1", "-t", str(threads), "-d", folder / "body",
              "-w", "20", "-W", "24", "-H", "content-type: application/grpc", "-H", "te: trailers", f"--log-file={log}",
              f"{server.url('http', 'grpc')}/inference.GRPCInferenceService/ModelInfer"],
             check=True, stdout=subprocess.DEVNULL)
@@ -164,7 +166,7 @@ def over_grpc(server, model, callers, seconds, shared=False):
     return len(rows) / seconds, times[len(times) // 2], times[len(times) * 99 // 100], len(rows)
 
 
-def over_http(server, model, callers, seconds):
+def over_http(server, model, callers, seconds, threads=1):
     """The same over HTTP with binary tensors."""
     inputs, (output, _) = TENSORS[model]
     parts = contents(model)
@@ -178,7 +180,7 @@ def over_http(server, model, callers, seconds):
         (folder / "body").write_bytes(header + b"".join(parts))
         (folder / "wrk.lua").write_text(LUA.format(body=folder / "body", header=len(header)))
         out = subprocess.run(
-            ["wrk", "-t1", f"-c{callers}", f"-d{seconds}s", "-s", folder / "wrk.lua",
+            ["wrk", f"-t{threads}", f"-c{callers}", f"-d{seconds}s", "-s", folder / "wrk.lua",
              f"{server.url('http')}/v2/models/{model}/infer"],
             check=True, stdout=subprocess.PIPE, text=True).stdout
     count, micros, p50, p99, failed = map(int, re.search(r"^figures (.*)$", out, re.M).group(1).split())

@@ -79,7 +79,7 @@ def embedded(models, gatun, model, callers, flags):
 
 
 def options_of(instances, settings):
-    cores = os.cpu_count()
+    cores = len(os.sched_getaffinity(0))
     return [option.format(cores=cores, share=max(1, cores // instances)) for option in settings]
 
 

@@ -42,5 +42,5 @@ def compile(compiler, program, suffix, libraries):
 
 
 def file_of(model):
-    """The file of a generated model."""
-    return SCRATCH / "made" / model / "1" / "model.onnx"
+    """The file of a generated model, or of the example `simple`."""
+    return (ROOT / "examples/models" if model == "simple" else SCRATCH / "made") / model / "1" / "model.onnx"

@@ -14,7 +14,7 @@ import programs
 
 
 def repository(folder, models, instances, batching, extra):
-    """Makes a model repository with these models, all configured alike."""
+    """Makes a model repository with these models, all configured alike; without a number of instances with the server's."""
     for model in models:
         python = model == "python"
         target = folder / model
@@ -23,7 +23,7 @@ def repository(folder, models, instances, batching, extra):
         (target / "1" / ("model.py" if python else "model.onnx")).symlink_to(file)
         # A model that may batch is given dynamic batching, as Triton does; one that may not batch is not.
         text = f'name: "{model}"\nbackend: "{"python" if python else "onnxruntime"}"\nmax_batch_size: {32 if batching else 1}\n'
-        text += f"instance_group [ {{ count: {instances}, kind: KIND_CPU }} ]\n"
+        text += f"instance_group [ {{ count: {instances}, kind: KIND_CPU }} ]\n" if instances else ""
         text += "dynamic_batching { }\n" if batching else ""
         if python:
             inputs, (output, shape) = clients.TENSORS[model]
@@ -38,7 +38,7 @@ def repository(folder, models, instances, batching, extra):
 class Server:
     """A server of a repository, with default flags and perhaps more, among them options of the JVM (-D..., -X...)."""
 
-    def __init__(self, models, scratch, gatun, *flags, affinity=None):
+    def __init__(self, models, scratch, gatun, *flags):
         self.models = models
         self.gatun = gatun
         self.socket = scratch / "http.sock"
@@ -48,10 +48,9 @@ class Server:
         environment["GATUN_JAVA_OPTS"] = " ".join([environment.get("GATUN_JAVA_OPTS", ""), *java_options])
         self.log = open(scratch / "log", "w")
         self.process = subprocess.Popen(
-            [*(["taskset", "-c", affinity] if affinity else []), gatun, "serve", f"--model-repository={models}",
-             f"--backend-config=python,executable={sys.executable}", "--allow-client-shm", "--http-port=0", "--grpc-port=0",
-             "--metrics-port=0", f"--http-unix-socket={self.socket}", f"--ready-file={ready}",
-             *(flag for flag in flags if flag not in java_options)],
+            [gatun, "serve", f"--model-repository={models}", f"--backend-config=python,executable={sys.executable}",
+             "--allow-client-shm", "--http-port=0", "--grpc-port=0", "--metrics-port=0", f"--http-unix-socket={self.socket}",
+             f"--ready-file={ready}", *(flag for flag in flags if flag not in java_options)],
             stdout=self.log, stderr=subprocess.STDOUT, env=environment)
         while not ready.exists():
             if self.process.poll() is not None:
