@@ -2,13 +2,15 @@
 """Line charts in a grid, as SVG that browsers show in light or dark colours, as their user wants them."""
 
 import html
+import math
 
-WIDTH, HEIGHT = 280, 170  # of a chart with its title and ticks
-LEFT, TOP, RIGHT, BOTTOM = 52, 28, 12, 24
+WIDTH, HEIGHT = 290, 180  # of a chart with its title and ticks
+LEFT, TOP, RIGHT, BOTTOM = 66, 30, 10, 26
 LEGEND = 30
 
 STYLE = """
 text { font: 12px sans-serif; fill: #1f2328 } .page { fill: #ffffff } .axis { stroke: #8c959f; fill: none }
+.grid { stroke: #8c959f; opacity: 0.3 }
 .s0 { stroke: #57606a; stroke-dasharray: 5 3 } .s1 { stroke: #0969da } .s2 { stroke: #bc4c00 } polyline { fill: none; stroke-width: 2 }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6edf3 } .page { fill: #0d1117 } .s0 { stroke: #9ea7b3 } .s1 { stroke: #58a6ff } .s2 { stroke: #f0883e }
@@ -21,20 +23,30 @@ def text(x, y, content, kind=""):
     return f'<text x="{x:.0f}" y="{y:.0f}" class="{kind}">{html.escape(content)}</text>'
 
 
-def number(value):
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+def steps(least, most):
+    """1, 2 and 5 times powers of ten, from the last below a range to the first above it; without those between for a wide range."""
+    every = [digit * 10.0 ** power for power in range(-3, 10) for digit in (1, 2, 5)]
+    first = max(index for index, step in enumerate(every) if step <= max(least, every[0]))
+    last = min(index for index, step in enumerate(every) if step >= most and index > first)
+    inside = every[first:last + 1]
+    return inside if len(inside) <= 5 else [inside[0], *(step for step in inside[1:-1] if f"{step:e}"[0] == "1"), inside[-1]]
 
 
 def chart(title, ticks, lines):
-    """One chart: a line of values for each series, above ticks that are equally far from each other."""
+    """One chart: a line of values for each series over the ticks. Both axes are logarithmic."""
     width, height = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    most = max(max(values) for values in lines.values()) * 1.05 or 1
-    across = [LEFT + width * (index + 0.5) / len(ticks) for index in range(len(ticks))]
-    out = [text(LEFT, 18, title, "title"), f'<path class="axis" d="M{LEFT} {TOP} v{height} h{width}"/>',
-           text(LEFT - 6, TOP + 10, number(most), "end"), text(LEFT - 6, TOP + height, "0", "end")]
+    values = [value for line in lines.values() for value in line]
+    labels = steps(min(values), max(values))
+    wide, high = math.log(ticks[-1] / ticks[0]) or 1, math.log(labels[-1] / labels[0])
+    across = [LEFT + 16 + (width - 32) * math.log(tick / ticks[0]) / wide for tick in ticks]
+    above = lambda value: TOP + height * (1 - math.log(max(value, labels[0]) / labels[0]) / high)
+    out = [text(LEFT, 18, title, "title"), f'<path class="axis" d="M{LEFT} {TOP} v{height} h{width}"/>']
+    for label in labels:
+        said = f"{label:,.0f}" if label >= 1 else f"{label:g}"
+        out += [f'<path class="grid" d="M{LEFT} {above(label):.1f} h{width}"/>', text(LEFT - 6, above(label) + 4, said, "end")]
     out += [text(x, TOP + height + 16, str(tick), "middle") for x, tick in zip(across, ticks)]
-    for index, values in enumerate(lines.values()):
-        points = [(x, TOP + height * (1 - value / most)) for x, value in zip(across, values)]
+    for index, line in enumerate(lines.values()):
+        points = [(x, above(value)) for x, value in zip(across, line)]
         out.append(f'<polyline class="s{index}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>')
         out += [f'<circle class="s{index}" cx="{x:.1f}" cy="{y:.1f}" r="1.5"/>' for x, y in points]
     return out

@@ -6,7 +6,7 @@ and asked over HTTP (wrk) and gRPC (h2load) by two callers for each core; beside
 file by ONNX Runtime from as many threads, with one thread for each run or with all cores for one run after the other, whichever
 has the higher rate. A core is what the system counts as one; hardware threads of a core that is in use come last. The
 client has as many other cores where the machine has them. Prints a table of Markdown, medians of TURNS (3) windows of SECONDS (2),
-and draws it into PICTURE.svg (jmh/target/cores.svg). Takes two minutes for each number of cores with the defaults.
+and draws it into PICTURE.svg (jmh/target/cores.svg). Takes three minutes for each number of cores with the defaults.
 
 Needs what `jmh/run models` needs.
 """
@@ -117,7 +117,7 @@ def main():
             measured[count] = on_cores.measure(pathlib.Path(folder), flags.turns)
         for model, cell in measured[count].items():
             figures = [f"{cell[way][column]:,.0f}" for column in FIGURES.values() for way in ways]
-            client = f"{len(others)} others" if others else "the same"
+            client = f"{len(others)} more" if others else "the same"
             print(f"| `{model}` | {count} | {on_cores.callers} | {client} | {' | '.join(figures)} |", flush=True)
     charts = [(f"{model}: {figure}", {way: [measured[count][model][way][column] for count in counts] for way in ways})
               for figure, column in FIGURES.items() for model in MODELS]
