@@ -1,10 +1,11 @@
-"""Clients that cost little, for servers on the same cores: wrk over HTTP, h2load over gRPC, both of them written in C.
+"""Clients that cost little, for servers on the same cores: wrk over HTTP, h2load over gRPC, lane_load in lanes, all written in C.
 
-Each sends one request again and again, from as many connections as there are callers. The body is made once, by hand, of the
-model's inputs; what comes back is only counted.
+Each sends one request again and again, from as many connections or lanes as there are callers. The body is made once, by hand,
+of the model's inputs; what comes back is only counted.
 """
 
 import contextlib
+import itertools
 import json
 import pathlib
 import re
@@ -16,6 +17,8 @@ import urllib.request
 
 import numpy
 
+import programs
+
 LENGTH = 64  # tokens of the encoder's input
 
 # Name, datatype and shape of each model's inputs, and of its output, for one request.
@@ -26,6 +29,8 @@ TENSORS = {
     "forest": ([("input", "FP32", (1, 50))], ("output", (1, 1))),
     "recommender": ([("numbers", "FP32", (1, 13)), ("categories", "INT64", (1, 26))], ("output", (1, 1))),
     "quantised": ([("input", "FP32", (1, 512))], ("output", (1, 10))),
+    "simple": ([("INPUT0", "INT32", (1, 16)), ("INPUT1", "INT32", (1, 16))], ("OUTPUT0", (1, 16))),
+    "python": ([("input", "FP32", (1, 784))], ("output", (1, 10))),
     "bare_picture": ([("input", "FP32", (1, 3, 112, 112))], ("output", (1, 1, 1, 100))),
     "bare_row": ([("input", "FP32", (1, 256))], ("output", (1, 256))),
 }
@@ -55,32 +60,40 @@ def contents(model):
     random = numpy.random.default_rng(0)
     make = {
         "FP32": lambda shape: random.random(shape, numpy.float32),
+        "INT32": lambda shape: random.integers(0, 100, shape, numpy.int32),
         "INT64": lambda shape: random.integers(0, 100, shape, numpy.int64),
     }
     return [make[datatype](shape).tobytes() for _, datatype, shape in TENSORS[model][0]]
 
 
-class Region:
-    """A POSIX region with a request's inputs, and room for its output, registered with a server."""
+class Layout:
+    """A request's inputs in memory, and room for its output behind them, each at a multiple of 64 bytes."""
+
+    def __init__(self, model):
+        parts = [part.ljust(-(-len(part) // 64) * 64, b"\0") for part in contents(model)]
+        self.sizes = [len(part) for part in contents(model)]
+        self.offsets = list(itertools.accumulate(map(len, parts), initial=0))
+        self.output_offset = self.offsets.pop()
+        self.output_size = 4 * int(numpy.prod(TENSORS[model][1][1]))
+        self.content = b"".join(parts) + bytes(self.output_size)
+
+
+class Region(Layout):
+    """A POSIX region with a request's tensors, registered with a server."""
 
     def __init__(self, model, server):
+        super().__init__(model)
         self.url = server.url("http") + "/v2/systemsharedmemory"
         self.name = f"gatun-models-{model}"
-        inputs, (_, shape) = TENSORS[model]
-        parts = contents(model)
-        self.sizes = [len(part) for part in parts]
-        self.output_size = 4 * int(numpy.prod(shape))
-        self.output_offset = sum(-(-size // 64) * 64 for size in self.sizes)
         self.file = pathlib.Path("/dev/shm") / self.name
-        self.file.write_bytes(b"".join(part.ljust(-(-len(part) // 64) * 64, b"\0") for part in parts) + bytes(self.output_size))
-        self.offsets = [sum(-(-size // 64) * 64 for size in self.sizes[:index]) for index in range(len(self.sizes))]
+        self.file.write_bytes(self.content)
 
     def call(self, path, body):
         request = urllib.request.Request(f"{self.url}/region/{self.name}/{path}", json.dumps(body).encode(), method="POST")
         urllib.request.urlopen(request).close()
 
     def __enter__(self):
-        self.call("register", {"key": "/" + self.name, "offset": 0, "byte_size": self.output_offset + self.output_size})
+        self.call("register", {"key": "/" + self.name, "offset": 0, "byte_size": len(self.content)})
         return self
 
     def __exit__(self, *failure):
@@ -133,7 +146,7 @@ def grpc_body(model, region=None):
     return b"\0" + len(message).to_bytes(4, "big") + message
 
 
-def over_grpc(server, model, callers, seconds, shared=False):
+def over_grpc(server, model, callers, seconds, shared=False, threads=1):
     """Requests a second, p50 and p99 in microseconds, and how many were answered."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -141,7 +154,7 @@ def over_grpc(server, model, callers, seconds, shared=False):
         (folder / "body").write_bytes(grpc_body(model, region))
         log = folder / "log"
         subprocess.run(
-            ["h2load", "-D", str(seconds), "-c", str(callers), "-m", "1", "-t", "1", "-d", folder / "body",
+            ["h2load", "-D", str(seconds), "-c", str(callers), "-m", "1", "-t", str(threads), "-d", folder / "body",
              "-w", "20", "-W", "24", "-H", "content-type: application/grpc", "-H", "te: trailers", f"--log-file={log}",
              f"{server.url('http', 'grpc')}/inference.GRPCInferenceService/ModelInfer"],
             check=True, stdout=subprocess.DEVNULL)
@@ -153,7 +166,7 @@ def over_grpc(server, model, callers, seconds, shared=False):
     return len(rows) / seconds, times[len(times) // 2], times[len(times) * 99 // 100], len(rows)
 
 
-def over_http(server, model, callers, seconds):
+def over_http(server, model, callers, seconds, threads=1):
     """The same over HTTP with binary tensors."""
     inputs, (output, _) = TENSORS[model]
     parts = contents(model)
@@ -167,10 +180,28 @@ def over_http(server, model, callers, seconds):
         (folder / "body").write_bytes(header + b"".join(parts))
         (folder / "wrk.lua").write_text(LUA.format(body=folder / "body", header=len(header)))
         out = subprocess.run(
-            ["wrk", "-t1", f"-c{callers}", f"-d{seconds}s", "-s", folder / "wrk.lua",
+            ["wrk", f"-t{threads}", f"-c{callers}", f"-d{seconds}s", "-s", folder / "wrk.lua",
              f"{server.url('http')}/v2/models/{model}/infer"],
             check=True, stdout=subprocess.PIPE, text=True).stdout
     count, micros, p50, p99, failed = map(int, re.search(r"^figures (.*)$", out, re.M).group(1).split())
     if failed or not count:
         raise SystemExit(f"{failed} of {count} requests of {model} failed over HTTP; expected none:\n{out}")
     return count * 1e6 / micros, p50, p99, count
+
+
+def over_lane(server, model, callers, seconds):
+    """The same in lanes, of which each caller has one; without a socket between a request and its response."""
+    inputs, (output, shape) = TENSORS[model]
+    layout = Layout(model)
+    request = {"inputs": [{"name": name, "datatype": datatype} for name, datatype, _ in inputs], "outputs": [{"name": output}]}
+    windows = zip(
+        [*layout.offsets, layout.output_offset], [*layout.sizes, layout.output_size], [*(shape for *_, shape in inputs), shape])
+    with tempfile.NamedTemporaryFile() as data:
+        data.write(layout.content)
+        data.flush()
+        out = subprocess.run(
+            [programs.LANE_CLIENT, server.socket, model, str(callers), str(seconds), json.dumps(request), data.name,
+             *(f"{offset}:{size}:{','.join(map(str, shape))}" for offset, size, shape in windows)],
+            check=True, stdout=subprocess.PIPE, text=True).stdout
+    rate, p50, p99, count = map(float, out.split())
+    return rate, p50, p99, int(count)

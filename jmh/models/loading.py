@@ -18,16 +18,17 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-import compare  # beside this file
+import programs  # beside this file
+import servers
 
-MADE = compare.SCRATCH / "made"
+MADE = programs.SCRATCH / "made"
 LOADS_SECONDS = 6
 
 
 def ready_seconds(repository, scratch, *flags):
     """How long the engine and its model take until the server is ready, beside what a server without models takes."""
     begin = time.monotonic()
-    server = compare.Server(repository, scratch, str(compare.ROOT / "gatun"), *flags)
+    server = servers.Server(repository, scratch, str(programs.ROOT / "gatun"), *flags)
     seconds = time.monotonic() - begin
     memory = resident(server)
     server.close()
@@ -46,7 +47,7 @@ def resident(server):
 def starts(scratch, turns):
     print("| start | seconds until ready |\n|---|---|")
     models = scratch / "starts"
-    compare.repository(models, ["large"], 1, False, [])
+    servers.repository(models, ["large"], 1, False, [])
     cache = scratch / "cache"
     figures = {"without a cache": [], "with one, for the first time": [], "with one, again": []}
     for _ in range(turns):
@@ -64,7 +65,7 @@ def memory(scratch):
         row = []
         for name, parameters in (("shared", []), ("own", ["intra_op_thread_count=1"])):
             models = scratch / f"memory-{name}-{instances}"
-            compare.repository(models, ["large"], instances, False, parameters)
+            servers.repository(models, ["large"], instances, False, parameters)
             row.append(ready_seconds(models, scratch)[1])
         print(f"| {instances} | {row[0]:,.0f} | {row[1]:,.0f} |", flush=True)
 
@@ -94,9 +95,9 @@ class Caller:
 
 def beside(scratch, turns):
     models = scratch / "beside"
-    compare.repository(models, ["large", "cnn"], 1, False, [])
-    server = compare.Server(
-        models, scratch, str(compare.ROOT / "gatun"), "--model-control-mode=explicit", "--load-model=cnn")
+    servers.repository(models, ["large", "cnn"], 1, False, [])
+    server = servers.Server(
+        models, scratch, str(programs.ROOT / "gatun"), "--model-control-mode=explicit", "--load-model=cnn")
     print("\n| beside the CNN | requests/s | p50, ms | p99, ms | longest, ms | loads |\n|---|---|---|---|---|---|")
     caller = Caller(int(server.ports["http.port"]))
     caller.latencies(10)
@@ -132,8 +133,8 @@ def beside(scratch, turns):
 
 def main():
     turns = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    compare.build()
-    subprocess.run([sys.executable, compare.ROOT / "jmh/models/make_models.py", MADE, "--large"], check=True)
+    programs.build()
+    subprocess.run([sys.executable, programs.ROOT / "jmh/models/make_models.py", MADE, "--large"], check=True)
     scratch = pathlib.Path(tempfile.mkdtemp())
     try:
         starts(scratch, turns)
