@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.memory.threads.Stripes;
 import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -8,14 +9,18 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The read and write buffers of a listener's connections: native, all of one size, passed from one use to the next. A
  * connection takes one while it reads or writes, and gives it back before it waits for its client, so that there are as
  * many as connections are busy at a time. Buffers that nobody needed for some seconds are freed, but for a few.
- * Thread-safe; takes no system call and makes no garbage but for a new buffer.
+ * The
+ * last one given back on a core is the next one there. Thread-safe; takes no system call and makes no garbage but for a
+ * new buffer.
  */
 public final class IoBuffers {
     /** Bytes of each buffer, where the constructor is not told another size. */
@@ -27,9 +32,16 @@ public final class IoBuffers {
     /** The time for which a buffer must not have been needed before it is freed. */
     private static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    /** Entries of {@link #ofCores} from one core's to the next: so many that no two share a line of a cache. */
+    private static final int STRIDE = 32;
+
     private final int byteSize;
     private final int kept;
     private final long unusedNanos;
+
+    /** One free buffer for each core, so that connections on different cores do not meet at the lock; far apart. */
+    private final AtomicReferenceArray<@Nullable ByteBuffer> ofCores;
+
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock.
@@ -51,29 +63,54 @@ public final class IoBuffers {
 
     /** No buffers yet, and each of {@code byteSize} bytes. */
     public IoBuffers(int byteSize) {
-        this(byteSize, KEPT_BYTES / byteSize, UNUSED_NANOS);
+        this(byteSize, KEPT_BYTES / byteSize, UNUSED_NANOS, Stripes.count());
     }
 
-    /** The same, where {@code kept} free buffers are kept and others freed when unused for {@code unusedNanos}. */
-    IoBuffers(int byteSize, int kept, long unusedNanos) {
+    /**
+     * The same, where {@code kept} free buffers are kept and others freed when unused for {@code unusedNanos}.
+     *
+     * @param cores how many there are, a power of two
+     */
+    IoBuffers(int byteSize, int kept, long unusedNanos, int cores) {
         this.byteSize = byteSize;
         this.kept = kept;
         this.unusedNanos = unusedNanos;
+        this.ofCores = new AtomicReferenceArray<>(cores * STRIDE + STRIDE);
     }
 
     /** An empty buffer; its content is undefined. Owned by the caller until {@link #give}. */
     public ByteBuffer take() {
+        ByteBuffer near = ofCores.getAndSet(ofThisCore(), null);
+        if (near != null) {
+            return near.clear();
+        }
+        ByteBuffer passedOn;
         lock.lock();
         try {
-            ByteBuffer buffer = free.pollFirst();
-            if (buffer != null) {
-                leastFree = Math.min(leastFree, free.size());
-                return buffer.clear();
+            if (free.isEmpty()) {
+                collect();
             }
+            passedOn = free.pollFirst();
+            leastFree = Math.min(leastFree, free.size());
         } finally {
             lock.unlock();
         }
-        return allocate();
+        return passedOn == null ? allocate() : passedOn.clear();
+    }
+
+    /** Moves the buffers of all cores to the others. */
+    private void collect() {
+        for (int entry = STRIDE; entry < ofCores.length(); entry += STRIDE) {
+            ByteBuffer near = ofCores.getAndSet(entry, null);
+            if (near != null) {
+                free.addFirst(near);
+            }
+        }
+    }
+
+    private int ofThisCore() {
+        int cores = ofCores.length() / STRIDE - 1;
+        return (1 + (Stripes.current() & cores - 1)) * STRIDE;
     }
 
     private ByteBuffer allocate() {
@@ -90,10 +127,14 @@ public final class IoBuffers {
 
     /** Passes on a buffer of {@link #take} that nobody uses any more; once. */
     public void give(ByteBuffer buffer) {
+        ByteBuffer before = ofCores.getAndSet(ofThisCore(), buffer);
+        if (before == null) {
+            return;
+        }
         boolean begin;
         lock.lock();
         try {
-            free.addFirst(buffer);
+            free.addFirst(before);
             begin = !freeing && free.size() > kept;
             freeing |= begin;
         } finally {
@@ -131,6 +172,7 @@ public final class IoBuffers {
     private boolean removeUnused(List<Arena> unused) {
         lock.lock();
         try {
+            collect();
             for (int i = Math.min(leastFree, free.size()) - kept; i > 0; i--) {
                 unused.add(arenas.remove(free.removeLast()));
             }

@@ -17,7 +17,7 @@ class IoBuffersTest {
     private static final int BYTE_SIZE = 1024;
 
     private final IoBuffers buffers =
-            new IoBuffers(BYTE_SIZE, KEPT, Duration.ofMillis(1).toNanos());
+            new IoBuffers(BYTE_SIZE, KEPT, Duration.ofMillis(1).toNanos(), 1);
 
     @Test
     void shouldPassOnTheBufferThatWasGivenBackLast() {

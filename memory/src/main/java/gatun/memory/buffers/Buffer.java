@@ -35,6 +35,16 @@ public final class Buffer implements Hold {
         }
     }
 
+    // Keep what one core writes for each loan off the lines that another reads for its own: buffers are made in a row.
+    long unused0;
+    long unused1;
+    long unused2;
+    long unused3;
+    long unused4;
+    long unused5;
+    long unused6;
+    long unused7;
+
     /** Where {@link BufferTable} keeps it. */
     final int number;
     /** The block holds {@code 1 << shift} bytes. */

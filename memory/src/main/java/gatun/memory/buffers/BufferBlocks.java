@@ -290,6 +290,7 @@ final class BufferBlocks {
 
     /** Takes apart all idle buffers, so that their memory can become buffers of another size. */
     private void joinIdle() {
+        pool.emptyCaches();
         for (int shift = BufferPool.SMALLEST_SHIFT; shift <= largestShift; shift++) {
             int top = stacks[shift].popAll();
             if (shift >= SLAB_SHIFT) {

@@ -7,6 +7,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.TensorCopy;
 import gatun.memory.threads.CooperativeCopy;
+import gatun.memory.threads.PaddedLong;
+import gatun.memory.threads.Stripes;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -46,18 +48,15 @@ public final class BufferPool implements AutoCloseable {
 
     private static final long LARGEST_RESERVE = 16 << 20;
 
-    /** Set in {@link #used} when the pool is closed. */
-    private static final long CLOSED = Long.MIN_VALUE;
-
     private final long byteLimit;
     private final long chargeLimit;
     /** Bytes that only small buffers may take. */
     private final long reserve;
-    /** The lent bytes, each loan rounded up to {@link #GRANULE}, and {@link #CLOSED}. */
-    private final AtomicLong used = new AtomicLong();
+    /** Counts the lent bytes, each loan rounded up to {@link #GRANULE}. */
+    private final CoreCaches caches;
 
     /** The bytes of the blocks of incoming buffers. */
-    private final AtomicLong claimed = new AtomicLong();
+    private final PaddedLong claimed = new PaddedLong();
 
     private final AtomicBoolean unmapped = new AtomicBoolean();
     private final BufferTable buffers = new BufferTable();
@@ -158,6 +157,7 @@ public final class BufferPool implements AutoCloseable {
         for (int i = 0; i < idle.length; i++) {
             idle[i] = new BufferStack();
         }
+        this.caches = new CoreCaches(Stripes.count(), chargeLimit, buffers, idle, this::unmap);
         this.blocks = new BufferBlocks(this, byteLimit, idle, buffers, spaces);
         this.incoming = new IncomingBuffers(this, nanoClock);
     }
@@ -171,6 +171,13 @@ public final class BufferPool implements AutoCloseable {
     public Buffer take(long byteSize) {
         requirePossible(byteSize);
         long charge = charge(byteSize);
+        int shift = shift(byteSize);
+        if (shift <= CoreCaches.LARGEST_SHIFT) {
+            Buffer cached = caches.take(Stripes.current(), shift, charge, limit(byteSize));
+            if (cached != null) {
+                return lend(cached, byteSize);
+            }
+        }
         if (!charge(charge, byteSize) && !incoming.charge(charge, byteSize, null)) {
             throw noRoom(byteSize);
         }
@@ -246,7 +253,7 @@ public final class BufferPool implements AutoCloseable {
      */
     Buffer claim(long byteSize) {
         long block = claimedBytes(shift(byteSize));
-        if (claimed.addAndGet(block) > blocks.claimLimit()) {
+        if (block > 0 && claimed.addAndGet(block) > blocks.claimLimit()) {
             claimed.addAndGet(-block);
             // The memory that this frees comes too late for the present call.
             incoming.evictLatest();
@@ -275,6 +282,9 @@ public final class BufferPool implements AutoCloseable {
         int shift = shift(byteSize);
         Buffer buffer = idle[shift].pop(buffers);
         if (buffer == null) {
+            buffer = caches.steal(shift);
+        }
+        if (buffer == null) {
             buffer = blocks.take(shift);
             if (buffer == null) {
                 // The memory that this frees comes too late for the present call.
@@ -282,9 +292,11 @@ public final class BufferPool implements AutoCloseable {
                 throw noRoom(byteSize);
             }
         }
-        if (CHECKED) {
-            buffer = blocks.reissue(buffer);
-        }
+        return lend(buffer, byteSize);
+    }
+
+    private Buffer lend(Buffer idle, long byteSize) {
+        Buffer buffer = CHECKED ? blocks.reissue(idle) : idle;
         buffer.lend(byteSize);
         return buffer;
     }
@@ -372,7 +384,7 @@ public final class BufferPool implements AutoCloseable {
 
     /** Bytes lent now, the size of each buffer rounded up to 256; of incoming ones what has come, or may come now. */
     public long usedBytes() {
-        return used.get() & ~CLOSED;
+        return caches.lentBytes();
     }
 
     /** Lends no more. The memory goes back to the system now, or with the last buffer that is still lent. */
@@ -380,9 +392,7 @@ public final class BufferPool implements AutoCloseable {
     public void close() {
         // Before anything can be unmapped.
         blocks.stopTrimming();
-        if (used.getAndUpdate(now -> now | CLOSED) == 0) {
-            unmap();
-        }
+        caches.close();
     }
 
     /** One round of giving back the memory of large idle buffers. For the trimmer and for tests. */
@@ -392,8 +402,10 @@ public final class BufferPool implements AutoCloseable {
 
     /** Ends a loan of which {@code charged} bytes are charged. */
     void takeBack(Buffer buffer, long charged) {
-        giveBlock(buffer);
-        uncharge(charged);
+        if (buffer.shift > CoreCaches.LARGEST_SHIFT || !caches.keep(Stripes.current(), buffer, charged)) {
+            giveBlock(buffer);
+            uncharge(charged);
+        }
     }
 
     /** Ends a loan that somebody else uncharges, later: until then the memory stays mapped. */
@@ -425,16 +437,7 @@ public final class BufferPool implements AutoCloseable {
      * nothing, so that it does not make others fail.
      */
     boolean charge(long charge, long byteSize) {
-        long limit = limit(byteSize);
-        long lent = used.get();
-        while (lent >= 0 && lent + charge <= limit) {
-            long seen = used.compareAndExchange(lent, lent + charge);
-            if (seen == lent) {
-                return true;
-            }
-            lent = seen;
-        }
-        return false;
+        return caches.charge(charge, limit(byteSize));
     }
 
     /**
@@ -444,15 +447,23 @@ public final class BufferPool implements AutoCloseable {
         return limit(byteSize) - usedBytes();
     }
 
+    /** No more than {@link #freeBytes}, and known without a look at what other cores write. */
+    long surelyFreeBytes(long byteSize) {
+        return limit(byteSize) - caches.countedBytes();
+    }
+
+    /** Puts all idle buffers where {@link BufferBlocks} finds them. */
+    void emptyCaches() {
+        caches.empty();
+    }
+
     private long limit(long byteSize) {
         return byteSize <= SMALL_BYTES ? chargeLimit : chargeLimit - reserve;
     }
 
     /** Counts {@code charge} bytes less. */
     void uncharge(long charge) {
-        if (used.addAndGet(-charge) == CLOSED) {
-            unmap();
-        }
+        caches.uncharge(charge);
     }
 
     private void unmap() {
@@ -468,7 +479,7 @@ public final class BufferPool implements AutoCloseable {
         if (now - last > SHORTAGE_INTERVAL_NANOS && shortNanos.compareAndSet(last, now)) {
             onShortage.forEach(Runnable::run);
         }
-        String text = used.get() < 0
+        String text = caches.isClosed()
                 ? "the buffer pool is closed because the server is stopping"
                 : "the buffer pool has no " + byteSize + " bytes left of its " + byteLimit + "; try again later";
         return new GatunException(ErrorCode.UNAVAILABLE, text);

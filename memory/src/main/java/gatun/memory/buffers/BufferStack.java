@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import gatun.memory.threads.PaddedLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,33 +15,23 @@ final class BufferStack {
     /** The number that no buffer has: the end of the chain. */
     static final int NO_BUFFER = 0;
 
-    private static final VarHandle TOP;
-
-    static {
-        try {
-            TOP = MethodHandles.lookup().findVarHandle(BufferStack.class, "top", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     private static final long NUMBER_MASK = 0xFFFF_FFFFL;
 
     /** Upper half: how often this word was changed. Lower half: number of the top buffer. */
-    private volatile long top;
+    private final PaddedLong top = new PaddedLong();
 
     /** Takes the top buffer; null when there is none. */
     @Nullable
     Buffer pop(BufferTable buffers) {
         while (true) {
-            long seen = top;
+            long seen = top.get();
             int number = (int) seen;
             if (number == NO_BUFFER) {
                 return null;
             }
             Buffer buffer = buffers.get(number);
             // Another thread may own the buffer by now and change its link: then the top has changed too.
-            if (TOP.compareAndSet(this, seen, word(seen, buffer.below))) {
+            if (top.compareAndSet(seen, word(seen, buffer.below))) {
                 return buffer;
             }
         }
@@ -51,9 +40,9 @@ final class BufferStack {
     /** Puts a buffer on top; what was written before is seen by the thread that pops it. */
     void push(Buffer buffer) {
         while (true) {
-            long seen = top;
+            long seen = top.get();
             buffer.below = (int) seen;
-            if (TOP.compareAndSet(this, seen, word(seen, buffer.number))) {
+            if (top.compareAndSet(seen, word(seen, buffer.number))) {
                 return;
             }
         }
@@ -62,8 +51,8 @@ final class BufferStack {
     /** Takes all buffers at once and returns the number of the top one; they stay linked by {@link Buffer#below}. */
     int popAll() {
         while (true) {
-            long seen = top;
-            if (TOP.compareAndSet(this, seen, word(seen, NO_BUFFER))) {
+            long seen = top.get();
+            if (top.compareAndSet(seen, word(seen, NO_BUFFER))) {
                 return (int) seen;
             }
         }

@@ -76,17 +76,17 @@ final class IncomingBuffers {
      * on to their end. Without this check, many large bodies would stop halfway where some could have come whole.
      */
     boolean admits(long byteSize) {
-        long free = pool.freeBytes(byteSize);
+        long expected = byteSize;
         long now = now();
         lock.lock();
         try {
             for (IncomingBuffer other : receiving) {
-                free += other.lateNanos(now) > GRACE_NANOS ? other.evictableBytes() : -other.expectedBytes();
+                expected += other.lateNanos(now) > GRACE_NANOS ? -other.evictableBytes() : other.expectedBytes();
             }
         } finally {
             lock.unlock();
         }
-        return byteSize <= free;
+        return expected <= pool.surelyFreeBytes(byteSize) || expected <= pool.freeBytes(byteSize);
     }
 
     /**

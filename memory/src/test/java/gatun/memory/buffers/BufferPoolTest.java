@@ -49,10 +49,10 @@ class BufferPoolTest {
     void shouldLendTheSameMemoryAgain() {
         try (BufferPool pool = new BufferPool(MIB)) {
             long first;
-            try (Buffer buffer = pool.take(1000)) {
+            try (Buffer buffer = pool.take(100_000)) {
                 first = buffer.address();
             }
-            try (Buffer buffer = pool.take(900)) {
+            try (Buffer buffer = pool.take(90_000)) {
                 assertThat(buffer.address()).isEqualTo(first);
             }
         }

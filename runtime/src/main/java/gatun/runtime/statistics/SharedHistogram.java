@@ -3,7 +3,7 @@ package gatun.runtime.statistics;
 
 import gatun.runtime.Latencies;
 import gatun.runtime.LatencyBuckets;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -11,23 +11,25 @@ import java.util.concurrent.atomic.LongAdder;
  * is added may have the one and not yet the other.
  */
 public final class SharedHistogram {
-    private final AtomicLongArray counts = new AtomicLongArray(LatencyBuckets.COUNT);
+    private final LongAdder[] counts = new LongAdder[LatencyBuckets.COUNT];
     private final LongAdder sumNanos = new LongAdder();
 
     /** Durations of which there are none. */
-    public SharedHistogram() {}
+    public SharedHistogram() {
+        Arrays.setAll(counts, bucket -> new LongAdder());
+    }
 
     /** Counts a duration. */
     public void add(long nanos) {
         sumNanos.add(nanos);
-        counts.incrementAndGet(LatencyBuckets.bucketOf(nanos));
+        counts[LatencyBuckets.bucketOf(nanos)].increment();
     }
 
     /** The durations as they are now. */
     public Latencies snapshot() {
-        long[] present = new long[counts.length()];
+        long[] present = new long[counts.length];
         for (int i = 0; i < present.length; i++) {
-            present[i] = counts.get(i);
+            present[i] = counts[i].sum();
         }
         return new Latencies(present, sumNanos.sum());
     }

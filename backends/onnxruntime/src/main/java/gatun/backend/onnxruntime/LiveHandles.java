@@ -2,11 +2,13 @@
 package gatun.backend.onnxruntime;
 
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /** How many native objects are alive, so that operators and tests can tell a leak. Safe for any thread. */
 final class LiveHandles {
     private static final AtomicLong SESSIONS = new AtomicLong();
-    private static final AtomicLong VALUES = new AtomicLong();
+    // Runs of all instances count here.
+    private static final LongAdder VALUES = new LongAdder();
 
     private LiveHandles() {}
 
@@ -19,11 +21,11 @@ final class LiveHandles {
     }
 
     static void valueCreated() {
-        VALUES.incrementAndGet();
+        VALUES.increment();
     }
 
     static void valueReleased() {
-        VALUES.decrementAndGet();
+        VALUES.decrement();
     }
 
     /** Sessions that were opened and not released. */
@@ -33,6 +35,6 @@ final class LiveHandles {
 
     /** Values that were created or returned by a run, and not released. */
     static long values() {
-        return VALUES.get();
+        return VALUES.sum();
     }
 }

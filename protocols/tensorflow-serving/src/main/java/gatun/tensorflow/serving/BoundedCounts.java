@@ -4,8 +4,8 @@ package gatun.tensorflow.serving;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -19,14 +19,15 @@ final class BoundedCounts {
     private final double[] bounds;
 
     /** By bound; the last is for values that are not below any. */
-    private final AtomicLongArray counts;
+    private final LongAdder[] counts;
 
     private final LongAdder sum = new LongAdder();
 
     /** @param bounds ascending; kept */
     BoundedCounts(double[] bounds) {
         this.bounds = bounds;
-        counts = new AtomicLongArray(bounds.length + 1);
+        counts = new LongAdder[bounds.length + 1];
+        Arrays.setAll(counts, bucket -> new LongAdder());
     }
 
     void add(long number) {
@@ -34,16 +35,16 @@ final class BoundedCounts {
         while (bucket < bounds.length && number >= bounds[bucket]) {
             bucket++;
         }
-        counts.incrementAndGet(bucket);
+        counts[bucket].increment();
         sum.add(number);
     }
 
     /** For each bound how many numbers are below, and at the end how many there are. */
     long[] cumulative() {
-        long[] cumulative = new long[counts.length()];
+        long[] cumulative = new long[counts.length];
         long total = 0;
         for (int i = 0; i < cumulative.length; i++) {
-            total += counts.get(i);
+            total += counts[i].sum();
             cumulative[i] = total;
         }
         return cumulative;
