@@ -14,17 +14,23 @@ import java.util.Optional;
  * @param library the file of the library; empty for the one that comes with the server
  * @param defaultMaxBatchSize for a model that can batch and does not say how much
  * @param sharesThreads whether all sessions run on the threads of one pool; empty for a choice
+ * @param isAdaptive whether runs are spread over the cores as such runs were fastest; each model has one session otherwise
  * @param modelCache the folder that keeps optimised graphs; empty for none
  */
 record EngineOptions(
-        Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {
+        Optional<String> library,
+        int defaultMaxBatchSize,
+        Optional<Boolean> sharesThreads,
+        boolean isAdaptive,
+        Optional<Path> modelCache) {
     private static final String LIBRARY = "library";
     private static final String MAX_BATCH_SIZE = "default-max-batch-size";
     private static final String GLOBAL_THREADS = "enable-global-threadpool";
+    private static final String ADAPTIVE = "adaptive";
     private static final String MODEL_CACHE = "model-cache-dir";
 
     /** What the options are called. */
-    static final List<String> NAMES = List.of(LIBRARY, MAX_BATCH_SIZE, GLOBAL_THREADS, MODEL_CACHE);
+    static final List<String> NAMES = List.of(LIBRARY, MAX_BATCH_SIZE, GLOBAL_THREADS, ADAPTIVE, MODEL_CACHE);
 
     /** The batch size in Triton's backend for a model that can batch when no size is configured. */
     private static final String TRITON_DEFAULT_MAX_BATCH_SIZE = "4";
@@ -38,7 +44,8 @@ record EngineOptions(
         return new EngineOptions(
                 text(options, LIBRARY),
                 batchSize(options.getOrDefault(MAX_BATCH_SIZE, TRITON_DEFAULT_MAX_BATCH_SIZE)),
-                text(options, GLOBAL_THREADS).map(EngineOptions::flag),
+                flag(options, GLOBAL_THREADS),
+                flag(options, ADAPTIVE).orElse(true),
                 text(options, MODEL_CACHE).map(Path::of));
     }
 
@@ -46,12 +53,12 @@ record EngineOptions(
         return Optional.ofNullable(options.get(name)).map(String::strip).filter(text -> !text.isEmpty());
     }
 
-    private static boolean flag(String text) {
-        return switch (text) {
+    private static Optional<Boolean> flag(Map<String, String> options, String name) {
+        return text(options, name).map(text -> switch (text) {
             case "1", "true" -> true;
             case "0", "false" -> false;
-            default -> throw refused(GLOBAL_THREADS, text, "0 or 1");
-        };
+            default -> throw refused(name, text, "0 or 1");
+        });
     }
 
     private static int batchSize(String text) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.memory.threads.Cores;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SessionSharingTest {
     private static final Path VERSION =
             Path.of("..", "..", "examples", "models").resolve("simple").resolve("1");
-    private static final int CORES = Runtime.getRuntime().availableProcessors();
+    private static final int CORES = Cores.physical();
     private static final int SESSIONS = CORES == 1 ? 1 : 2;
 
     @TempDir
@@ -80,6 +81,19 @@ class SessionSharingTest {
         assertThat(LiveHandles.sessions()).isEqualTo(SESSIONS);
         assertThat(model.choices()).hasSize(SESSIONS).first().asString().contains(CORES + "", 2 * CORES + " instances");
         instances.removeLast().close();
+        instances.forEach(this::assertAdds);
+        instances.forEach(BackendInstance::close);
+    }
+
+    @Test
+    void shouldHaveOneSessionWhereNothingIsLearnt() {
+        OnnxRuntimeBackend backend = backend(Map.of("adaptive", "false"));
+        BackendModel model = backend.load(simple(backend), VERSION);
+        long before = poolThreads();
+        List<BackendInstance> instances = open(model, 2);
+
+        assertThat(LiveHandles.sessions()).isOne();
+        assertThat(poolThreads()).isEqualTo(before + Math.max(0, CORES - 2));
         instances.forEach(this::assertAdds);
         instances.forEach(BackendInstance::close);
     }
