@@ -2,6 +2,7 @@
 module gatun.memory {
     requires static org.jspecify;
     requires jdk.jfr;
+    requires jdk.management;
     requires gatun.bindings;
 
     exports gatun.memory.buffers;

@@ -21,7 +21,7 @@ final class TlsHandshakes {
     private final Duration limit;
     private final ScheduledThreadPoolExecutor timer;
 
-    /** Fair: served in the order of arrival. */
+    /** Fair: served in the order of arrival. As many as logical processors, since each is there for a millisecond only. */
     private final Semaphore processors =
             new Semaphore(Math.max(1, Runtime.getRuntime().availableProcessors() - 1), true);
 

@@ -16,10 +16,11 @@ public final class SocketReaders {
      */
     public static void configure() {
         if (System.getProperty(READERS) == null) {
-            int cores = Runtime.getRuntime().availableProcessors();
+            // Logical processors, as the JVM itself counts: readers mostly wait in the system.
+            int processors = Runtime.getRuntime().availableProcessors();
             // The JVM would start a reader for each core. Fewer find more at a time, and wake others less often; the
             // JVM asks for a power of two.
-            System.setProperty(READERS, Integer.toString(Integer.highestOneBit(Math.max(1, cores / 4))));
+            System.setProperty(READERS, Integer.toString(Integer.highestOneBit(Math.max(1, processors / 4))));
         }
     }
 }

@@ -16,7 +16,7 @@ final class Carriers {
 
     private Carriers() {}
 
-    /** How many there are, as the JVM counts them. */
+    /** How many there are, as the JVM counts them: by logical processors, since what they carry mostly waits. */
     static int count() {
         return Integer.getInteger(
                 "jdk.virtualThreadScheduler.parallelism", Runtime.getRuntime().availableProcessors());

@@ -7,6 +7,7 @@ import gatun.bindings.OrtPoolThreads;
 import gatun.bindings.ThreadCore;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
+import gatun.memory.threads.Cores;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -20,9 +21,6 @@ import java.util.Optional;
  * long as the process, as the library does.
  */
 final class Engine {
-    /** Those that the process may use. */
-    static final int CORES = Runtime.getRuntime().availableProcessors();
-
     private final OnnxRuntime runtime;
     private final MemorySegment api;
     private final MemorySegment environment;
@@ -32,7 +30,7 @@ final class Engine {
     private final RunCores runCores = new RunCores(ThreadCore.allowed());
     private final ThreadPools pools;
     private final OrtPoolThreads poolThreads;
-    private final PartThreads partThreads = new PartThreads(Math.max(1, CORES - 1));
+    private final PartThreads partThreads = new PartThreads(Math.max(1, Cores.physical() - 1));
     private final Optional<OptimizedModels> optimized;
 
     /**
@@ -58,12 +56,16 @@ final class Engine {
         }
     }
 
-    /** With threads that all sessions may share, one for each core, which sleep at once when they have no work. */
+    /**
+     * With threads that all sessions may share, which sleep at once when they have no work: one less than there are cores,
+     * since a thread that calls is one more. Others that call meanwhile are beyond the cores, as are those of other pools:
+     * how many there will be, nobody knows when the environment is opened.
+     */
     private MemorySegment openEnvironment(Arena scratch, MemorySegment out) {
         check(OrtApi.createThreadingOptions(api, out));
         MemorySegment threading = out.get(ValueLayout.ADDRESS, 0);
         try {
-            check(OrtApi.setGlobalIntraOpNumThreads(api, threading, CORES));
+            check(OrtApi.setGlobalIntraOpNumThreads(api, threading, Cores.physical()));
             check(OrtApi.setGlobalInterOpNumThreads(api, threading, 1));
             check(OrtApi.setGlobalSpinControl(api, threading, 0));
             // The status of a run tells its error; the engine's own log would only repeat it.

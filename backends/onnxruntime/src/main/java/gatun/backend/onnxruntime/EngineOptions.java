@@ -17,7 +17,10 @@ import java.util.Optional;
  * @param modelCache the folder that keeps optimised graphs; empty for none
  */
 record EngineOptions(
-        Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {
+        Optional<String> library,
+        int defaultMaxBatchSize,
+        Optional<Boolean> sharesThreads,
+        Optional<Path> modelCache) {
     private static final String LIBRARY = "library";
     private static final String MAX_BATCH_SIZE = "default-max-batch-size";
     private static final String GLOBAL_THREADS = "enable-global-threadpool";
@@ -38,7 +41,7 @@ record EngineOptions(
         return new EngineOptions(
                 text(options, LIBRARY),
                 batchSize(options.getOrDefault(MAX_BATCH_SIZE, TRITON_DEFAULT_MAX_BATCH_SIZE)),
-                text(options, GLOBAL_THREADS).map(EngineOptions::flag),
+                flag(options, GLOBAL_THREADS),
                 text(options, MODEL_CACHE).map(Path::of));
     }
 
@@ -46,12 +49,12 @@ record EngineOptions(
         return Optional.ofNullable(options.get(name)).map(String::strip).filter(text -> !text.isEmpty());
     }
 
-    private static boolean flag(String text) {
-        return switch (text) {
+    private static Optional<Boolean> flag(Map<String, String> options, String name) {
+        return text(options, name).map(text -> switch (text) {
             case "1", "true" -> true;
             case "0", "false" -> false;
-            default -> throw refused(GLOBAL_THREADS, text, "0 or 1");
-        };
+            default -> throw refused(name, text, "0 or 1");
+        });
     }
 
     private static int batchSize(String text) {

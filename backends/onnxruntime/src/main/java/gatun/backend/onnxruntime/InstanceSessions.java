@@ -5,9 +5,9 @@ import gatun.memory.tensor.GatunException;
 import gatun.spi.Tuning;
 
 /**
- * The sessions that one instance runs on, and how: one with all cores for a run that has the machine to itself, and one
- * with a share of them for a run beside others. A run that is alone may be over sooner on a share, or, for a batch of several
- * requests, in parts that are run on shares side by side: it is run as such runs were fastest. Used by one thread at a time.
+ * The sessions that one instance runs on, and how: one for a run that has the machine to itself, and one for runs beside
+ * others, which may be the same. A run that is alone may be over sooner on the latter, or, for a batch of several requests,
+ * in parts side by side on it: it is run as such runs were fastest. Used by one thread at a time.
  */
 final class InstanceSessions implements AutoCloseable {
     /**
@@ -16,18 +16,10 @@ final class InstanceSessions implements AutoCloseable {
      */
     private static final long LONG_NANOS = 300_000;
 
-    /**
-     * How many threads runs have.
-     *
-     * @param all of a run on all cores
-     * @param share of a run on a share of them; may be as many
-     */
-    record Threads(int all, int share) {}
-
     private final SessionPool pool;
     private final Company company;
     private final RunCores cores;
-    private final Threads threads;
+    private final ThreadPlan plan;
     private final Session onAll;
     private final Session onShare;
     private final Spread besideOthers;
@@ -46,31 +38,31 @@ final class InstanceSessions implements AutoCloseable {
      *
      * @param company tells whether a run of the model is alone
      * @param cores tells which core a run is on
-     * @param threads the threads of a run on all cores, and on a share of them
+     * @param plan the threads of the sessions
      * @param besideOthers how a run is spread that is not alone
      * @param tuning learns how those are spread that are
      * @throws GatunException when one cannot be opened
      */
     InstanceSessions(
-            SessionPool pool, Company company, RunCores cores, Threads threads, Spread besideOthers, Tuning tuning) {
+            SessionPool pool, Company company, RunCores cores, ThreadPlan plan, Spread besideOthers, Tuning tuning) {
         this.pool = pool;
         this.company = company;
         this.cores = cores;
-        this.threads = threads;
+        this.plan = plan;
         this.besideOthers = besideOthers;
         this.choice = new SpreadChoice(tuning);
-        onAll = pool.take(threads.all());
+        onAll = pool.take(plan.alone());
         try {
-            onShare = pool.take(threads.share());
+            onShare = pool.take(plan.together());
         } catch (RuntimeException | Error e) {
-            pool.giveBack(threads.all());
+            pool.giveBack(plan.alone());
             throw e;
         }
     }
 
-    /** How many shares all cores make. */
-    int shares() {
-        return Math.max(1, threads.all() / threads.share());
+    /** How many parts of a batch are run side by side at most; 1 where batches are not divided. */
+    int parts() {
+        return plan.parts();
     }
 
     /** The session to describe the model by. */
@@ -86,7 +78,7 @@ final class InstanceSessions implements AutoCloseable {
      */
     Spread begin(long byteSize, boolean divides) {
         boolean isAlone = company.beginAlone();
-        learns = isAlone && shares() > 1;
+        learns = isAlone && (plan.alone() != plan.together() || divides);
         this.byteSize = byteSize;
         this.divides = divides;
         Spread spread = learns ? choice.next(byteSize, divides) : isAlone ? Spread.ON_ALL_CORES : besideOthers;
@@ -112,7 +104,7 @@ final class InstanceSessions implements AutoCloseable {
 
     @Override
     public void close() {
-        pool.giveBack(threads.share());
-        pool.giveBack(threads.all());
+        pool.giveBack(plan.together());
+        pool.giveBack(plan.alone());
     }
 }

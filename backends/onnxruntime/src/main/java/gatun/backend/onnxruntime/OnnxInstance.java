@@ -62,8 +62,7 @@ final class OnnxInstance implements BackendInstance {
             InstanceSessions sessions,
             OnnxParameters parameters,
             ModelDescription model,
-            ScalarTensors scalars,
-            boolean divides) {
+            ScalarTensors scalars) {
         this.engine = engine;
         this.sessions = sessions;
         this.model = model;
@@ -77,7 +76,7 @@ final class OnnxInstance implements BackendInstance {
         int inputs = model.inputs().size();
         int outputs = model.outputs().size();
         arguments = new RunArguments(engine, model, arena);
-        parts = divides ? new BatchParts(engine, model, sessions.shares(), arena) : null;
+        parts = sessions.parts() > 1 ? new BatchParts(engine, model, sessions.parts(), arena) : null;
         inputShapes = new Shape[inputs];
         inputOwned = new MemorySegment[inputs];
         outputOwned = new MemorySegment[outputs];

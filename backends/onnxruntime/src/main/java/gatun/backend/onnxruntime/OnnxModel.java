@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.backend.onnxruntime.InstanceSessions.Threads;
 import gatun.backend.onnxruntime.graph.ModelGraph;
 import gatun.bindings.HeapTrimmer;
 import gatun.memory.cuda.CudaDevice;
@@ -9,11 +8,13 @@ import gatun.memory.cuda.CudaDevices;
 import gatun.memory.cuda.DeviceTransfers;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.Cores;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.spi.MemoryUse;
+import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import java.io.IOException;
@@ -24,15 +25,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A model file and its configuration. The instances on the processor share sessions, unless the model says how many
  * threads each is to have; each on a GPU opens one of its own.
  */
 final class OnnxModel implements BackendModel {
-    /** A model with one instance runs its batches in at most so many parts; with more of them in as many as those. */
-    private static final int PARTS = 8;
-
     /** The weights of a session more take at least as much memory as the files: 64 MiB. */
     private static final long SMALL_BYTES = 64 << 20;
 
@@ -44,11 +43,8 @@ final class OnnxModel implements BackendModel {
     private final Company company;
     private final ModelGraph graph;
 
-    /** Instances on the processor, as the last one was told; 0 before there is one. */
-    private volatile int instanceCount;
-
-    /** The threads of a run on a share of the cores, as the last instance was told. */
-    private volatile int partThreads = Engine.CORES;
+    /** Of the last instance on the processor; null before there is one. */
+    private volatile @Nullable ThreadPlan plan;
 
     private final SessionPool sessions = new SessionPool(this::open);
 
@@ -105,7 +101,9 @@ final class OnnxModel implements BackendModel {
                                 + CudaDevices.find().absence()));
         device.makeCurrent();
         DeviceTransfers transfers = new DeviceTransfers(device);
-        try (SessionOptions options = SessionOptions.of(engine, config, parameters, operators, share(spec))) {
+        int threads =
+                parameters.intraOpThreads().orElseGet(() -> ThreadPlan.ofOne(Cores.physical(), spec.instanceCount()));
+        try (SessionOptions options = SessionOptions.of(engine, config, parameters, operators, threads)) {
             CudaProvider.append(engine, options, config, transfers.stream());
             Session session = Session.open(engine, file, options);
             try {
@@ -128,13 +126,7 @@ final class OnnxModel implements BackendModel {
         try {
             ModelDescription description = used.any().description();
             new ConfigCheck(config, description).run();
-            return new OnnxInstance(
-                    engine,
-                    used,
-                    parameters,
-                    description,
-                    new ScalarTensors(config, description),
-                    used.shares() > 1 && divides());
+            return new OnnxInstance(engine, used, parameters, description, new ScalarTensors(config, description));
         } catch (RuntimeException | Error e) {
             used.close();
             throw e;
@@ -149,23 +141,16 @@ final class OnnxModel implements BackendModel {
     }
 
     private InstanceSessions sessionsFor(InstanceSpec spec) {
-        instanceCount = spec.instanceCount();
         Optional<Integer> asked = parameters.intraOpThreads();
         // Whoever gives each instance its threads means threads of its own.
         SessionPool pool = asked.isPresent() ? new SessionPool(this::open) : sessions;
-        Threads threads = asked.map(count -> new Threads(count, count)).orElseGet(() -> threads(spec));
-        partThreads = threads.share();
-        // What the other instances leave is a share; what other models leave, nobody can tell.
-        Spread besideOthers = spec.instanceCount() > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;
-        return new InstanceSessions(pool, company, engine.runCores(), threads, besideOthers, spec.tuning());
-    }
-
-    private Threads threads(InstanceSpec spec) {
         int instances = spec.instanceCount();
-        int share = instances == 1 && !isSmall()
-                ? Engine.CORES
-                : SessionThreads.share(Engine.CORES, instances == 1 ? PARTS : instances);
-        return new Threads(Engine.CORES, share);
+        ThreadPlan chosen = asked.map(count -> new ThreadPlan(Cores.physical(), instances, count, count, 1))
+                .orElseGet(() -> ThreadPlan.of(Cores.physical(), instances, spec.tuning().learns(Subject.SPREAD), isSmall(), divides()));
+        plan = chosen;
+        // Other instances of the model share a session made for that; what other models leave, nobody can tell.
+        Spread besideOthers = instances > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;
+        return new InstanceSessions(pool, company, engine.runCores(), chosen, besideOthers, spec.tuning());
     }
 
     /** Whether the model's files are of a size at which a second session may be opened unasked. */
@@ -185,11 +170,6 @@ final class OnnxModel implements BackendModel {
         }
     }
 
-    /** The threads of an instance beside the others: what the model asks for, or its share of the cores. */
-    private int share(InstanceSpec spec) {
-        return parameters.intraOpThreads().orElseGet(() -> SessionThreads.share(Engine.CORES, spec.instanceCount()));
-    }
-
     private Session open(int threads) {
         ModelFile model = new ModelFile(engine, config, parameters, file, operators);
         return LoadingThread.load(() -> model.open(threads));
@@ -197,28 +177,15 @@ final class OnnxModel implements BackendModel {
 
     @Override
     public List<String> choices() {
-        int instances = instanceCount;
-        if (instances == 0) {
+        ThreadPlan chosen = plan;
+        if (chosen == null) {
             return List.of(); // All are on GPUs.
         }
-        Optional<Integer> asked = parameters.intraOpThreads();
-        if (asked.isPresent()) {
-            return List.of("threads of each instance: " + asked.get() + ", as intra_op_thread_count says");
-        }
-        int share = SessionThreads.share(Engine.CORES, instances);
-        SessionThreads threads = SessionThreads.of(Engine.CORES, engine.version());
-        String alone = "threads of a run: " + Engine.CORES
-                + (share == Engine.CORES ? "" : " alone, " + share + " beside others")
-                + ", of " + Engine.CORES + (Engine.CORES == 1 ? " core for " : " cores for ") + instances
-                + (instances == 1 ? " instance" : " instances");
-        if (Engine.CORES == 1) {
-            return List.of(alone);
-        }
-        String spread = "a run alone may also have " + partThreads + (partThreads == 1 ? " thread" : " threads")
-                + (divides() ? ", or a batch of several requests parts side by side on that many each" : "")
-                + ": whichever was fastest for runs of its size";
-        String waiting = alone + "; " + threads.idleness();
-        return partThreads == Engine.CORES ? List.of(waiting) : List.of(waiting, spread);
+        return parameters
+                .intraOpThreads()
+                .map(asked -> List.of("threads of each instance: " + asked + ", as intra_op_thread_count says"))
+                .orElseGet(() -> chosen.text(
+                        SessionThreads.of(chosen.alone(), engine.version()).idleness()));
     }
 
     @Override

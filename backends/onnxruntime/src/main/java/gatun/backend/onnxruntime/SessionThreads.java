@@ -44,11 +44,6 @@ record SessionThreads(int count, Map<String, String> entries) {
         return new SessionThreads(count, entries);
     }
 
-    /** How many threads a run has beside those of the other instances of its model: its share of the {@code cores}. */
-    static int share(int cores, int instances) {
-        return Math.max(1, cores / Math.max(1, instances));
-    }
-
     /** Describes for a reader how these threads wait for work. */
     String idleness() {
         return entries.containsKey(SPIN_DURATION)

@@ -12,8 +12,6 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
-import gatun.spi.Device;
-import gatun.spi.InstanceSpec;
 import gatun.testing.OnnxFile;
 import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;
@@ -65,7 +63,7 @@ class BatchPartsTest {
                         .build(),
                 version);
         BackendModel model = backend.load(config, version);
-        return model.newInstance(new InstanceSpec(name + "_0", 1, Device.CPU));
+        return model.newInstance(LearningTuning.instance(name + "_0"));
     }
 
     private static int[] rising(int from, int count) {

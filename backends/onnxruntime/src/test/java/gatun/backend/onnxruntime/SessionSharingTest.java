@@ -7,10 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.memory.threads.Cores;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.spi.Tuning;
 import gatun.testing.executions.RecordedExecution;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOptimizationPolicy.ExecutionAccelerators.Accelerator;
@@ -31,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SessionSharingTest {
     private static final Path VERSION =
             Path.of("..", "..", "examples", "models").resolve("simple").resolve("1");
-    private static final int CORES = Runtime.getRuntime().availableProcessors();
+    private static final int CORES = Cores.physical();
     private static final int SESSIONS = CORES == 1 ? 1 : 2;
 
     @TempDir
@@ -55,9 +57,13 @@ class SessionSharingTest {
     }
 
     private static List<BackendInstance> open(BackendModel model, int count) {
+        return open(model, count, new LearningTuning());
+    }
+
+    private static List<BackendInstance> open(BackendModel model, int count, Tuning tuning) {
         List<BackendInstance> instances = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            instances.add(model.newInstance(new InstanceSpec("simple_" + i, count, Device.CPU)));
+            instances.add(model.newInstance(new InstanceSpec("simple_" + i, count, Device.CPU, tuning)));
         }
         return instances;
     }
@@ -80,6 +86,19 @@ class SessionSharingTest {
         assertThat(LiveHandles.sessions()).isEqualTo(SESSIONS);
         assertThat(model.choices()).hasSize(SESSIONS).first().asString().contains(CORES + "", 2 * CORES + " instances");
         instances.removeLast().close();
+        instances.forEach(this::assertAdds);
+        instances.forEach(BackendInstance::close);
+    }
+
+    @Test
+    void shouldHaveOneSessionWhereNothingIsLearnt() {
+        OnnxRuntimeBackend backend = backend(Map.of());
+        BackendModel model = backend.load(simple(backend), VERSION);
+        long before = poolThreads();
+        List<BackendInstance> instances = open(model, 2, Tuning.OFF);
+
+        assertThat(LiveHandles.sessions()).isOne();
+        assertThat(poolThreads()).isEqualTo(before + Math.max(0, CORES - 2));
         instances.forEach(this::assertAdds);
         instances.forEach(BackendInstance::close);
     }

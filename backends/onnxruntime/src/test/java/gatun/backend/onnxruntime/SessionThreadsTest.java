@@ -12,14 +12,6 @@ class SessionThreadsTest {
     private static final String SPIN_DURATION = "session.intra_op.spin_duration_us";
 
     @Test
-    void shouldShareTheCoresOutAmongInstances() {
-        assertThat(SessionThreads.share(8, 1)).isEqualTo(8);
-        assertThat(SessionThreads.share(8, 3)).isEqualTo(2);
-        assertThat(SessionThreads.share(2, 5)).isEqualTo(1);
-        assertThat(SessionThreads.share(2, 0)).isEqualTo(2);
-    }
-
-    @Test
     void shouldSpinForAMomentWhereThereIsAPool() {
         assertThat(SessionThreads.of(2, "1.29.0").entries()).isEqualTo(Map.of(SPINNING, "1", SPIN_DURATION, "50"));
         assertThat(SessionThreads.of(1, "1.29.0").entries()).isEqualTo(Map.of(SPINNING, "0"));

@@ -3,11 +3,9 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.tuning.TrialTurn;
 import gatun.memory.tuning.Tuner;
 import gatun.memory.tuning.Tuner.Trials;
 import gatun.spi.Tuning;
-import java.util.List;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 
@@ -15,19 +13,7 @@ class SpreadChoiceTest {
     private static final long BYTES = 1000;
     private static final int TRIALS = 1 + new Trials(3, 0, 2, 1).runs();
 
-    private final SpreadChoice choice = new SpreadChoice(new Tuning() {
-        private final TrialTurn turn = new TrialTurn();
-
-        @Override
-        public boolean learns(Subject subject) {
-            return true;
-        }
-
-        @Override
-        public Tuner tuner(Subject subject, List<String> ways, Trials trials) {
-            return new Tuner(trials, turn, (way, gain) -> {});
-        }
-    });
+    private final SpreadChoice choice = new SpreadChoice(new LearningTuning());
 
     private void run(int count, long byteSize, boolean divides, ToLongFunction<Spread> nanos) {
         for (int i = 0; i < count; i++) {

@@ -4,6 +4,7 @@ package gatun.backend.tensorflow;
 import com.google.protobuf.TextFormat;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
+import gatun.memory.threads.Cores;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;
@@ -111,11 +112,11 @@ record Settings(
     }
 
     /**
-     * So many threads, or where nobody has said it those of the cores; the engine would count those of the machine, not
-     * the container's.
+     * So many threads, or where nobody has said it one for each core; the engine would count the logical processors of the
+     * machine, not of the container. All models have one pool, so that their instances together have no more.
      */
     private static int threads(int asked) {
-        return asked != 0 ? asked : Runtime.getRuntime().availableProcessors();
+        return asked != 0 ? asked : Cores.physical();
     }
 
     private static String parameter(ModelConfig config, String name) {

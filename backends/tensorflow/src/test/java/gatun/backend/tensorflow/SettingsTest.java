@@ -4,6 +4,7 @@ package gatun.backend.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.memory.threads.Cores;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.ConfigProto;
 import java.nio.file.Files;
@@ -35,6 +36,14 @@ class SettingsTest {
                 .isEqualTo(2);
         assertThat(session(settings.with("intra_op_parallelism_threads", "5")).getIntraOpParallelismThreads())
                 .isEqualTo(5);
+    }
+
+    @Test
+    void shouldHaveAThreadForEachCoreUnlessToldOtherwise() throws Exception {
+        assertThat(session(Settings.DEFAULT).getIntraOpParallelismThreads()).isEqualTo(Cores.physical());
+        assertThat(session(Settings.DEFAULT).getInterOpParallelismThreads()).isEqualTo(Cores.physical());
+        Settings settings = Settings.DEFAULT.with("inter_op_parallelism_threads", "3");
+        assertThat(session(settings).getInterOpParallelismThreads()).isEqualTo(3);
     }
 
     @Test

@@ -5,6 +5,7 @@ import gatun.backend.support.ConfigurationCompletion;
 import gatun.bindings.LibraryCache;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
+import gatun.memory.threads.Cores;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.wire.inference.ModelConfig;
@@ -104,8 +105,7 @@ public final class TreesBackend implements Backend {
     @Override
     public BackendModel load(ModelConfig config, Path versionDirectory) {
         Settings settings = Settings.of(config);
-        RunThreads threads =
-                RunThreads.of(settings, config, Runtime.getRuntime().availableProcessors());
+        RunThreads threads = RunThreads.of(settings, config, Cores.physical());
         Forest forest = open(config, settings, versionDirectory, threads.count());
         try {
             ForestTensors tensors = new ForestTensors(forest, settings, config);
