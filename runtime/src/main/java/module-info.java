@@ -20,6 +20,7 @@ module gatun.runtime {
             gatun.server;
     exports gatun.runtime.logging;
     exports gatun.runtime.metrics;
+    exports gatun.runtime.placement;
     exports gatun.runtime.server;
     exports gatun.runtime.tracing;
 

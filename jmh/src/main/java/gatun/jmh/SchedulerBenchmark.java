@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh;
 
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.scheduling.Scheduler;
@@ -79,7 +80,7 @@ public class SchedulerBenchmark {
     @Setup(Level.Trial)
     public void open() {
         BatchPolicy policy = maxBatchSize == 0 ? BatchPolicy.single(clients) : BatchPolicy.upTo(maxBatchSize, clients);
-        scheduler = Scheduler.open(policy, List.of(new Idle()));
+        scheduler = Scheduler.open(policy, List.of(new Idle()), RunPlacement.of(true));
     }
 
     /** One request, in the company of the others. */

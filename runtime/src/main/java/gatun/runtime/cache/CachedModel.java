@@ -18,6 +18,7 @@ import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
+import gatun.runtime.placement.RunCounts;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
 import gatun.spi.ParameterValue;
@@ -381,6 +382,11 @@ public final class CachedModel implements ServedModel {
     @Override
     public MemoryUse outputMemory(String output) {
         return CACHED;
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        return model.runCounts();
     }
 
     @Override

@@ -12,6 +12,7 @@ import gatun.runtime.ResponseReceiver;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;
+import gatun.runtime.placement.RunCounts;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
@@ -133,7 +134,7 @@ public final class LoadedModel implements ServedModel {
             ModelInstances.Change first = instances.toward(config);
             shared.progress().beginInstances(first.added().size());
             Scheduler<InferenceTicket> scheduler = sequences == null
-                    ? Scheduler.open(queueRules.policy(), first.added())
+                    ? Scheduler.open(queueRules.policy(), first.added(), shared.placement())
                     : Scheduler.open(sequences.policy(), first.added());
             instances.made(first);
             trial.reason().ifPresent(reason -> {
@@ -375,6 +376,11 @@ public final class LoadedModel implements ServedModel {
     public List<String> choices() {
         return Stream.concat(unbatched().stream(), resources.model().choices().stream())
                 .toList();
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        return scheduler.runCounts();
     }
 
     @Override

@@ -397,6 +397,7 @@ final class ModelLoader {
                         settings.scheduling().queueLimit(),
                         settings.scheduling().rateLimiter(),
                         settings.scheduling().trustsClients(),
+                        settings.scheduling().placement(),
                         progress),
                 counters,
                 entry::readyVersions);

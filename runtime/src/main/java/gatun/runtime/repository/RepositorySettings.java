@@ -7,6 +7,7 @@ import gatun.runtime.ListedModel;
 import gatun.runtime.ServedPath.SingleModel;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.limits.ModelLimits;
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
@@ -89,6 +90,12 @@ public record RepositorySettings(
      * @param batching how they share runs where the configuration does not say it
      * @param rateLimiter says when instances may run
      * @param trustsClients whether runs touch clients' memory in place whatever the backend says
+     * @param placement decides on which threads they are run
      */
-    public record Scheduling(int queueLimit, BatchingRules batching, RateLimiter rateLimiter, boolean trustsClients) {}
+    public record Scheduling(
+            int queueLimit,
+            BatchingRules batching,
+            RateLimiter rateLimiter,
+            boolean trustsClients,
+            RunPlacement placement) {}
 }

@@ -10,6 +10,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.placement.RunCounts;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
@@ -180,6 +181,12 @@ public final class OnDemandModel implements ServedModel {
     @Override
     public List<String> labels(String output) {
         return described().labels(output);
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        LoadedModel known = residence.latest();
+        return known == null ? RunCounts.NONE : known.runCounts();
     }
 
     @Override

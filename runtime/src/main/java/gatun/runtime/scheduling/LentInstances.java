@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.placement.InlineRunLimiter;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -14,7 +15,7 @@ final class LentInstances<T extends Ticket> {
     private final ReentrantLock lock;
     private final BatchDispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
-    private final InlineRuns inlineRuns;
+    private final InlineRunLimiter inlineRuns;
 
     /** Whether no runner is bound to its thread; asked under the lock. */
     private volatile boolean allowed;
@@ -26,7 +27,10 @@ final class LentInstances<T extends Ticket> {
      * @param inlineRuns counts the runs on request threads, and limits them
      */
     LentInstances(
-            ReentrantLock lock, BatchDispatcher<T> dispatcher, InstanceThreads<T> threads, InlineRuns inlineRuns) {
+            ReentrantLock lock,
+            BatchDispatcher<T> dispatcher,
+            InstanceThreads<T> threads,
+            InlineRunLimiter inlineRuns) {
         this.lock = lock;
         this.dispatcher = dispatcher;
         this.threads = threads;
@@ -38,21 +42,11 @@ final class LentInstances<T extends Ticket> {
         allowed = threads.runners().stream().noneMatch(BatchRunner::isBoundToThread);
     }
 
-    /** As {@link BatchDispatcher#lend}, unless all threads that may be held by runs are. Called under the lock. */
+    /** As {@link BatchDispatcher#lend}, where that may be, and a thread may be held. Called under the lock. */
     int lend(T ticket) {
-        long nanos = allowed ? inlineRuns.tryBegin() : 0;
-        if (nanos == 0) {
-            return Dispatcher.NONE;
-        }
-        int lent = Dispatcher.NONE;
-        try {
-            lent = dispatcher.lend(ticket, nanos);
-            return lent;
-        } finally {
-            if (lent == Dispatcher.NONE) {
-                inlineRuns.end();
-            }
-        }
+        return allowed && dispatcher.mayLend(ticket) && inlineRuns.tryBegin(dispatcher.typicalRunNanos())
+                ? dispatcher.lend(ticket)
+                : Dispatcher.NONE;
     }
 
     /** Runs a ticket, for which {@code instance} was lent, on the calling thread. */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.placement.RunCounts;
+import gatun.runtime.placement.RunPlacement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -20,15 +23,18 @@ public final class Scheduler<T extends Ticket> {
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
 
+    private final LongAdder runsOnRequestThreads = new LongAdder();
+    private final LongAdder runsOnInstanceThreads = new LongAdder();
+
     /** Null where every ticket runs on the thread of its instance. */
     private final @Nullable LentInstances<T> lent;
 
     private Scheduler(
-            BatchPolicy policy, List<? extends BatchRunner<T>> runners, InlineRuns inlineRuns, Duration idle) {
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, RunPlacement placement, Duration idle) {
         threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
-        BatchDispatcher<T> batches = new BatchDispatcher<>(policy, runners.size(), threads.turns());
+        BatchDispatcher<T> batches = new BatchDispatcher<>(policy, runners.size(), threads.turns(), placement);
         dispatcher = batches;
-        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, inlineRuns) : null;
+        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, placement.inlineRuns()) : null;
     }
 
     private Scheduler(SequencePolicy policy, List<? extends BatchRunner<T>> runners, Duration idle) {
@@ -43,22 +49,24 @@ public final class Scheduler<T extends Ticket> {
      *
      * @param policy how tickets become batches
      * @param runners at least one
+     * @param placement on which threads they run
      */
-    public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
-        return open(policy, runners, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
+    public static <T extends Ticket> Scheduler<T> open(
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, RunPlacement placement) {
+        return open(policy, runners, placement, InstanceThread.IDLE);
     }
 
     /**
-     * As {@link #open(BatchPolicy, List)}, with runs on request threads as far as {@code inlineRuns} lets them, and
-     * threads that end when they had no work for as long as {@code idle}, where their runners let them.
+     * As {@link #open(BatchPolicy, List, RunPlacement)}, with threads that end when they had no work for as long as {@code
+     * idle}, where their runners let them.
      */
     static <T extends Ticket> Scheduler<T> open(
-            BatchPolicy policy, List<? extends BatchRunner<T>> runners, InlineRuns inlineRuns, Duration idle) {
-        return new Scheduler<>(policy, runners, inlineRuns, idle).opened();
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, RunPlacement placement, Duration idle) {
+        return new Scheduler<>(policy, runners, placement, idle).opened();
     }
 
     /**
-     * As {@link #open(BatchPolicy, List)}, for tickets each of which {@linkplain Ticket#makeStep belongs} to a
+     * As {@link #open(BatchPolicy, List, RunPlacement)}, for tickets each of which {@linkplain Ticket#makeStep belongs} to a
      * sequence. Each sequence stays on one instance.
      */
     public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends BatchRunner<T>> runners) {
@@ -113,6 +121,7 @@ public final class Scheduler<T extends Ticket> {
         }
         if (lent != null && instance != Dispatcher.NONE) {
             ticket.taken();
+            runsOnRequestThreads.increment();
             lent.run(instance, ticket);
             return admission;
         }
@@ -192,6 +201,11 @@ public final class Scheduler<T extends Ticket> {
         }
     }
 
+    /** Where its runs were so far. */
+    public RunCounts runCounts() {
+        return new RunCounts(runsOnRequestThreads.sum(), runsOnInstanceThreads.sum());
+    }
+
     /**
      * Whether it has ended by a fault of its own, which the log tells: it refuses everything, as one that was closed
      * does.
@@ -260,6 +274,7 @@ public final class Scheduler<T extends Ticket> {
      */
     private void run(InstanceThread<T> thread, List<T> batch, LastRun last) {
         last.nanos = 0;
+        runsOnInstanceThreads.increment();
         try {
             last.nanos = thread.run(batch);
         } finally {

@@ -18,6 +18,7 @@ import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.repository.IsolationRule;
 import gatun.runtime.repository.RepositorySettings;
@@ -77,6 +78,7 @@ public final class ServerOptions {
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
     private boolean trustsClients;
+    private RunPlacement placement = RunPlacement.of(true);
     private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
     private Optional<ResponseStore> responseStore = Optional.empty();
@@ -196,6 +198,15 @@ public final class ServerOptions {
      */
     public ServerOptions trustClients(boolean enabled) {
         trustsClients = enabled;
+        return this;
+    }
+
+    /**
+     * Whether runs are on the threads that are best for them, as past runs tell; otherwise each is on its instance's
+     * thread, and each call on a thread of its own. Without this call they are.
+     */
+    public ServerOptions adaptive(boolean enabled) {
+        placement = RunPlacement.of(enabled);
         return this;
     }
 
@@ -447,7 +458,8 @@ public final class ServerOptions {
                         queueLimit,
                         batching,
                         rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off),
-                        trustsClients),
+                        trustsClients,
+                        placement),
                 limits.model(),
                 logged);
     }
@@ -466,6 +478,10 @@ public final class ServerOptions {
 
     AccessLog accessLog() {
         return accessLog;
+    }
+
+    RunPlacement placement() {
+        return placement;
     }
 
     Tracing tracing() {

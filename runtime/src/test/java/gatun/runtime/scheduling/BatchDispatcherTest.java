@@ -3,6 +3,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.placement.RunPlacement;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -10,11 +11,13 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class BatchDispatcherTest {
+    private static final RunPlacement PLACEMENT = RunPlacement.of(true);
+
     private static final class Job extends Ticket {}
 
     @Test
     void shouldNotCountATicketAsWaitingForWhichAnInstanceIsOnItsWay() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(1), 1, RunPermits.UNLIMITED);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(1), 1, RunPermits.UNLIMITED, PLACEMENT);
         Job first = new Job();
         Job second = new Job();
         List<Job> batch = new ArrayList<>();
@@ -35,7 +38,7 @@ class BatchDispatcherTest {
     @Test
     void shouldPutATicketBackThatWaitedTooLongWhenItWantsThat() {
         BatchPolicy policy = new BatchPolicy(4, List.of(4), 0, false, QueueCapacities.all(10));
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, RunPermits.UNLIMITED);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, RunPermits.UNLIMITED, PLACEMENT);
         Job late = new Job();
         late.limitWait(0, 10, true);
         Job punctual = new Job();
@@ -54,15 +57,18 @@ class BatchDispatcherTest {
 
     /** Whether a ticket that comes beside a run is lent an idle instance, after runs that took so long. */
     private static boolean lendsBeside(long runNanos, int waiting) {
-        BatchDispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.upTo(4, 10), 2, RunPermits.UNLIMITED);
+        BatchDispatcher<Job> dispatcher =
+                new BatchDispatcher<>(BatchPolicy.upTo(4, 10), 2, RunPermits.UNLIMITED, PLACEMENT);
         List<Job> none = new ArrayList<>();
         dispatcher.take(0, 1, none);
         dispatcher.take(1, 1, none);
         for (int i = 0; i < 2 * Gathering.COMPANY; i++) {
             dispatcher.ran(0, runNanos, waiting, i);
         }
-        assertThat(dispatcher.lend(new Job(), RunTimes.LONG_NANOS)).isNotEqualTo(Dispatcher.NONE);
-        return dispatcher.lend(new Job(), RunTimes.LONG_NANOS) != Dispatcher.NONE;
+        Job first = new Job();
+        assertThat(dispatcher.mayLend(first)).isTrue();
+        assertThat(dispatcher.lend(first)).isNotEqualTo(Dispatcher.NONE);
+        return dispatcher.mayLend(new Job());
     }
 
     @Test
@@ -108,7 +114,7 @@ class BatchDispatcherTest {
     @Test
     void shouldLeaveTicketsInTheQueueWhileNoInstanceHasItsTurn() {
         BatchPolicy policy = new BatchPolicy(2, List.of(2), 0, false, QueueCapacities.all(10));
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(policy, 1, turns, PLACEMENT);
         Job late = new Job();
         late.limitWait(0, 30, false);
         Job unwanted = new Job();
@@ -138,7 +144,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldHaveAnotherInstanceRunWhatOneWithoutItsTurnCannot() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 2, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 2, turns, PLACEMENT);
         Job job = new Job();
         dispatcher.submit(job, 1);
         int first = dispatcher.instanceToWake(1);
@@ -154,7 +160,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldGiveUpATurnThatNobodyNeedsAnyMore() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns, PLACEMENT);
         Job job = new Job();
         dispatcher.submit(job, 1);
         dispatcher.instanceToWake(1);
@@ -168,7 +174,7 @@ class BatchDispatcherTest {
 
     @Test
     void shouldEndAnInstanceThatWaitsForItsTurnWhenTheSchedulerStops() {
-        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns);
+        Dispatcher<Job> dispatcher = new BatchDispatcher<>(BatchPolicy.single(10), 1, turns, PLACEMENT);
         Job job = new Job();
         dispatcher.submit(job, 1);
         dispatcher.instanceToWake(1);
