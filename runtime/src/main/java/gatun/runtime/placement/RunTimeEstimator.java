@@ -43,13 +43,30 @@ public final class RunTimeEstimator {
 
     /** Notes a run. */
     public void record(long nanos) {
-        long counted = Math.min(nanos, mostExpected(typicalNanos));
-        typicalNanos += (counted - typicalNanos) >> TYPICAL_SHIFT;
+        average(nanos);
         if (nanos < LONG_NANOS) {
             trust.confirm();
         } else {
             trust.disprove();
         }
+    }
+
+    /** Notes some runs, each of which was {@linkplain #isExpected as expected}, by how long they took together. */
+    public void record(int runs, long nanos) {
+        for (int i = 0; i < runs; i++) {
+            average(nanos / runs);
+            trust.confirm();
+        }
+    }
+
+    private void average(long nanos) {
+        long counted = Math.min(nanos, mostExpected(typicalNanos));
+        typicalNanos += (counted - typicalNanos) >> TYPICAL_SHIFT;
+    }
+
+    /** Whether a run tells so little new that it may be noted some time later, with others. */
+    public static boolean isExpected(long nanos, long typicalNanos) {
+        return nanos < LONG_NANOS && nanos <= mostExpected(typicalNanos);
     }
 
     /** What a run that is longer counts as, where runs typically take {@code typicalNanos}. */

@@ -153,6 +153,33 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
                 && !gathering.expectsMoreThan(ticket.size());
     }
 
+    /**
+     * Whether request threads may take idle instances without asking: nothing waits, and any ticket that comes would be
+     * lent one.
+     */
+    boolean mayOffer() {
+        return !stopping
+                && queue.size() == 0
+                && policy.maxBatchSize() == 0
+                && lends()
+                && placement.mayBorrow(runTimes, false, true, false);
+    }
+
+    /** Puts the idle instances on offer, where that {@linkplain #mayOffer may be}, until they are recalled. */
+    void offer(InstanceOffers offers) {
+        instances.offer(offers);
+    }
+
+    /** Notes an instance that was on offer and is with a request thread now. */
+    void noteLent(int instance) {
+        instances.lend(instance);
+    }
+
+    /** Notes some runs of tickets that were alone, by how long they took together. */
+    void ranAlone(int runs, long nanos) {
+        runTimes.record(runs, nanos);
+    }
+
     /** How long a run will probably take. */
     long typicalRunNanos() {
         return runTimes.typicalNanos();

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,13 +16,11 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what is to be run
  */
 public final class Scheduler<T extends Ticket> {
-    /** Guards the dispatcher; held for a few steps only, and never while a ticket runs or a sequence is closed. */
-    private final ReentrantLock lock = new ReentrantLock();
+    private final DecisionLock lock = new DecisionLock();
 
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
 
-    private final LongAdder runsOnRequestThreads = new LongAdder();
     private final LongAdder runsOnInstanceThreads = new LongAdder();
 
     /** Null where every ticket runs on the thread of its instance. */
@@ -35,6 +32,9 @@ public final class Scheduler<T extends Ticket> {
         BatchDispatcher<T> batches = new BatchDispatcher<>(policy, runners.size(), threads.turns(), placement);
         dispatcher = batches;
         lent = batches.lends() ? new LentInstances<>(lock, batches, threads, placement.inlineRuns()) : null;
+        if (lent != null) {
+            lock.guard(lent);
+        }
     }
 
     private Scheduler(SequencePolicy policy, List<? extends BatchRunner<T>> runners, Duration idle) {
@@ -103,6 +103,9 @@ public final class Scheduler<T extends Ticket> {
     /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
     public Admission submit(T ticket) {
         ticket.submitTo(this);
+        if (lent != null && lent.tryRun(ticket)) {
+            return Admission.ACCEPTED;
+        }
         Admission admission = Admission.ACCEPTED;
         int woken = Dispatcher.NONE;
         List<Sequence> ended = List.of();
@@ -120,8 +123,6 @@ public final class Scheduler<T extends Ticket> {
             lock.unlock();
         }
         if (lent != null && instance != Dispatcher.NONE) {
-            ticket.taken();
-            runsOnRequestThreads.increment();
             lent.run(instance, ticket);
             return admission;
         }
@@ -203,7 +204,7 @@ public final class Scheduler<T extends Ticket> {
 
     /** Where its runs were so far. */
     public RunCounts runCounts() {
-        return new RunCounts(runsOnRequestThreads.sum(), runsOnInstanceThreads.sum());
+        return new RunCounts(lent == null ? 0 : lent.runCount(), runsOnInstanceThreads.sum());
     }
 
     /**

@@ -69,4 +69,22 @@ class RunTimeEstimatorTest {
                 .as("only runs that broke trust make the trial longer")
                 .isTrue();
     }
+
+    @Test
+    void shouldCountRunsThatAreNotedTogetherAsIfTheyWereNotedOneByOne() {
+        RunTimeEstimator together = new RunTimeEstimator(20_000);
+        int runs = 4 * RunTimeEstimator.FIRST_TRIAL;
+        run(runs, SHORT);
+        together.record(runs, runs * SHORT);
+        assertThat(together.typicalNanos()).isEqualTo(times.typicalNanos());
+        assertThat(together.areWithin(SHORT)).isTrue();
+    }
+
+    @Test
+    void shouldExpectRunsAboutAsLongAsTheOnesBefore() {
+        assertThat(RunTimeEstimator.isExpected(SHORT, SHORT)).isTrue();
+        assertThat(RunTimeEstimator.isExpected(2 * SHORT, SHORT)).isTrue();
+        assertThat(RunTimeEstimator.isExpected(10 * SHORT, SHORT)).isFalse();
+        assertThat(RunTimeEstimator.isExpected(LONG, LONG - 1)).isFalse();
+    }
 }
