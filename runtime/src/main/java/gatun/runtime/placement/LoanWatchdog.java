@@ -20,7 +20,7 @@ public final class LoanWatchdog {
     public static final LoanWatchdog OF_THIS_JVM = new LoanWatchdog();
 
     /** Between two looks at the same lender. */
-    public static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+    static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** A lender is left alone after so many looks, a second, that found nothing lent. */
     static final int QUIET_LOOKS = 200;
