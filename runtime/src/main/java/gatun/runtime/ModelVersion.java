@@ -2,6 +2,7 @@
 package gatun.runtime;
 
 import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.placement.RunCounts;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
@@ -72,6 +73,11 @@ public interface ModelVersion {
     /** What its runs have taught, as far as they may. */
     default List<LearnedChoice> learned() {
         return List.of();
+    }
+
+    /** Where its runs were since it was loaded; none of a model without instances. */
+    default RunCounts runCounts() {
+        return RunCounts.NONE;
     }
 
     /** Where runs touch an input of that name that lies in a client's memory, and why. */

@@ -19,6 +19,7 @@ import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
+import gatun.runtime.placement.RunCounts;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
 import gatun.spi.ParameterValue;
@@ -387,6 +388,11 @@ public final class CachedModel implements ServedModel {
     @Override
     public List<LearnedChoice> learned() {
         return model.learned();
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        return model.runCounts();
     }
 
     @Override

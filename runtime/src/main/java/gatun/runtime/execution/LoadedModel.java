@@ -14,6 +14,7 @@ import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;
 import gatun.runtime.placement.ModelTuning;
+import gatun.runtime.placement.RunCounts;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
@@ -383,6 +384,11 @@ public final class LoadedModel implements ServedModel {
     @Override
     public List<LearnedChoice> learned() {
         return resources.tuning().choices();
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        return scheduler.runCounts();
     }
 
     @Override

@@ -11,6 +11,7 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
+import gatun.runtime.placement.RunCounts;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
@@ -187,6 +188,12 @@ public final class OnDemandModel implements ServedModel {
     public List<LearnedChoice> learned() {
         LoadedModel known = residence.latest();
         return known == null ? List.of() : known.learned();
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        LoadedModel known = residence.latest();
+        return known == null ? RunCounts.NONE : known.runCounts();
     }
 
     @Override

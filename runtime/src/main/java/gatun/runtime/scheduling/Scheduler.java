@@ -2,13 +2,15 @@
 package gatun.runtime.scheduling;
 
 import gatun.runtime.placement.ModelTuning;
+import gatun.runtime.placement.RunCounts;
+import gatun.runtime.placement.RunPlacement;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what is to be run
  */
 public final class Scheduler<T extends Ticket> {
-    /** Guards the dispatcher; held for a few steps only, and never while a ticket runs or a sequence is closed. */
-    private final ReentrantLock lock = new ReentrantLock();
+    private final DecisionLock lock = new DecisionLock();
 
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
+
+    private final LongAdder runsOnInstanceThreads = new LongAdder();
 
     /** Null where every ticket runs on the thread of its instance. */
     private final @Nullable LentInstances<T> lent;
@@ -30,14 +33,17 @@ public final class Scheduler<T extends Ticket> {
     private Scheduler(
             BatchPolicy policy,
             List<? extends BatchRunner<T>> runners,
+            RunPlacement placement,
             Tuning tuning,
-            InlineRuns inlineRuns,
             Duration idle) {
         threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
-        BatchDispatcher<T> batches =
-                new BatchDispatcher<>(policy, runners.size(), threads.turns(), new Gathering(policy, tuning));
+        BatchDispatcher<T> batches = new BatchDispatcher<>(
+                policy, runners.size(), threads.turns(), placement, new Gathering(policy, tuning));
         dispatcher = batches;
-        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, inlineRuns) : null;
+        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, placement.inlineRuns()) : null;
+        if (lent != null) {
+            lock.guard(lent);
+        }
     }
 
     private Scheduler(SequencePolicy policy, List<? extends BatchRunner<T>> runners, Duration idle) {
@@ -52,29 +58,27 @@ public final class Scheduler<T extends Ticket> {
      *
      * @param policy how tickets become batches
      * @param runners at least one
-     * @param tuning gives tuners for what is learned of the runs
+     * @param tuning learns how they are run best
      */
     public static <T extends Ticket> Scheduler<T> open(
             BatchPolicy policy, List<? extends BatchRunner<T>> runners, Tuning tuning) {
-        return open(policy, runners, tuning, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
+        RunPlacement placement = RunPlacement.of(tuning.learns(Subject.THREADS));
+        return new Scheduler<>(policy, runners, placement, tuning, InstanceThread.IDLE).opened();
     }
 
-    /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned. */
-    public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
-        return open(policy, runners, new ModelTuning(EnumSet.allOf(Subject.class)));
+    /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned, on threads as {@code placement} says. */
+    public static <T extends Ticket> Scheduler<T> open(
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, RunPlacement placement) {
+        return open(policy, runners, placement, InstanceThread.IDLE);
     }
 
     /**
-     * As {@link #open(BatchPolicy, List, Tuning)}, with runs on request threads as far as {@code inlineRuns} lets them, and
-     * threads that end when they had no work for as long as {@code idle}, where their runners let them.
+     * The same with threads that end when they had no work for as long as {@code idle}, where their runners let them.
      */
     static <T extends Ticket> Scheduler<T> open(
-            BatchPolicy policy,
-            List<? extends BatchRunner<T>> runners,
-            Tuning tuning,
-            InlineRuns inlineRuns,
-            Duration idle) {
-        return new Scheduler<>(policy, runners, tuning, inlineRuns, idle).opened();
+            BatchPolicy policy, List<? extends BatchRunner<T>> runners, RunPlacement placement, Duration idle) {
+        Tuning tuning = new ModelTuning(EnumSet.allOf(Subject.class));
+        return new Scheduler<>(policy, runners, placement, tuning, idle).opened();
     }
 
     /**
@@ -115,6 +119,9 @@ public final class Scheduler<T extends Ticket> {
     /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
     public Admission submit(T ticket) {
         ticket.submitTo(this);
+        if (lent != null && lent.tryRun(ticket)) {
+            return Admission.ACCEPTED;
+        }
         Admission admission = Admission.ACCEPTED;
         int woken = Dispatcher.NONE;
         List<Sequence> ended = List.of();
@@ -132,7 +139,6 @@ public final class Scheduler<T extends Ticket> {
             lock.unlock();
         }
         if (lent != null && instance != Dispatcher.NONE) {
-            ticket.taken();
             lent.run(instance, ticket);
             return admission;
         }
@@ -212,6 +218,11 @@ public final class Scheduler<T extends Ticket> {
         }
     }
 
+    /** Where its runs were so far. */
+    public RunCounts runCounts() {
+        return new RunCounts(lent == null ? 0 : lent.runCount(), runsOnInstanceThreads.sum());
+    }
+
     /**
      * Whether it has ended by a fault of its own, which the log tells: it refuses everything, as one that was closed
      * does.
@@ -280,6 +291,7 @@ public final class Scheduler<T extends Ticket> {
      */
     private void run(InstanceThread<T> thread, List<T> batch, LastRun last) {
         last.nanos = 0;
+        runsOnInstanceThreads.increment();
         try {
             last.nanos = thread.run(batch);
         } finally {

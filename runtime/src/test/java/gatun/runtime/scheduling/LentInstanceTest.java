@@ -4,6 +4,10 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.runtime.placement.InlineRunLimiter;
+import gatun.runtime.placement.RunCounts;
+import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunTimeEstimator;
 import gatun.testing.Await;
 import java.time.Duration;
 import java.util.List;
@@ -94,8 +98,10 @@ class LentInstanceTest {
         }
     }
 
+    private static final RunPlacement PLACEMENT = RunPlacement.of(true);
+
     private final Runner runner = new Runner(false);
-    private Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
+    private Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
 
     @AfterEach
     void close() {
@@ -112,7 +118,7 @@ class LentInstanceTest {
     }
 
     private void earnTrust() {
-        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+        for (int i = 0; i < RunTimeEstimator.FIRST_TRIAL; i++) {
             run();
         }
         awaitLoan();
@@ -138,10 +144,31 @@ class LentInstanceTest {
 
     @Test
     void shouldRunOnTheCallersThreadOnceRunsHaveShownToBeShort() {
-        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+        for (int i = 0; i < RunTimeEstimator.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
         awaitLoan();
+    }
+
+    @Test
+    void shouldTellWhereItsRunsWere() {
+        earnTrust();
+        RunCounts before = scheduler.runCounts();
+        assertThat(before.onInstanceThreads()).isGreaterThanOrEqualTo(RunTimeEstimator.FIRST_TRIAL);
+        run();
+        assertThat(scheduler.runCounts())
+                .isEqualTo(new RunCounts(before.onRequestThreads() + 1, before.onInstanceThreads()));
+    }
+
+    @Test
+    void shouldStayOnItsOwnThreadWherePlacementIsPlain() {
+        scheduler.close(GRACE);
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), RunPlacement.of(false));
+        int runs = 2 * RunTimeEstimator.FIRST_TRIAL;
+        for (int i = 0; i < runs; i++) {
+            assertThat(run().ranOn.getName()).isEqualTo("runner");
+        }
+        assertThat(scheduler.runCounts()).isEqualTo(new RunCounts(0, runs));
     }
 
     @Test
@@ -162,8 +189,8 @@ class LentInstanceTest {
     void shouldStayOnItsOwnThreadWhereTheRunnerIsBoundToIt() {
         Runner bound = new Runner(true);
         scheduler.close(GRACE);
-        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(bound));
-        for (int i = 0; i < 2 * RunTimes.FIRST_TRIAL; i++) {
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(bound), PLACEMENT);
+        for (int i = 0; i < 2 * RunTimeEstimator.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
     }
@@ -173,7 +200,7 @@ class LentInstanceTest {
         earnTrust();
         Runner bound = new Runner(true);
         assertThat(scheduler.exchange(List.of(bound), List.of())).isTrue();
-        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+        for (int i = 0; i < RunTimeEstimator.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
         Runner broken = new Runner(true);
@@ -242,7 +269,7 @@ class LentInstanceTest {
     void shouldLetRequestsGatherWhereTheyMayShareABatch() throws Exception {
         Runner other = new Runner(false);
         scheduler.close(GRACE);
-        scheduler = Scheduler.open(BatchPolicy.upTo(4, 10), List.of(runner, other));
+        scheduler = Scheduler.open(BatchPolicy.upTo(4, 10), List.of(runner, other), PLACEMENT);
         earnTrust();
         runner.gated = true;
         other.gated = true;
@@ -280,13 +307,11 @@ class LentInstanceTest {
      */
     @Test
     void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
-        InlineRuns one = new InlineRuns(1);
+        RunPlacement one = new RunPlacement(true, new InlineRunLimiter(2));
         Runner second = new Runner(false);
-        Scheduler<Job> other = Scheduler.open(
-                BatchPolicy.single(10), List.of(second), GatheringTest.learning(), one, InstanceThread.IDLE);
+        Scheduler<Job> other = Scheduler.open(BatchPolicy.single(10), List.of(second), one);
         assertThat(scheduler.close(GRACE)).isTrue();
-        scheduler = Scheduler.open(
-                BatchPolicy.single(10), List.of(runner), GatheringTest.learning(), one, InstanceThread.IDLE);
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), one);
         try {
             earnTrust();
             earnTrust(other);

@@ -4,6 +4,7 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.runtime.placement.RunPlacement;
 import gatun.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class SchedulerTest {
+    private static final RunPlacement PLACEMENT = RunPlacement.of(true);
+
     private static final Duration GRACE = Duration.ofSeconds(20);
 
     /** A ticket with a number. */
@@ -93,7 +96,7 @@ class SchedulerTest {
     void shouldRunTicketsInTheOrderTheyCame() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
         Job first = new Job(0);
         assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
@@ -121,7 +124,7 @@ class SchedulerTest {
     void shouldRefuseWhenTheQueueIsFullAndAfterClosing() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner), PLACEMENT);
         assertThat(scheduler.submit(new Job(0))).isEqualTo(Admission.ACCEPTED);
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job waiting = new Job(1);
@@ -139,7 +142,7 @@ class SchedulerTest {
         Recorder runner = new Recorder();
         runner.gated = true;
         BatchPolicy policy = new BatchPolicy(4, List.of(4), GRACE.toNanos(), false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner), PLACEMENT);
         List<Job> jobs = List.of(new Job(0), new Job(1));
         jobs.forEach(scheduler::submit);
         scheduler.drain();
@@ -156,7 +159,7 @@ class SchedulerTest {
     void shouldGiveUpAWaitingTicketAtItsDeadlineButNotARunningOne() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
         Job running = new Job(0);
         running.limitWait(0, System.nanoTime() + GRACE.toNanos(), false);
         scheduler.submit(running);
@@ -176,7 +179,7 @@ class SchedulerTest {
     void shouldKeepTheInterruptOfAWaiterWhoseTicketRuns() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
         Job running = new Job(0);
         scheduler.submit(running);
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
@@ -191,7 +194,7 @@ class SchedulerTest {
     void shouldUseEveryInstance() throws Exception {
         List<Recorder> runners = List.of(new Recorder(), new Recorder(), new Recorder());
         runners.forEach(runner -> runner.gated = true);
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), runners);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), runners, PLACEMENT);
         for (int i = 0; i < 3; i++) {
             scheduler.submit(new Job(i));
         }
@@ -208,7 +211,7 @@ class SchedulerTest {
         Recorder second = new Recorder();
         List<Recorder> runners = List.of(first, second);
         runners.forEach(runner -> runner.runNanos = 1000);
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(100), runners);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(100), runners, PLACEMENT);
         for (int i = 0; i < 100; i++) {
             Job job = new Job(i);
             scheduler.submit(job);
@@ -239,7 +242,7 @@ class SchedulerTest {
     void shouldRunTogetherWhatWaitsWhileAnInstanceIsBusy() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.upTo(4, 100), List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.upTo(4, 100), List.of(runner), PLACEMENT);
         scheduler.submit(new Job(0));
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         List<Job> jobs = new ArrayList<>();
@@ -265,7 +268,7 @@ class SchedulerTest {
         Recorder runner = new Recorder();
         long delay = TimeUnit.MILLISECONDS.toNanos(30);
         BatchPolicy policy = new BatchPolicy(4, List.of(4), delay, false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner, new Recorder()));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner, new Recorder()), PLACEMENT);
         long begin = System.nanoTime();
         Job first = new Job(1);
         scheduler.submit(first);
@@ -283,7 +286,7 @@ class SchedulerTest {
         Recorder runner = new Recorder();
         long hour = TimeUnit.HOURS.toNanos(1);
         BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner), PLACEMENT);
         Job late = new Job(1, 1);
         late.limitWait(0, System.nanoTime() + hour, true);
         List<Job> others = List.of(new Job(2, 2), new Job(3, 2));
@@ -316,7 +319,7 @@ class SchedulerTest {
                 throw new IllegalStateException("no memory");
             }
         };
-        assertThatThrownBy(() -> Scheduler.open(BatchPolicy.single(1), List.of(good, bad)))
+        assertThatThrownBy(() -> Scheduler.open(BatchPolicy.single(1), List.of(good, bad), PLACEMENT))
                 .hasMessage("no memory");
         assertThat(good.closed).hasValue(1);
         assertThat(bad.closed).hasValue(0);
@@ -327,7 +330,7 @@ class SchedulerTest {
     void shouldEndEveryTicketOnce() throws Exception {
         for (int round = 0; round < 50; round++) {
             List<Recorder> runners = List.of(new Recorder(), new Recorder());
-            Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), runners);
+            Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), runners, PLACEMENT);
             AtomicInteger completed = new AtomicInteger();
             CountDownLatch begun = new CountDownLatch(8);
             List<Future<?>> clients = new ArrayList<>();
@@ -408,7 +411,7 @@ class SchedulerTest {
     void shouldRefuseWhatWaitsWhenItsThreadEndsByAFault() throws Exception {
         Gate runner = new Gate();
         BatchPolicy pairs = BatchPolicy.upTo(2, 10);
-        Scheduler<Breaking> scheduler = Scheduler.open(pairs, List.of(runner));
+        Scheduler<Breaking> scheduler = Scheduler.open(pairs, List.of(runner), PLACEMENT);
         Breaking running = new Breaking();
         assertThat(scheduler.submit(running)).isEqualTo(Admission.ACCEPTED);
         assertThat(runner.begun.await(20, TimeUnit.SECONDS)).isTrue();
@@ -436,7 +439,7 @@ class SchedulerTest {
                 Thread.currentThread().interrupt();
             }
         };
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner), PLACEMENT);
         Await.until("the mark is taken away", () -> !opened.getFirst().isInterrupted());
         assertThat(scheduler.close(GRACE)).isTrue();
     }

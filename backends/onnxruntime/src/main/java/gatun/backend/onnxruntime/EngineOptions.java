@@ -17,10 +17,7 @@ import java.util.Optional;
  * @param modelCache the folder that keeps optimised graphs; empty for none
  */
 record EngineOptions(
-        Optional<String> library,
-        int defaultMaxBatchSize,
-        Optional<Boolean> sharesThreads,
-        Optional<Path> modelCache) {
+        Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {
     private static final String LIBRARY = "library";
     private static final String MAX_BATCH_SIZE = "default-max-batch-size";
     private static final String GLOBAL_THREADS = "enable-global-threadpool";

@@ -146,7 +146,8 @@ final class OnnxModel implements BackendModel {
         SessionPool pool = asked.isPresent() ? new SessionPool(this::open) : sessions;
         int instances = spec.instanceCount();
         ThreadPlan chosen = asked.map(count -> new ThreadPlan(Cores.physical(), instances, count, count, 1))
-                .orElseGet(() -> ThreadPlan.of(Cores.physical(), instances, spec.tuning().learns(Subject.SPREAD), isSmall(), divides()));
+                .orElseGet(() -> ThreadPlan.of(
+                        Cores.physical(), instances, spec.tuning().learns(Subject.SPREAD), isSmall(), divides()));
         plan = chosen;
         // Other instances of the model share a session made for that; what other models leave, nobody can tell.
         Spread besideOthers = instances > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;

@@ -40,7 +40,7 @@ final class SpreadChoice {
     /** The last run that {@link #next} was asked for took so long. */
     void took(long byteSize, boolean divides, long nanos) {
         // Runs of one tuner differ in size by up to a factor of two, and their times are nearly proportional to it.
-        tuner(byteSize, divides).took((double) nanos, Math.max(1, byteSize));
+        tuner(byteSize, divides).took((double) nanos, (double) Math.max(1, byteSize));
     }
 
     private static List<Spread> spreads(boolean divides) {
