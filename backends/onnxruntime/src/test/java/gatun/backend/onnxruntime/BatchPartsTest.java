@@ -8,6 +8,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.memory.tuning.Tuner;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.BackendInstance;
@@ -33,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Batches whose requests run side by side, more often than all ways of running one are tried. */
 class BatchPartsTest {
     private static final Path SIMPLE = Path.of("..", "..", "examples", "models", "simple", "1");
-    private static final int RUNS = 5 * Spread.values().length * SpreadChoice.RUNS;
+    private static final int RUNS = 5 * Spread.values().length * new Tuner.Trials(1, 0, 2, 1).runs();
 
     /** The datatype of the example's tensors, as ONNX counts them. */
     private static final int INT32 = 6;
