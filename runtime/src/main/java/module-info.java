@@ -20,8 +20,7 @@ module gatun.runtime {
             gatun.server;
     exports gatun.runtime.logging;
     exports gatun.runtime.metrics;
-    exports gatun.runtime.placement to
-            gatun.isolation;
+    exports gatun.runtime.placement;
     exports gatun.runtime.server;
     exports gatun.runtime.tracing;
 

@@ -81,7 +81,8 @@ public final class GrpcListener implements AutoCloseable {
                         socketOptions,
                         settings.hosts(),
                         budgets,
-                        server.accessLog()),
+                        server.accessLog(),
+                        server.placement()),
                 health);
     }
 

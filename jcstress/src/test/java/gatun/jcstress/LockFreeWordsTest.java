@@ -14,7 +14,7 @@ class LockFreeWordsTest {
     private static final String ITERATIONS = System.getProperty("gatun.jcstress.iterations", "2");
 
     /** How many there are: a machine with too few cores skips some without a word. */
-    private static final int TESTS = 18;
+    private static final int TESTS = 20;
 
     @Test
     void shouldShowNoForbiddenOutcome(@TempDir Path reports) throws Exception {

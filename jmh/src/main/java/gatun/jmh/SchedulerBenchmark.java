@@ -7,6 +7,7 @@ import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -26,10 +27,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The cost of scheduling for a request from its submission to its completion, with an engine that does nothing: so many
- * clients, each a virtual thread as in the server, submit a ticket, wait for its end, and submit the next. All but the
- * ones that run wait in the queue.
+ * clients, each a virtual thread as in the server, submit a ticket, wait for its end, and submit the next.
  */
-@State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 4, time = 2)
@@ -39,20 +38,10 @@ public class SchedulerBenchmark {
     private static final int REQUESTS = 200_000;
     private static final Duration GRACE = Duration.ofSeconds(10);
 
-    /** How many requests wait. */
-    @Param({"1", "64", "10000"})
-    public int clients;
-
-    /** The most requests in a batch; 0 for none but their own. */
-    @Param({"0", "8"})
-    public int maxBatchSize;
-
-    private Scheduler<Request> scheduler;
-
     private static final class Request extends Ticket {}
 
-    /** An engine that does nothing, on its own thread. */
-    private static final class Idle implements BatchRunner<Request> {
+    /** An engine that does nothing. */
+    private record Idle(boolean isBoundToThread) implements BatchRunner<Request> {
         @Override
         public String threadName() {
             return "engine";
@@ -60,11 +49,6 @@ public class SchedulerBenchmark {
 
         @Override
         public void open() {}
-
-        @Override
-        public boolean isBoundToThread() {
-            return true;
-        }
 
         @Override
         public long run(List<Request> batch) {
@@ -75,37 +59,85 @@ public class SchedulerBenchmark {
         public void close() {}
     }
 
-    /** Opens a scheduler of one instance. */
-    @Setup(Level.Trial)
-    public void open() {
-        BatchPolicy policy = maxBatchSize == 0 ? BatchPolicy.single(clients) : BatchPolicy.upTo(maxBatchSize, clients);
-        scheduler = Scheduler.open(policy, List.of(new Idle()));
+    /** One instance on its own thread: all requests but the ones that run wait in the queue. */
+    @State(Scope.Benchmark)
+    public static class Queue {
+        /** How many requests wait. */
+        @Param({"1", "64", "10000"})
+        public int clients;
+
+        /** The most requests in a batch; 0 for none but their own. */
+        @Param({"0", "8"})
+        public int maxBatchSize;
+
+        private Scheduler<Request> scheduler;
+
+        /** Opens the scheduler. */
+        @Setup(Level.Trial)
+        public void open() {
+            BatchPolicy policy =
+                    maxBatchSize == 0 ? BatchPolicy.single(clients) : BatchPolicy.upTo(maxBatchSize, clients);
+            scheduler = Scheduler.open(policy, List.of(new Idle(true)));
+        }
+
+        /** Ends the instance. */
+        @TearDown(Level.Trial)
+        public void close() {
+            scheduler.close(GRACE);
+        }
+    }
+
+    /** An instance for each client, which runs its requests on its own thread. */
+    @State(Scope.Benchmark)
+    public static class Inline {
+        /** How many clients there are. */
+        @Param({"1", "2", "4", "8"})
+        public int threads;
+
+        private Scheduler<Request> scheduler;
+
+        /** Opens the scheduler. */
+        @Setup(Level.Trial)
+        public void open() {
+            scheduler = Scheduler.open(BatchPolicy.single(threads), Collections.nCopies(threads, new Idle(false)));
+        }
+
+        /** Ends the instances. */
+        @TearDown(Level.Trial)
+        public void close() {
+            scheduler.close(GRACE);
+        }
     }
 
     /** One request, in the company of the others. */
     @Benchmark
     @OperationsPerInvocation(REQUESTS)
-    public void request() throws InterruptedException {
+    public void request(Queue queue) throws InterruptedException {
+        submitAll(queue.scheduler, queue.clients);
+    }
+
+    /** One request that runs on its client's thread, beside the others. */
+    @Benchmark
+    @OperationsPerInvocation(REQUESTS)
+    public void inline(Inline inline) throws InterruptedException {
+        submitAll(inline.scheduler, inline.threads);
+    }
+
+    private static void submitAll(Scheduler<Request> scheduler, int clients) throws InterruptedException {
         List<Thread> threads = new ArrayList<>(clients);
         for (int i = 0; i < clients; i++) {
-            threads.add(Thread.startVirtualThread(this::submitAndWait));
+            threads.add(Thread.startVirtualThread(() -> submitAndWait(scheduler, REQUESTS / clients)));
         }
         for (Thread thread : threads) {
             thread.join();
         }
     }
 
-    private void submitAndWait() {
-        for (int i = REQUESTS / clients; i > 0; i--) {
+    private static void submitAndWait(Scheduler<Request> scheduler, int requests) {
+        for (int i = requests; i > 0; i--) {
             Request request = new Request();
             scheduler.submit(request);
             request.await(scheduler);
         }
-    }
-
-    /** Ends the instance. */
-    @TearDown(Level.Trial)
-    public void close() {
-        scheduler.close(GRACE);
     }
 }

@@ -74,6 +74,11 @@ public interface ModelVersion {
         return List.of();
     }
 
+    /** Where its runs were since it was loaded; none of a model without instances. */
+    default RunCounts runCounts() {
+        return RunCounts.NONE;
+    }
+
     /** Where runs touch an input of that name that lies in a client's memory, and why. */
     default MemoryUse inputMemory(String input) {
         return MemoryUse.copied("nothing is known of the model");

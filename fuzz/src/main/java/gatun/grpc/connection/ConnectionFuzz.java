@@ -11,6 +11,7 @@ import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
+import gatun.runtime.placement.RunPlacement;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
@@ -78,7 +79,7 @@ public final class ConnectionFuzz {
                 PEER,
                 HOSTS,
                 TIMER,
-                new LendingWatch(TIMER),
+                RunPlacement.of(true),
                 calls,
                 new Decompression(POOL, SETTINGS.maxMessageSize()),
                 AccessLog.OFF);

@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
+import gatun.runtime.placement.RunPlacement;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param attributes properties of the connection for handlers
  * @param hosts checks which server the calls are for
  * @param timer cancels calls at their deadlines; runs short tasks only
- * @param lendingWatch looks after calls that run on threads which read connections
+ * @param placement decides whether calls run on the threads that read connections
  * @param threads makes the threads that calls run on
  * @param decompression unpacks compressed messages
  * @param accessLog gets a line for each call
@@ -29,7 +30,7 @@ record CallServices(
         Attributes attributes,
         HostCheck hosts,
         DeadlineTimer timer,
-        LendingWatch lendingWatch,
+        RunPlacement placement,
         ThreadFactory threads,
         Decompression decompression,
         AccessLog accessLog) {
@@ -62,6 +63,6 @@ record CallServices(
         Attributes secured = attributes.toBuilder()
                 .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session)
                 .build();
-        return new CallServices(root, secured, hosts, timer, lendingWatch, threads, decompression, accessLog);
+        return new CallServices(root, secured, hosts, timer, placement, threads, decompression, accessLog);
     }
 }

@@ -108,7 +108,7 @@ final class GrpcConnection implements ServerConnection {
                 end,
                 () -> streams.liveCalls() > 0,
                 frames::lastReadNanos);
-        this.lentReader = new LentReader(reader, streams, services.lendingWatch(), () -> this.services
+        this.lentReader = new LentReader(reader, streams, services.placement(), () -> this.services
                 .threads()
                 .newThread(() -> read(() -> {}))
                 .start());

@@ -14,6 +14,7 @@ import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
+import gatun.runtime.placement.RunPlacement;
 import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
@@ -55,11 +56,11 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     private final Set<GrpcConnection> open = ConcurrentHashMap.newKeySet();
     private final AcceptedChannels channels;
     private final DeadlineTimer timer = new DeadlineTimer();
-    private final LendingWatch lendingWatch = new LendingWatch(timer);
     private final ThreadFactory threads = Thread.ofVirtual().name("grpc-call").factory();
     private final Decompression decompression;
     private final Context root;
     private final AccessLog accessLog;
+    private final RunPlacement placement;
     private final HostNames hosts;
     private final WorkBudgets budgets;
 
@@ -68,6 +69,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
      *
      * @param hosts the names of this server, for clients on this machine
      * @param budgets limit the work that clients throw away
+     * @param placement decides on which threads calls run
      */
     public GrpcConnectionSelector(
             ConnectionSettings settings,
@@ -76,12 +78,14 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
             SocketOptions socketOptions,
             HostNames hosts,
             WorkBudgets budgets,
-            AccessLog accessLog) {
+            AccessLog accessLog,
+            RunPlacement placement) {
         ServiceTable table = new ServiceTable(services);
         this.settings = settings;
         this.hosts = hosts;
         this.budgets = budgets;
         this.accessLog = accessLog;
+        this.placement = placement;
         this.pool = pool;
         this.admission = new CallAdmission(table);
         this.channels = new AcceptedChannels(socketOptions);
@@ -145,7 +149,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
                 attributes,
                 new HostCheck(hosts, remote, location),
                 timer,
-                lendingWatch,
+                placement,
                 threads,
                 decompression,
                 accessLog);

@@ -2,6 +2,9 @@
 package gatun.grpc.connection;
 
 import gatun.memory.threads.FailureLog;
+import gatun.runtime.placement.LoanWatchdog;
+import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.Trust;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -14,49 +17,42 @@ import org.slf4j.LoggerFactory;
  * thread has to be woken for the one or the other. Where clients have several calls at a time, their calls have threads
  * of their own. A call that waits for the client, or has lasted for some time, has another thread read on.
  */
-final class LentReader {
+final class LentReader implements LoanWatchdog.Lender {
     private static final Logger LOG = LoggerFactory.getLogger(LentReader.class);
 
-    /** A connection's first calls show whether they come one at a time. */
-    private static final int FIRST_CALLS = 4;
-
-    /** So many calls must have been alone after some that were not; each time twice as many. */
-    private static final int FEWEST_ALONE = 64;
-
-    private static final int MOST_ALONE = 1 << 12;
+    /** A call that is seen at so many looks one after the other has lasted 10 to 15 ms. */
+    private static final int LOOKS = 3;
 
     /** Among so many calls one looks whether the client has sent more before it is answered, for two system calls. */
     private static final int CALLS_TO_A_LOOK = 16;
 
     private final FrameReader reader;
     private final ConnectionStreams streams;
-    private final LendingWatch watch;
+    private final RunPlacement placement;
+    private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final Runnable readOn;
 
     /** The call that runs on the reading thread. Whoever takes it out reads from then on, or has another thread read. */
     private final AtomicReference<@Nullable GrpcCall<?, ?>> borrower = new AtomicReference<>();
 
-    /** Whether {@link #watch} looks here. */
-    private volatile boolean watched;
-
     // Of the reading thread.
-    private int aloneCalls = FEWEST_ALONE - FIRST_CALLS;
-    private int callsBefore = FEWEST_ALONE;
+    private final Trust callsAreAlone;
     private int callsSinceLook;
 
-    // Of the watch.
+    // Of the watchdog.
     private @Nullable GrpcCall<?, ?> seen;
-    private int quietLooks;
+    private int looks;
 
     /**
      * Lends the thread that uses {@code reader}.
      *
      * @param readOn starts another thread that reads
      */
-    LentReader(FrameReader reader, ConnectionStreams streams, LendingWatch watch, Runnable readOn) {
+    LentReader(FrameReader reader, ConnectionStreams streams, RunPlacement placement, Runnable readOn) {
         this.reader = reader;
         this.streams = streams;
-        this.watch = watch;
+        this.placement = placement;
+        this.callsAreAlone = placement.newReaderTrust();
         this.readOn = readOn;
     }
 
@@ -70,10 +66,7 @@ final class LentReader {
             return true;
         }
         borrower.set(call);
-        if (!watched) {
-            watched = true;
-            watch.add(this);
-        }
+        watch.noteLoan();
         try {
             call.run();
         } catch (Throwable t) {
@@ -84,18 +77,10 @@ final class LentReader {
     }
 
     private boolean mayBorrow(GrpcCall<?, ?> call) {
-        if (!call.isInference() || !reader.canLook()) {
-            return false;
-        }
-        if (reader.buffered() > 0 || !streams.isOnlyUnanswered(call.stream())) {
-            aloneCalls = 0;
-            return false;
-        }
-        if (aloneCalls < callsBefore) {
-            aloneCalls++;
-            return false;
-        }
-        return true;
+        return call.isInference()
+                && reader.canLook()
+                && placement.runsOnReader(
+                        reader.buffered() == 0 && streams.isOnlyUnanswered(call.stream()), callsAreAlone);
     }
 
     /**
@@ -109,11 +94,10 @@ final class LentReader {
         callsSinceLook = 0;
         try {
             if (reader.hasMore()) {
-                callsBefore = Math.min(2 * callsBefore, MOST_ALONE);
-                aloneCalls = 0;
+                callsAreAlone.disprove();
             }
         } catch (IOException e) {
-            aloneCalls = 0; // Reading on will show it again.
+            callsAreAlone.disprove(); // Reading on will show it again.
         } finally {
             borrower.set(call);
         }
@@ -126,28 +110,19 @@ final class LentReader {
         }
     }
 
-    /**
-     * Has another thread read on where the same call was running at the last look; false when nothing was lent for so
-     * many looks that it needs none any more. For the watch.
-     */
-    boolean look(int quietLooksToEnd) {
-        GrpcCall<?, ?> now = borrower.get();
-        if (now == null) {
-            quietLooks++;
-        } else {
-            quietLooks = 0;
-            if (now == seen) {
-                takeBack(now);
-            }
-        }
-        seen = now;
-        return quietLooks < quietLooksToEnd;
+    @Override
+    public boolean isLending() {
+        return borrower.get() != null;
     }
 
-    /** The watch looks here no more, until it is asked again. Whether something was lent at the same moment. */
-    boolean endWatch() {
-        quietLooks = 0;
-        watched = false;
-        return borrower.get() != null;
+    /** Has another thread read on where the same call has been running for some looks. */
+    @Override
+    public void look() {
+        GrpcCall<?, ?> now = borrower.get();
+        looks = now == seen ? looks + 1 : 1;
+        seen = now;
+        if (now != null && looks >= LOOKS) {
+            takeBack(now);
+        }
     }
 }

@@ -9,7 +9,7 @@
  * virtual thread of its own while there are events for its handler, and writes its responses itself, under the one lock
  * that orders frames. Calls for inference that come one at a time are run by the reading thread
  * ({@link gatun.grpc.connection.LentReader}), and another reads on when one waits or lasts
- * ({@link gatun.grpc.connection.LendingWatch}). {@link gatun.grpc.connection.DeadlineTimer} runs the timers of all.
+ * ({@link gatun.runtime.placement.LoanWatchdog}). {@link gatun.grpc.connection.DeadlineTimer} runs the timers of all.
  *
  * <h2>The way of a call</h2>
  *

@@ -6,6 +6,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
+import gatun.runtime.placement.RunPlacement;
 import io.grpc.ManagedChannel;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -53,7 +54,8 @@ final class TestServer implements AutoCloseable {
                 SocketOptions.builder().tcpNoDelay(true).build(),
                 HostNames.any(),
                 budgets,
-                AccessLog.OFF);
+                AccessLog.OFF,
+                RunPlacement.of(true));
         WebServerConfig.Builder config = WebServer.builder()
                 .address(InetAddress.getLoopbackAddress())
                 .port(0)

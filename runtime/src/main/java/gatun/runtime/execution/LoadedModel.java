@@ -10,6 +10,7 @@ import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.RunCounts;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;
@@ -383,6 +384,11 @@ public final class LoadedModel implements ServedModel {
     @Override
     public List<LearnedChoice> learned() {
         return resources.tuning().choices();
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        return scheduler.runCounts();
     }
 
     @Override

@@ -1,4 +1,7 @@
-/** Where runs go, and what is learned of them. */
+/**
+ * Where a run goes: on which thread, who looks after threads that were lent for it, and what is learned of runs. Knows
+ * neither schedulers nor protocols, which ask it.
+ */
 @NullMarked
 package gatun.runtime.placement;
 

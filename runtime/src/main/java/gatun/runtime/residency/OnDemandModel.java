@@ -9,6 +9,7 @@ import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.RunCounts;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.statistics.ModelCounters;
@@ -187,6 +188,12 @@ public final class OnDemandModel implements ServedModel {
     public List<LearnedChoice> learned() {
         LoadedModel known = residence.latest();
         return known == null ? List.of() : known.learned();
+    }
+
+    @Override
+    public RunCounts runCounts() {
+        LoadedModel known = residence.latest();
+        return known == null ? RunCounts.NONE : known.runCounts();
     }
 
     @Override

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunTimeEstimator;
 import gatun.runtime.scheduling.InstanceStates.Activity;
 import gatun.runtime.scheduling.Ticket.State;
 import gatun.spi.Tuning;
@@ -27,34 +29,23 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what is to be run
  */
 final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
-    /**
-     * About the time that it takes to wake a thread on another core, in a virtual machine; on bare metal it is less.
-     */
-    static final long WAKING_NANOS = 20_000;
-
-    /** A run of so many times that is hardly longer for the wake-up of a thread. */
-    private static final int LONG_BESIDE_WAKING = 10;
-
-    /** How often a watcher looks at the queue: the longest that a ticket waits in spite of an idle instance. */
-    static final long WATCH_NANOS = 1_000_000;
-
-    /** A ticket that waits longer than this does not wait behind short runs. */
-    private static final long LONG_WAIT_NANOS = 100_000;
-
     private final TicketQueue<T> queue;
     private BatchPolicy policy;
     private Gathering gathering;
     private BatchCandidates<T> candidates;
     private final InstanceStates instances;
     private final RunPermits turns;
-    private final RunTimes runTimes = new RunTimes(WAKING_NANOS);
+    private final RunPlacement placement;
+    private final RunTimeEstimator runTimes = new RunTimeEstimator(RunPlacement.WAKING_NANOS);
 
     private boolean stopping;
 
     /** Null where tickets need not end in order. */
     private final @Nullable CompletionOrder order;
 
-    BatchDispatcher(BatchPolicy policy, int instanceCount, RunPermits turns, Gathering gathering) {
+    BatchDispatcher(
+            BatchPolicy policy, int instanceCount, RunPermits turns, RunPlacement placement, Gathering gathering) {
+        this.placement = placement;
         this.policy = policy;
         this.turns = turns;
         this.gathering = gathering;
@@ -122,10 +113,10 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         return instances.wakeWatcher();
     }
 
-    /** Whether the instances that are awake will have come to what waits before an idle one could be awake. */
+    /** Whether what waits is left to the instances that are awake. */
     private boolean isWakingDearer() {
         int batches = 1 + (queue.size() - 1) / Math.max(1, policy.maxBatchSize());
-        return instances.isWatched() && runTimes.typicalNanos() * batches < WAKING_NANOS * instances.awakeCount();
+        return placement.isWakingDearer(runTimes, batches, instances.awakeCount(), instances.isWatched());
     }
 
     /**
@@ -134,42 +125,71 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
      */
     private boolean hasWaitedLong(long now) {
         T oldest = queue.first();
-        return oldest != null && (policy.maxQueueDelayNanos() > 0 || now - oldest.submittedNanos > LONG_WAIT_NANOS);
+        return oldest != null
+                && (policy.maxQueueDelayNanos() > 0 || placement.hasWaitedLong(now - oldest.submittedNanos));
     }
 
     @Override
     public void ran(int instance, long nanos, int waiting, long now) {
-        runTimes.ran(nanos);
+        runTimes.record(nanos);
         gathering.ended(instance, nanos, runTimes.typicalNanos(), waiting, now);
     }
 
+    /** Whether it lends instances at all. */
+    boolean lends() {
+        return placement.lendsInstances(order != null, policy.maxQueueDelayNanos());
+    }
+
+    /** Whether an idle instance may be lent to the thread that brings {@code ticket}, which need not wait its turn. */
+    boolean mayLend(T ticket) {
+        return instances.anyIdle()
+                && !stopping
+                && lends()
+                && placement.mayBorrow(runTimes, policy.maxBatchSize() > 0, instances.allIdle(), gathering.hasCompany())
+                && !gathering.expectsMoreThan(ticket.size());
+    }
+
     /**
-     * Lends an idle instance to the thread that brings {@code ticket}, which is marked as running and is not to be
-     * submitted; {@link #NONE} where it must wait its turn, or where a run may take longer than {@code nanos}.
+     * Whether request threads may take idle instances without asking: nothing waits, and any ticket that comes would be
+     * lent one.
      */
-    int lend(T ticket, long nanos) {
-        if (!instances.anyIdle() || stopping || !mayBeLent(nanos) || gathering.expectsMoreThan(ticket.size())) {
-            return NONE;
-        }
+    boolean mayOffer() {
+        return !stopping
+                && queue.size() == 0
+                && policy.maxBatchSize() == 0
+                && lends()
+                && placement.mayBorrow(runTimes, false, true, false);
+    }
+
+    /** Puts the idle instances on offer, where that {@linkplain #mayOffer may be}, until they are recalled. */
+    void offer(InstanceOffers offers) {
+        instances.offer(offers);
+    }
+
+    /** Notes an instance that was on offer and is with a request thread now. */
+    void noteLent(int instance) {
+        instances.lend(instance);
+    }
+
+    /** Notes some runs of tickets that were alone, by how long they took together. */
+    void ranAlone(int runs, long nanos) {
+        runTimes.record(runs, nanos);
+    }
+
+    /** How long a run will probably take. */
+    long typicalRunNanos() {
+        return runTimes.typicalNanos();
+    }
+
+    /**
+     * Lends an idle instance, where it {@linkplain #mayLend may be}, to the thread that brings {@code ticket}, which is
+     * marked as running and is not to be submitted.
+     */
+    int lend(T ticket) {
         ticket.become(State.RUNNING);
         int instance = instances.lend();
         gathering.begun(instance, ticket.size(), 1, 0);
         return instance;
-    }
-
-    /** Whether it lends instances at all: where no ticket may have to wait for others. */
-    boolean lends() {
-        return order == null && policy.maxQueueDelayNanos() == 0;
-    }
-
-    private boolean mayBeLent(long nanos) {
-        if (!lends() || !runTimes.areWithin(nanos)) {
-            return false;
-        }
-        // While others run, those who come now may share a batch: if they come together, or before a thread has woken.
-        return policy.maxBatchSize() == 0
-                || instances.allIdle()
-                || (!gathering.hasCompany() && runTimes.typicalNanos() > LONG_BESIDE_WAKING * WAKING_NANOS);
     }
 
     /** Takes a lent instance back; returns an instance to wake, or {@link #NONE}. */
@@ -273,7 +293,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
      * @param waitNanos how long a batch waits for more tickets; {@link #FOREVER} when none does
      */
     private long sleep(int instance, long waitNanos, long now) {
-        long nanos = waitNanos == FOREVER && instances.awakeCount() > 0 ? WATCH_NANOS : waitNanos;
+        long nanos = waitNanos == FOREVER && instances.awakeCount() > 0 ? RunPlacement.WATCH_NANOS : waitNanos;
         if (nanos == FOREVER || instances.isWatchedWithin(nanos, now)) {
             return FOREVER;
         }

@@ -171,10 +171,31 @@ final class InstanceStates {
     /** Lends the warmest of the idle instances, of which there is one. */
     int lend() {
         int instance = idle[idleCount - 1];
+        lend(instance);
+        return instance;
+    }
+
+    /** Notes that an idle instance was lent. */
+    void lend(int instance) {
         leaveIdle(instance);
         activities[instance] = Activity.LENT;
         lentCount++;
-        return instance;
+    }
+
+    /**
+     * Puts all idle instances on offer, and lets the lent ones be given back without the lock: they count as idle
+     * until they are recalled.
+     */
+    void offer(InstanceOffers offers) {
+        for (int i = 0; i < activities.length; i++) {
+            if (activities[i] == Activity.LENT) {
+                lentCount--;
+                rest(i);
+                offers.release(i);
+            } else if (activities[i] == Activity.IDLE) {
+                offers.offer(i);
+            }
+        }
     }
 
     /** Takes a lent instance back; whether it goes on, and is idle then. */

@@ -21,7 +21,7 @@ final class InstanceThreads<T extends Ticket> {
     /** How long the other runners of one that failed to open may still take to open and close. */
     static final Duration OPENING_GRACE = Duration.ofMinutes(10);
 
-    private final ReentrantLock lock;
+    private final DecisionLock lock;
     private final Predicate<InstanceThread<T>> loop;
     private final Runnable stop;
     private final Duration idle;
@@ -53,7 +53,7 @@ final class InstanceThreads<T extends Ticket> {
      */
     InstanceThreads(
             List<? extends BatchRunner<T>> runners,
-            ReentrantLock lock,
+            DecisionLock lock,
             Predicate<InstanceThread<T>> loop,
             Runnable stop,
             Duration idle) {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.RunCounts;
 import gatun.runtime.placement.ModelTuning;
+import gatun.runtime.placement.RunPlacement;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what is to be run
  */
 public final class Scheduler<T extends Ticket> {
-    /** Guards the dispatcher; held for a few steps only, and never while a ticket runs or a sequence is closed. */
-    private final ReentrantLock lock = new ReentrantLock();
+    private final DecisionLock lock = new DecisionLock();
 
     private final Dispatcher<T> dispatcher;
     private final InstanceThreads<T> threads;
+
+    private final LongAdder runsOnInstanceThreads = new LongAdder();
 
     /** Null where every ticket runs on the thread of its instance. */
     private final @Nullable LentInstances<T> lent;
@@ -31,13 +34,16 @@ public final class Scheduler<T extends Ticket> {
             BatchPolicy policy,
             List<? extends BatchRunner<T>> runners,
             Tuning tuning,
-            InlineRuns inlineRuns,
+            RunPlacement placement,
             Duration idle) {
         threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
-        BatchDispatcher<T> batches =
-                new BatchDispatcher<>(policy, runners.size(), threads.turns(), new Gathering(policy, tuning));
+        BatchDispatcher<T> batches = new BatchDispatcher<>(
+                policy, runners.size(), threads.turns(), placement, new Gathering(policy, tuning));
         dispatcher = batches;
-        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, inlineRuns) : null;
+        lent = batches.lends() ? new LentInstances<>(lock, batches, threads, placement.inlineRuns()) : null;
+        if (lent != null) {
+            lock.guard(lent::recall, lent::offer);
+        }
     }
 
     private Scheduler(SequencePolicy policy, List<? extends BatchRunner<T>> runners, Duration idle) {
@@ -56,7 +62,7 @@ public final class Scheduler<T extends Ticket> {
      */
     public static <T extends Ticket> Scheduler<T> open(
             BatchPolicy policy, List<? extends BatchRunner<T>> runners, Tuning tuning) {
-        return open(policy, runners, tuning, InlineRuns.OF_THIS_JVM, InstanceThread.IDLE);
+        return open(policy, runners, tuning, RunPlacement.of(tuning.learns(Subject.THREADS)), InstanceThread.IDLE);
     }
 
     /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned. */
@@ -65,16 +71,16 @@ public final class Scheduler<T extends Ticket> {
     }
 
     /**
-     * As {@link #open(BatchPolicy, List, Tuning)}, with runs on request threads as far as {@code inlineRuns} lets them, and
-     * threads that end when they had no work for as long as {@code idle}, where their runners let them.
+     * As {@link #open(BatchPolicy, List, Tuning)}, with runs on the threads that {@code placement} says, and threads that
+     * end when they had no work for as long as {@code idle}, where their runners let them.
      */
     static <T extends Ticket> Scheduler<T> open(
             BatchPolicy policy,
             List<? extends BatchRunner<T>> runners,
             Tuning tuning,
-            InlineRuns inlineRuns,
+            RunPlacement placement,
             Duration idle) {
-        return new Scheduler<>(policy, runners, tuning, inlineRuns, idle).opened();
+        return new Scheduler<>(policy, runners, tuning, placement, idle).opened();
     }
 
     /**
@@ -115,6 +121,9 @@ public final class Scheduler<T extends Ticket> {
     /** Takes a ticket, which must be new, or refuses it. Never blocks for longer than a queue operation. */
     public Admission submit(T ticket) {
         ticket.submitTo(this);
+        if (lent != null && lent.tryRun(ticket)) {
+            return Admission.ACCEPTED;
+        }
         Admission admission = Admission.ACCEPTED;
         int woken = Dispatcher.NONE;
         List<Sequence> ended = List.of();
@@ -132,7 +141,6 @@ public final class Scheduler<T extends Ticket> {
             lock.unlock();
         }
         if (lent != null && instance != Dispatcher.NONE) {
-            ticket.taken();
             lent.run(instance, ticket);
             return admission;
         }
@@ -212,6 +220,11 @@ public final class Scheduler<T extends Ticket> {
         }
     }
 
+    /** Where its runs were so far. */
+    public RunCounts runCounts() {
+        return new RunCounts(lent == null ? 0 : lent.runCount(), runsOnInstanceThreads.sum());
+    }
+
     /**
      * Whether it has ended by a fault of its own, which the log tells: it refuses everything, as one that was closed
      * does.
@@ -280,6 +293,7 @@ public final class Scheduler<T extends Ticket> {
      */
     private void run(InstanceThread<T> thread, List<T> batch, LastRun last) {
         last.nanos = 0;
+        runsOnInstanceThreads.increment();
         try {
             last.nanos = thread.run(batch);
         } finally {

@@ -39,6 +39,7 @@ import gatun.runtime.logging.RecordedLog;
 import gatun.runtime.logging.RequestWatch;
 import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.metrics.MetricRegistry;
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.repository.BackendDirectory;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
@@ -78,6 +79,7 @@ public final class GatunServer implements InferenceServer {
     private final LogControl log;
     private final Tracing tracing;
     private final RecordedLog accessLog;
+    private final RunPlacement placement;
     private final boolean listing;
     private final boolean strictReadiness;
     private final Duration exitTimeout;
@@ -102,6 +104,7 @@ public final class GatunServer implements InferenceServer {
         log = options.log();
         tracing = options.tracing();
         accessLog = new RecordedLog(options.accessLog());
+        placement = options.placement();
         listing = options.listed().isPresent();
         strictReadiness = options.strictReadiness();
         exitTimeout = options.exitTimeout();
@@ -467,6 +470,11 @@ public final class GatunServer implements InferenceServer {
     @Override
     public AccessLog accessLog() {
         return accessLog;
+    }
+
+    @Override
+    public RunPlacement placement() {
+        return placement;
     }
 
     @Override

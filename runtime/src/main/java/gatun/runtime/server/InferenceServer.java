@@ -26,6 +26,7 @@ import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.RequestWatch;
 import gatun.runtime.metrics.MetricFamily;
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
 import gatun.wire.inference.ModelConfig;
@@ -296,6 +297,11 @@ public interface InferenceServer extends AutoCloseable {
     /** Where listeners write a line for each request. */
     default AccessLog accessLog() {
         return AccessLog.OFF;
+    }
+
+    /** On which threads runs are. */
+    default RunPlacement placement() {
+        return RunPlacement.of(true);
     }
 
     /** Has {@code watch} told of each request over a listener from now on, in the place of who was before. */

@@ -18,6 +18,7 @@ import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.repository.IsolationRule;
 import gatun.runtime.repository.RepositorySettings;
@@ -481,6 +482,10 @@ public final class ServerOptions {
 
     AccessLog accessLog() {
         return accessLog;
+    }
+
+    RunPlacement placement() {
+        return RunPlacement.of(learned.contains(Subject.THREADS));
     }
 
     Tracing tracing() {

@@ -3,6 +3,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.placement.RunPlacement;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -11,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 class BatchDispatcherTest {
     private static BatchDispatcher<Job> dispatcher(BatchPolicy policy, int instanceCount, RunPermits turns) {
-        return new BatchDispatcher<>(policy, instanceCount, turns, new Gathering(policy, GatheringTest.learning()));
+        return new BatchDispatcher<>(
+                policy, instanceCount, turns, RunPlacement.of(true), new Gathering(policy, GatheringTest.learning()));
     }
 
     private static final class Job extends Ticket {}
@@ -65,8 +67,10 @@ class BatchDispatcherTest {
         for (int i = 0; i < 2 * Gathering.COMPANY; i++) {
             dispatcher.ran(0, runNanos, waiting, i);
         }
-        assertThat(dispatcher.lend(new Job(), RunTimes.LONG_NANOS)).isNotEqualTo(Dispatcher.NONE);
-        return dispatcher.lend(new Job(), RunTimes.LONG_NANOS) != Dispatcher.NONE;
+        Job first = new Job();
+        assertThat(dispatcher.mayLend(first)).isTrue();
+        assertThat(dispatcher.lend(first)).isNotEqualTo(Dispatcher.NONE);
+        return dispatcher.mayLend(new Job());
     }
 
     @Test

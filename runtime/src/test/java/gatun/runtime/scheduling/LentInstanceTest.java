@@ -4,6 +4,11 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.runtime.RunCounts;
+import gatun.runtime.placement.InlineRunLimiter;
+import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunTimeEstimator;
+import gatun.spi.Tuning;
 import gatun.testing.Await;
 import java.time.Duration;
 import java.util.List;
@@ -112,7 +117,7 @@ class LentInstanceTest {
     }
 
     private void earnTrust() {
-        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+        for (int i = 0; i < RunTimeEstimator.FIRST_TRIAL; i++) {
             run();
         }
         awaitLoan();
@@ -138,10 +143,31 @@ class LentInstanceTest {
 
     @Test
     void shouldRunOnTheCallersThreadOnceRunsHaveShownToBeShort() {
-        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+        for (int i = 0; i < RunTimeEstimator.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
         awaitLoan();
+    }
+
+    @Test
+    void shouldTellWhereItsRunsWere() {
+        earnTrust();
+        RunCounts before = scheduler.runCounts();
+        assertThat(before.onInstanceThreads()).isGreaterThanOrEqualTo(RunTimeEstimator.FIRST_TRIAL);
+        run();
+        assertThat(scheduler.runCounts())
+                .isEqualTo(new RunCounts(before.onRequestThreads() + 1, before.onInstanceThreads()));
+    }
+
+    @Test
+    void shouldStayOnItsOwnThreadWherePlacementIsPlain() {
+        scheduler.close(GRACE);
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), Tuning.OFF);
+        int runs = 2 * RunTimeEstimator.FIRST_TRIAL;
+        for (int i = 0; i < runs; i++) {
+            assertThat(run().ranOn.getName()).isEqualTo("runner");
+        }
+        assertThat(scheduler.runCounts()).isEqualTo(new RunCounts(0, runs));
     }
 
     @Test
@@ -163,7 +189,7 @@ class LentInstanceTest {
         Runner bound = new Runner(true);
         scheduler.close(GRACE);
         scheduler = Scheduler.open(BatchPolicy.single(10), List.of(bound));
-        for (int i = 0; i < 2 * RunTimes.FIRST_TRIAL; i++) {
+        for (int i = 0; i < 2 * RunTimeEstimator.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
     }
@@ -173,7 +199,7 @@ class LentInstanceTest {
         earnTrust();
         Runner bound = new Runner(true);
         assertThat(scheduler.exchange(List.of(bound), List.of())).isTrue();
-        for (int i = 0; i < RunTimes.FIRST_TRIAL; i++) {
+        for (int i = 0; i < RunTimeEstimator.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
         }
         Runner broken = new Runner(true);
@@ -280,7 +306,7 @@ class LentInstanceTest {
      */
     @Test
     void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
-        InlineRuns one = new InlineRuns(1);
+        RunPlacement one = new RunPlacement(true, new InlineRunLimiter(2));
         Runner second = new Runner(false);
         Scheduler<Job> other = Scheduler.open(
                 BatchPolicy.single(10), List.of(second), GatheringTest.learning(), one, InstanceThread.IDLE);

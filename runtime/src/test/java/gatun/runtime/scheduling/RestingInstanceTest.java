@@ -3,6 +3,8 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunTimeEstimator;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +53,7 @@ class RestingInstanceTest {
         @Override
         public long run(List<Job> batch) {
             batch.forEach(job -> job.ranOn = Thread.currentThread());
-            return 2 * RunTimes.LONG_NANOS;
+            return 2 * RunTimeEstimator.LONG_NANOS;
         }
 
         @Override
@@ -62,7 +64,7 @@ class RestingInstanceTest {
 
     private static Scheduler<Job> open(Duration idle, Runner... runners) {
         return Scheduler.open(
-                BatchPolicy.single(10_000), List.of(runners), GatheringTest.learning(), InlineRuns.OF_THIS_JVM, idle);
+                BatchPolicy.single(10_000), List.of(runners), GatheringTest.learning(), RunPlacement.of(true), idle);
     }
 
     private static Thread run(Scheduler<Job> scheduler) {

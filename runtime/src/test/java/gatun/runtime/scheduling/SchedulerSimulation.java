@@ -4,6 +4,7 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.execution.SimulatedModel;
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,7 @@ final class SchedulerSimulation {
     private static final long TICK_NANOS = 10_000;
 
     /** Longer than a run, a delay and a waking together. */
-    private static final long IDLE_LIMIT_NANOS = BatchDispatcher.WATCH_NANOS + 1_000_000;
+    private static final long IDLE_LIMIT_NANOS = RunPlacement.WATCH_NANOS + 1_000_000;
 
     /** How long others take from the resource that the instances need. */
     private static final long HORIZON_NANOS = 1_500_000;
@@ -281,8 +282,12 @@ final class SchedulerSimulation {
         if (random.nextBoolean()) {
             GatheringTest.teach(gathering);
         }
-        dispatcher =
-                new BatchDispatcher<>(policy, instanceCount, turns == null ? RunPermits.UNLIMITED : turns, gathering);
+        dispatcher = new BatchDispatcher<>(
+                policy,
+                instanceCount,
+                turns == null ? RunPermits.UNLIMITED : turns,
+                RunPlacement.of(random.nextInt(4) > 0),
+                gathering);
         instances = new ArrayList<>(
                 IntStream.range(0, instanceCount).mapToObj(Instance::new).toList());
         model = random.nextBoolean() ? new SimulatedModel(random, maxBatchSize, instanceCount) : null;
@@ -343,7 +348,7 @@ final class SchedulerSimulation {
                 timesOut[1],
                 model == null ? null : model.arrive(size, COLUMNS[shape]));
         jobs.add(job);
-        int lent = lends ? dispatcher.lend(job, RunTimes.SHORT_NANOS) : Dispatcher.NONE;
+        int lent = lends && dispatcher.mayLend(job) ? dispatcher.lend(job) : Dispatcher.NONE;
         if (lent != Dispatcher.NONE) {
             job.accepted = true;
             instances.get(lent).runFor(job);

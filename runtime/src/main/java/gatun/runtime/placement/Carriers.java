@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.runtime.scheduling;
+package gatun.runtime.placement;
 
 import java.lang.management.ManagementFactory;
 import java.util.Optional;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.runtime.scheduling;
+package gatun.runtime.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,21 +9,27 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The number of carrier threads when runs hold all of them. */
 @Timeout(60)
-class CarrierWatchTest {
+class CarrierCompensatorTest {
     private static final int CARRIERS = 2;
 
-    private final InlineRuns runs = new InlineRuns(CARRIERS - 1);
+    private final InlineRunLimiter runs = new InlineRunLimiter(CARRIERS);
     private final LinkedBlockingQueue<Integer> carriers = new LinkedBlockingQueue<>();
+
+    private void watch(Supplier<Optional<IntConsumer>> adjustable) {
+        runs.watchedBy(new LoanWatchdog().over(new CarrierCompensator(runs, adjustable, CARRIERS)));
+    }
 
     private Thread run(CountDownLatch end) {
         CountDownLatch begun = new CountDownLatch(1);
         Thread run = Thread.ofVirtual().name("run").start(() -> {
-            boolean may = runs.tryBegin() > 0;
+            boolean may = runs.tryBegin(RunTimeEstimator.SHORT_NANOS);
             begun.countDown();
             if (may) {
                 Await.opened(end);
@@ -36,8 +42,7 @@ class CarrierWatchTest {
 
     @Test
     void shouldAddACarrierWhileTheSameRunsHoldAll() throws Exception {
-        CarrierWatch watch = new CarrierWatch(runs, () -> Optional.of(carriers::add), CARRIERS);
-        runs.onFull(watch::wakeUp);
+        watch(() -> Optional.of(carriers::add));
         CountDownLatch end = new CountDownLatch(1);
 
         run(end);
@@ -60,15 +65,11 @@ class CarrierWatchTest {
     void shouldLeaveACarrierWhereNoneCanBeAdded() throws Exception {
         AtomicInteger asked = new AtomicInteger();
         CountDownLatch known = new CountDownLatch(1);
-        CarrierWatch watch = new CarrierWatch(
-                runs,
-                () -> {
-                    asked.incrementAndGet();
-                    known.countDown();
-                    return Optional.empty();
-                },
-                CARRIERS);
-        runs.onFull(watch::wakeUp);
+        watch(() -> {
+            asked.incrementAndGet();
+            known.countDown();
+            return Optional.empty();
+        });
         CountDownLatch end = new CountDownLatch(1);
 
         Thread first = run(end);

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.placement;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the runs that are on request threads at present, over all models. A virtual thread in native code holds its
+ * carrier thread, and nothing takes it away: a run that was short a thousand times may take minutes for one input. So
+ * they never hold the last carrier for long: where carriers can be added, {@link CarrierCompensator} adds one as soon as
+ * the same runs hold all others; elsewhere one is always left. Thread-safe; never waits.
+ *
+ * <p>Each thread counts in one of several words, each in cache lines of its own, and nobody adds them up while all runs
+ * are short and a carrier can be added: that is the way of nearly all runs, and no word of it is written by all cores.
+ */
+public final class InlineRunLimiter {
+    /** That of this JVM, which has one set of carrier threads. */
+    static final InlineRunLimiter OF_THIS_JVM = ofThisJvm();
+
+    private static final int ENDED_SHIFT = 32;
+    private static final long ENDED = (1L << ENDED_SHIFT) - 1;
+
+    /** Longs in 128 bytes: processors fetch cache lines in pairs. */
+    private static final int STRIDE = 16;
+
+    private static final int MOST_STRIPES = 64;
+
+    /** Spreads numbers of threads, which follow each other, over all bits. */
+    private static final int SPREAD = 0x9E3779B9;
+
+    /**
+     * How many runs there are now, in the lower half of each word, and how many have ended, in the upper half. The sum
+     * of the words tells the same of all.
+     */
+    private final AtomicLongArray stripes;
+
+    private final int stripeShift;
+
+    /** The number of runs up to which a carrier thread is left to others. */
+    private final int sparing;
+
+    /** How many runs may hold carrier threads. */
+    private volatile int limit;
+
+    /** Whether short runs are held to the limit, too: there may be more carriers than that. */
+    private volatile boolean isStrict = true;
+
+    /** Null where no carrier can be added. */
+    private volatile LoanWatchdog.@Nullable Watch watch;
+
+    /** @param carriers how many carrier threads there are */
+    public InlineRunLimiter(int carriers) {
+        int bits = Integer.SIZE - Integer.numberOfLeadingZeros(Math.clamp(carriers, 2, MOST_STRIPES) - 1);
+        stripeShift = Integer.SIZE - bits;
+        stripes = new AtomicLongArray((1 + (1 << bits)) * STRIDE);
+        sparing = carriers - 1;
+        limit = sparing;
+    }
+
+    private static InlineRunLimiter ofThisJvm() {
+        int carriers = Carriers.count();
+        InlineRunLimiter runs = new InlineRunLimiter(carriers);
+        runs.watchedBy(LoanWatchdog.OF_THIS_JVM.over(new CarrierCompensator(runs, Carriers::ofThisJvm, carriers)));
+        return runs;
+    }
+
+    /** Has its runs watched from now on, or not, where there is no use in that. */
+    void watchedBy(LoanWatchdog.@Nullable Watch newWatch) {
+        watch = newWatch;
+    }
+
+    /**
+     * Changes how many runs may hold carrier threads.
+     *
+     * @param strict whether there may be more carriers than that; otherwise as many short runs as there are carriers are
+     *     let begin without being counted
+     */
+    void limit(int runs, boolean strict) {
+        limit = runs;
+        isStrict = strict;
+    }
+
+    /** A number that is the same while no run begins or ends. */
+    long state() {
+        long sum = 0;
+        for (int i = STRIDE; i < stripes.length(); i += STRIDE) {
+            sum += stripes.get(i);
+        }
+        return sum;
+    }
+
+    /** How many runs there were when {@link #state} was that. */
+    static int runs(long state) {
+        return (int) state;
+    }
+
+    /** Whether as many runs held carriers as may, when {@link #state} was that. */
+    boolean isFull(long state) {
+        return runs(state) >= limit;
+    }
+
+    /**
+     * Whether the calling thread may begin a run, after which it says {@link #end}. On a platform thread nobody waits
+     * for a run, and while a carrier is left to others neither. Only short ones take the last.
+     *
+     * @param typicalNanos how long it will probably take
+     */
+    public boolean tryBegin(long typicalNanos) {
+        Thread thread = Thread.currentThread();
+        if (!thread.isVirtual()) {
+            return true;
+        }
+        int stripe = stripe(thread);
+        stripes.getAndAdd(stripe, 1);
+        LoanWatchdog.Watch watching = watch;
+        if (watching != null) {
+            watching.noteLoan();
+        }
+        boolean isShort = typicalNanos <= RunTimeEstimator.SHORT_NANOS;
+        if ((isShort && !isStrict) || runs(state()) <= (isShort ? limit : sparing)) {
+            return true;
+        }
+        stripes.getAndAdd(stripe, -1);
+        return false;
+    }
+
+    /** Ends the calling thread's run. */
+    public void end() {
+        Thread thread = Thread.currentThread();
+        if (thread.isVirtual()) {
+            stripes.getAndAdd(stripe(thread), ENDED);
+        }
+    }
+
+    /** The word of a thread. The first is none: an array's head is in its cache line. */
+    private int stripe(Thread thread) {
+        int hash = (int) thread.threadId() * SPREAD;
+        return (1 + (hash >>> stripeShift)) * STRIDE;
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.placement;
+
+/**
+ * An estimate of how long a model's next run takes, made from its past runs. Everybody who asks how long a run will take
+ * asks this. Guarded by the lock of the scheduler that owns it.
+ */
+public final class RunTimeEstimator {
+    /**
+     * A typical run up to this is short: others may wait for the thread that it is on. A time slice of the operating
+     * system is longer, and so is what the decoding of a large request takes, which nothing interrupts either.
+     */
+    public static final long SHORT_NANOS = 1_000_000;
+
+    /**
+     * A run beyond this is long: to hand it to another thread and back costs nothing beside it. It was not just
+     * interrupted by the operating system, which is in the middle of short ones too.
+     */
+    public static final long LONG_NANOS = 20_000_000;
+
+    /** How many runs that are not long are asked for at first. */
+    public static final int FIRST_TRIAL = 16;
+
+    /** How many are asked for at most: a model that is slow now and then is soon trusted no more. */
+    static final int LAST_TRIAL = 1 << 16;
+
+    /** The weight of one run in the average, as a power of two: 1/8. */
+    private static final int TYPICAL_SHIFT = 3;
+
+    /** How many times the average a run counts at most, so that one outlier says little. */
+    private static final int OUTLIER = 4;
+
+    /** What a run counts beyond that, so that an average of nothing can grow. */
+    private static final long LEAST_STEP_NANOS = 1000;
+
+    private final Trust trust = new Trust(FIRST_TRIAL, FIRST_TRIAL, LAST_TRIAL);
+    private long typicalNanos;
+
+    /** @param typicalNanos the estimate before the first run */
+    public RunTimeEstimator(long typicalNanos) {
+        this.typicalNanos = typicalNanos;
+    }
+
+    /** Notes a run. */
+    public void record(long nanos) {
+        average(nanos);
+        if (nanos < LONG_NANOS) {
+            trust.confirm();
+        } else {
+            trust.disprove();
+        }
+    }
+
+    /** Notes some runs, each of which was {@linkplain #isExpected as expected}, by how long they took together. */
+    public void record(int runs, long nanos) {
+        for (int i = 0; i < runs; i++) {
+            average(nanos / runs);
+            trust.confirm();
+        }
+    }
+
+    private void average(long nanos) {
+        long counted = Math.min(nanos, mostExpected(typicalNanos));
+        typicalNanos += (counted - typicalNanos) >> TYPICAL_SHIFT;
+    }
+
+    /** Whether a run tells so little new that it may be noted some time later, with others. */
+    public static boolean isExpected(long nanos, long typicalNanos) {
+        return nanos < LONG_NANOS && nanos <= mostExpected(typicalNanos);
+    }
+
+    /** What a run that is longer counts as, where runs typically take {@code typicalNanos}. */
+    private static long mostExpected(long typicalNanos) {
+        return OUTLIER * typicalNanos + LEAST_STEP_NANOS;
+    }
+
+    /** A moving average of how long a run takes. */
+    public long typicalNanos() {
+        return typicalNanos;
+    }
+
+    /**
+     * Whether the next run will take at most {@code nanos}, as far as anybody can tell. Whenever a
+     * {@linkplain #LONG_NANOS long} one disproves it, it takes twice as many runs as before to be believed again.
+     */
+    public boolean areWithin(long nanos) {
+        return trust.isEarned() && typicalNanos <= nanos;
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime.scheduling;
+
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The lock that guards a scheduler's decisions. Held for a few steps only, and never while a ticket runs or a sequence is
+ * closed. While it is held nobody borrows an instance.
+ */
+final class DecisionLock {
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile Runnable taken = () -> {};
+    private volatile Runnable leaving = () -> {};
+
+    /**
+     * Has idle instances lent while it is not held.
+     *
+     * @param recall run each time that the lock was taken
+     * @param offer run each time before it is given up
+     */
+    void guard(Runnable recall, Runnable offer) {
+        taken = recall;
+        leaving = offer;
+    }
+
+    @SuppressWarnings("LockNotBeforeTry") // unlock() is the other half
+    void lock() {
+        lock.lock();
+        taken.run();
+    }
+
+    void unlock() {
+        try {
+            leaving.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Takes the lock, unless somebody has it, and leaves instances where they are: for what is learned of runs only.
+     * Ended by {@link #unlockToLearn}.
+     */
+    boolean tryLockToLearn() {
+        return lock.tryLock();
+    }
+
+    void unlockToLearn() {
+        lock.unlock();
+    }
+}
