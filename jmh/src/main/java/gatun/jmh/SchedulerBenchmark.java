@@ -78,7 +78,7 @@ public class SchedulerBenchmark {
         public void open() {
             BatchPolicy policy =
                     maxBatchSize == 0 ? BatchPolicy.single(clients) : BatchPolicy.upTo(maxBatchSize, clients);
-            scheduler = Scheduler.open(policy, List.of(new Idle(true)), RunPlacement.of(true));
+            scheduler = Scheduler.open(policy, List.of(new Idle(true)));
         }
 
         /** Ends the instance. */
@@ -100,8 +100,7 @@ public class SchedulerBenchmark {
         /** Opens the scheduler. */
         @Setup(Level.Trial)
         public void open() {
-            scheduler = Scheduler.open(
-                    BatchPolicy.single(threads), Collections.nCopies(threads, new Idle(false)), RunPlacement.of(true));
+            scheduler = Scheduler.open(BatchPolicy.single(threads), Collections.nCopies(threads, new Idle(false)));
         }
 
         /** Ends the instances. */

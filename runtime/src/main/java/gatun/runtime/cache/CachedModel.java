@@ -15,6 +15,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.OutputTensor;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.RunCounts;
 import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;

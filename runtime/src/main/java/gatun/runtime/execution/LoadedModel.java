@@ -10,6 +10,7 @@ import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.RunCounts;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;

@@ -9,6 +9,7 @@ import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.RunCounts;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.placement.RunCounts;

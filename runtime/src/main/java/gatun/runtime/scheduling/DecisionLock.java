@@ -2,7 +2,6 @@
 package gatun.runtime.scheduling;
 
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The lock that guards a scheduler's decisions. Held for a few steps only, and never while a ticket runs or a sequence is
@@ -10,21 +9,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class DecisionLock {
     private final ReentrantLock lock = new ReentrantLock();
+    private volatile Runnable taken = () -> {};
+    private volatile Runnable leaving = () -> {};
 
-    /** Null where no instance is ever lent. */
-    private volatile @Nullable LentInstances<?> lent;
-
-    /** Has the idle instances lent by {@code instances} while it is not held. */
-    void guard(LentInstances<?> instances) {
-        lent = instances;
+    /**
+     * Has idle instances lent while it is not held.
+     *
+     * @param recall run each time that the lock was taken
+     * @param offer run each time before it is given up
+     */
+    void guard(Runnable recall, Runnable offer) {
+        taken = recall;
+        leaving = offer;
     }
 
     @SuppressWarnings("LockNotBeforeTry") // unlock() is the other half
     void lock() {
         lock.lock();
-        LentInstances<?> guarded = lent;
-        if (guarded != null) {
-            guarded.recall();
+        taken.run();
+    }
+
+    void unlock() {
+        try {
+            leaving.run();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -38,16 +47,5 @@ final class DecisionLock {
 
     void unlockToLearn() {
         lock.unlock();
-    }
-
-    void unlock() {
-        try {
-            LentInstances<?> guarded = lent;
-            if (guarded != null) {
-                guarded.offer();
-            }
-        } finally {
-            lock.unlock();
-        }
     }
 }

@@ -117,10 +117,9 @@ final class LentInstances<T extends Ticket> {
         if (ranNanos < RunTimeEstimator.LONG_NANOS && offers.isTaken(instance)) {
             boolean due = ranNanos > 0 && offers.note(instance, ranNanos);
             untoldNanos = 0;
-            if ((!due && RunTimeEstimator.isExpected(ranNanos, typicalNanos)) || tell(instance)) {
-                if (offers.giveBack(instance)) {
-                    return;
-                }
+            boolean stays = (!due && RunTimeEstimator.isExpected(ranNanos, typicalNanos)) || tell(instance);
+            if (stays && offers.giveBack(instance)) {
+                return;
             }
         }
         int woken;

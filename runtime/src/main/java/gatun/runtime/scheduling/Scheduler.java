@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.RunCounts;
 import gatun.runtime.placement.ModelTuning;
-import gatun.runtime.placement.RunCounts;
 import gatun.runtime.placement.RunPlacement;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
@@ -35,6 +35,7 @@ public final class Scheduler<T extends Ticket> {
             List<? extends BatchRunner<T>> runners,
             RunPlacement placement,
             Tuning tuning,
+            RunPlacement placement,
             Duration idle) {
         threads = new InstanceThreads<>(runners, lock, this::serve, this::stop, idle);
         BatchDispatcher<T> batches = new BatchDispatcher<>(
@@ -42,7 +43,7 @@ public final class Scheduler<T extends Ticket> {
         dispatcher = batches;
         lent = batches.lends() ? new LentInstances<>(lock, batches, threads, placement.inlineRuns()) : null;
         if (lent != null) {
-            lock.guard(lent);
+            lock.guard(lent::recall, lent::offer);
         }
     }
 
@@ -62,8 +63,7 @@ public final class Scheduler<T extends Ticket> {
      */
     public static <T extends Ticket> Scheduler<T> open(
             BatchPolicy policy, List<? extends BatchRunner<T>> runners, Tuning tuning) {
-        RunPlacement placement = RunPlacement.of(tuning.learns(Subject.THREADS));
-        return new Scheduler<>(policy, runners, placement, tuning, InstanceThread.IDLE).opened();
+        return open(policy, runners, tuning, RunPlacement.of(tuning.learns(Subject.THREADS)), InstanceThread.IDLE);
     }
 
     /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned, on threads as {@code placement} says. */
@@ -73,12 +73,16 @@ public final class Scheduler<T extends Ticket> {
     }
 
     /**
-     * The same with threads that end when they had no work for as long as {@code idle}, where their runners let them.
+     * As {@link #open(BatchPolicy, List, Tuning)}, with runs on the threads that {@code placement} says, and threads that
+     * end when they had no work for as long as {@code idle}, where their runners let them.
      */
     static <T extends Ticket> Scheduler<T> open(
-            BatchPolicy policy, List<? extends BatchRunner<T>> runners, RunPlacement placement, Duration idle) {
-        Tuning tuning = new ModelTuning(EnumSet.allOf(Subject.class));
-        return new Scheduler<>(policy, runners, placement, tuning, idle).opened();
+            BatchPolicy policy,
+            List<? extends BatchRunner<T>> runners,
+            Tuning tuning,
+            RunPlacement placement,
+            Duration idle) {
+        return new Scheduler<>(policy, runners, tuning, placement, idle).opened();
     }
 
     /**

@@ -3,8 +3,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.placement.RunCounts;
-import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.RunCounts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,7 +93,7 @@ class BorrowingRaceTest {
     void shouldRunEachTicketOnceAndNoTwoByOneInstance(int instances) throws Exception {
         List<Runner> runners =
                 IntStream.range(0, instances).mapToObj(i -> new Runner()).toList();
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(THREADS), runners, RunPlacement.of(true));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(THREADS), runners);
 
         submitFromThreads(scheduler, false);
         submitFromThreads(scheduler, true);
@@ -112,7 +111,7 @@ class BorrowingRaceTest {
     void shouldExchangeInstancesWhileTheyAreBorrowed() throws Exception {
         Runner first = new Runner();
         List<Runner> all = new ArrayList<>(List.of(first));
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(THREADS), List.of(first), RunPlacement.of(true));
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(THREADS), List.of(first));
         try (ExecutorService threads = Executors.newFixedThreadPool(THREADS)) {
             List<Future<?>> clients = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {

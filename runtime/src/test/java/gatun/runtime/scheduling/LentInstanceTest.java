@@ -4,10 +4,11 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.runtime.RunCounts;
 import gatun.runtime.placement.InlineRunLimiter;
-import gatun.runtime.placement.RunCounts;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;
+import gatun.spi.Tuning;
 import gatun.testing.Await;
 import java.time.Duration;
 import java.util.List;
@@ -163,7 +164,7 @@ class LentInstanceTest {
     @Test
     void shouldStayOnItsOwnThreadWherePlacementIsPlain() {
         scheduler.close(GRACE);
-        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), RunPlacement.of(false));
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), Tuning.OFF);
         int runs = 2 * RunTimeEstimator.FIRST_TRIAL;
         for (int i = 0; i < runs; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
@@ -189,7 +190,7 @@ class LentInstanceTest {
     void shouldStayOnItsOwnThreadWhereTheRunnerIsBoundToIt() {
         Runner bound = new Runner(true);
         scheduler.close(GRACE);
-        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(bound), PLACEMENT);
+        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(bound));
         for (int i = 0; i < 2 * RunTimeEstimator.FIRST_TRIAL; i++) {
             assertThat(run().ranOn.getName()).isEqualTo("runner");
         }

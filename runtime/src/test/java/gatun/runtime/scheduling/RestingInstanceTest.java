@@ -63,7 +63,8 @@ class RestingInstanceTest {
     }
 
     private static Scheduler<Job> open(Duration idle, Runner... runners) {
-        return Scheduler.open(BatchPolicy.single(10_000), List.of(runners), RunPlacement.of(true), idle);
+        return Scheduler.open(
+                BatchPolicy.single(10_000), List.of(runners), GatheringTest.learning(), RunPlacement.of(true), idle);
     }
 
     private static Thread run(Scheduler<Job> scheduler) {

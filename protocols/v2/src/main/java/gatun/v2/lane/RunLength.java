@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
+import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunTimeEstimator;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -11,9 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class RunLength {
     /** A request that takes less is done where it was found, even if others wait. */
-    private static final long SHORT_NANOS = 20_000;
+    private static final long SHORT_NANOS = RunPlacement.WAKING_NANOS;
     /** A request that takes less is done where it was found unless others wait. */
-    private static final long ALONE_NANOS = 1_000_000;
+    private static final long ALONE_NANOS = RunTimeEstimator.SHORT_NANOS;
 
     /** The weight of one request in the averages, as a power of two: 1/8. */
     private static final int WEIGHT_SHIFT = 3;

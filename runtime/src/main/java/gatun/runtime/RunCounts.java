@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.runtime;
+
+/**
+ * Where a model's runs were since it was loaded.
+ *
+ * @param onRequestThreads runs on the threads that brought their requests
+ * @param onInstanceThreads runs on the threads of instances
+ */
+public record RunCounts(long onRequestThreads, long onInstanceThreads) {
+    /** None yet. */
+    public static final RunCounts NONE = new RunCounts(0, 0);
+}
