@@ -3,7 +3,6 @@ package gatun.bindings;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -40,6 +39,11 @@ public final class Torch {
 
     private static final FunctionDescriptor SET_THREADS_TYPE = FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT);
 
+    /** {@code int at::get_num_threads()}, likewise. */
+    private static final String GET_THREADS = "_ZN2at15get_num_threadsEv";
+
+    private static final FunctionDescriptor GET_THREADS_TYPE = FunctionDescriptor.of(ValueLayout.JAVA_INT);
+
     private Torch() {}
 
     /** The library in a cache; empty when it was not installed: it is too large to come with the server. */
@@ -58,22 +62,49 @@ public final class Torch {
     }
 
     /**
-     * Sets how many threads an operation of the library, which is open, may use, in the whole process.
+     * Sets how many threads an operation of the library, which is open, may use, in the whole process. A thread that has
+     * called the library before keeps its number.
      *
      * @return false when the library has no such setting
      */
-    @SuppressWarnings("restricted")
     public static boolean setThreads(int count) {
-        Optional<MemorySegment> function = SymbolLookup.loaderLookup().find(SET_THREADS);
-        if (function.isEmpty()) {
+        Optional<MethodHandle> call = function(SET_THREADS, SET_THREADS_TYPE);
+        if (call.isEmpty()) {
             return false;
         }
-        MethodHandle call = Linker.nativeLinker().downcallHandle(function.get(), SET_THREADS_TYPE);
         try {
-            call.invokeExact(count);
+            call.get().invokeExact(count);
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }
         return true;
+    }
+
+    /**
+     * As {@link #setThreads}, for the calling thread. Threads that call the library for the first time later get the
+     * number that was set last.
+     */
+    public static boolean setThreadsOfCaller(int count) {
+        // The first call of a thread gives it the process's number, which would replace the one set before.
+        return threads() > 0 && setThreads(count);
+    }
+
+    /** How many threads an operation may use that the calling thread asks for; 0 where the library does not tell. */
+    static int threads() {
+        Optional<MethodHandle> call = function(GET_THREADS, GET_THREADS_TYPE);
+        if (call.isEmpty()) {
+            return 0;
+        }
+        try {
+            return (int) call.get().invokeExact();
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static Optional<MethodHandle> function(String symbol, FunctionDescriptor type) {
+        return SymbolLookup.loaderLookup().find(symbol).map(address -> Linker.nativeLinker()
+                .downcallHandle(address, type));
     }
 }

@@ -31,6 +31,11 @@ public final class Cores {
         return OfThisProcess.COUNT;
     }
 
+    /** How many of these each of so many instances of a model has, which compute with threads of their own; at least one. */
+    public static int share(int instances) {
+        return Math.max(1, physical() / instances);
+    }
+
     /** Counted when somebody asks. */
     private static final class OfThisProcess {
         static final int COUNT =

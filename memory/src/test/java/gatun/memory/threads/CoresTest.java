@@ -115,6 +115,13 @@ class CoresTest {
     }
 
     @Test
+    void shouldShareThemOut() {
+        assertThat(Cores.share(1)).isEqualTo(Cores.physical());
+        assertThat(Cores.share(Cores.physical())).isOne();
+        assertThat(Cores.share(2 * Cores.physical())).isOne();
+    }
+
+    @Test
     void shouldCountThoseOfThisProcess() {
         assertThat(Cores.physical())
                 .isBetween(1, Runtime.getRuntime().availableProcessors())

@@ -480,7 +480,8 @@ class TorchIT {
         assertThat(check.awaitExit(Duration.ZERO)).as(check.log()).isZero();
         assertThat(check.output())
                 .contains("add_sub: good, version 1")
-                .contains("max_batch_size: 4", "name: \"RESULT[1]\"");
+                .contains("max_batch_size: 4", "name: \"RESULT[1]\"")
+                .containsPattern("threads of an operation: [0-9]+, a share of the cores");
     }
 
     @Test

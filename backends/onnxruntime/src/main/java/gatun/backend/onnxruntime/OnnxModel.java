@@ -101,8 +101,7 @@ final class OnnxModel implements BackendModel {
                                 + CudaDevices.find().absence()));
         device.makeCurrent();
         DeviceTransfers transfers = new DeviceTransfers(device);
-        int threads =
-                parameters.intraOpThreads().orElseGet(() -> ThreadPlan.ofOne(Cores.physical(), spec.instanceCount()));
+        int threads = parameters.intraOpThreads().orElseGet(() -> Cores.share(spec.instanceCount()));
         try (SessionOptions options = SessionOptions.of(engine, config, parameters, operators, threads)) {
             CudaProvider.append(engine, options, config, transfers.stream());
             Session session = Session.open(engine, file, options);

@@ -44,11 +44,6 @@ record ThreadPlan(int cores, int instances, int alone, int together, int parts) 
         return new ThreadPlan(cores, instances, isSingle || isNarrow ? cores : together, together, parts);
     }
 
-    /** The threads of a session that one instance has for itself: its share of the cores. */
-    static int ofOne(int cores, int instances) {
-        return Math.max(1, cores / instances);
-    }
-
     /** Describes for a reader what was chosen; {@code idleness} says how threads wait for work. */
     List<String> text(String idleness) {
         String threads = "threads of a run: " + alone

@@ -79,12 +79,6 @@ class ThreadPlanTest {
     }
 
     @Test
-    void shouldGiveSessionsOfOneInstanceItsShare() {
-        assertThat(ThreadPlan.ofOne(8, 3)).isEqualTo(2);
-        assertThat(ThreadPlan.ofOne(2, 5)).isEqualTo(1);
-    }
-
-    @Test
     void shouldSayWhatItIs() {
         assertThat(adaptive(2, 2).text(IDLENESS))
                 .containsExactly(

@@ -2,8 +2,10 @@
 package gatun.backend.torch;
 
 import gatun.bindings.HeapTrimmer;
+import gatun.bindings.Torch;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.threads.Cores;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
@@ -26,6 +28,9 @@ final class TorchModel implements BackendModel {
     private final Optional<ShapeRules> rules;
     private final boolean[] changed;
     private final int threads;
+
+    /** Says how many threads the last instance was given; empty where none was. */
+    private volatile String threadsText = "";
 
     /**
      * A model of {@code loaded}, which is closed with it.
@@ -76,13 +81,23 @@ final class TorchModel implements BackendModel {
 
     @Override
     public BackendInstance newInstance(InstanceSpec spec) {
-        // Each thread that comes with work has a team of the library's threads, which stays with it.
+        int share = Cores.share(spec.instanceCount());
+        // Each thread that comes with work has a team of the library's threads, which stays with it: this is the
+        // instance's.
+        if (threads == 0 && Torch.setThreadsOfCaller(share)) {
+            threadsText =
+                    "threads of an operation: " + share + ", a share of the cores for each instance, unless the package"
+                            + " was compiled with another number";
+        }
         return new TorchInstance(this, threads != 1);
     }
 
     @Override
     public List<String> choices() {
         List<String> choices = new ArrayList<>();
+        if (!threadsText.isEmpty()) {
+            choices.add(threadsText);
+        }
         if (rules.isEmpty()) {
             choices.add("shapes of requests are not checked, since " + Settings.UNCHECKED_SHAPES
                     + " is set and the package does not say them");
