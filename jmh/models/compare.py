@@ -13,8 +13,10 @@ same sessions, asked by the same clients; the best of all settings counts, and t
 session at a time, as instances do. Prints a line of Markdown for each cell: medians of the turns.
 
 Several variants, of `--variant` or of launchers, are servers of the same models that are asked in turns, each turn in another
-order. A second table compares them with the first variant: a ratio is the median of the turns' ratios. `--no-c` leaves the C
-programs out, and the second table is the only one; the Python model stands in that table, since it has no program beside it.
+order. A second table compares them with the first variant: a ratio is the median of the turns' ratios, and in brackets are the
+quartiles. What a server compiled and learned stays with it, so that two servers of the same flags differ: see by how much, with
+a variant that is given twice, and start them anew for several rounds (`--rounds 3 --turns 3`). `--no-c` leaves the C programs
+out, and the second table is the only one; the Python model stands in that table, since it has no program beside it.
 
   jmh/run models --models mlp python --no-c --turns 7 --transports HTTP lane --variant on= --variant off=--lane-spin-us=0
   jmh/run models --models mlp --no-c --turns 7 --transports HTTP gRPC --gatun BEFORE/gatun ./gatun
@@ -24,6 +26,7 @@ Needs wrk, h2load, a C compiler named cc, and numpy and onnx for making the mode
 """
 
 import argparse
+import collections
 import contextlib
 import csv
 import itertools
@@ -105,80 +108,128 @@ def best_of(settings):
     return max(((name, median(turns)) for name, turns in settings.items()), key=lambda entry: entry[1][0])
 
 
-class Cells:
-    """What is measured of one model with one number of instances, on servers that run meanwhile."""
+class Figures:
+    """What was measured of one number of callers: lists with an entry for each turn."""
 
-    def __init__(self, running, in_c, model, instances, flags):
-        self.running = running  # by whether they batch, and by variants
-        self.in_c = in_c  # by transports, and by the names of their settings
+    def __init__(self):
+        self.loops = collections.defaultdict(list)  # by the names of settings
+        self.in_c = collections.defaultdict(list)  # by transports and the names of settings
+        self.cells = collections.defaultdict(list)  # by whether the server batches, variants and transports
+        self.bare = collections.defaultdict(list)
+
+
+class Cells:
+    """What is measured of one model with one number of instances, in one or several rounds of servers."""
+
+    def __init__(self, model, instances, flags):
         self.model = model
         self.instances = instances
         self.flags = flags
         self.beside_c = not flags.no_c and model != "python"
         self.bare = BARE.get(model, "bare_row")
         self.transports = [transport for transport in flags.transports if transport != "embedded"]
+        self.figures = {callers: Figures() for callers in flags.callers}
+
+    def round(self, number):
+        """Starts servers, each round another variant first, and measures them."""
+        flags = self.flags
+        scratch = pathlib.Path(tempfile.mkdtemp())
+        with contextlib.ExitStack() as stack:
+            stack.callback(shutil.rmtree, scratch)
+            running = {}
+            for batching, (variant, (gatun, more)) in rotated(itertools.product(flags.batching, flags.variants.items()), number):
+                folder = scratch / str(len(running))
+                folder.mkdir()
+                servers.repository(
+                    folder / "repository", [self.model, self.bare], self.instances, batching == "yes", flags.parameter)
+                running[batching, variant] = servers.Server(folder / "repository", folder, gatun, *more)
+                stack.callback(running[batching, variant].close)
+            in_c = {}
+            for transport, program in programs.SERVERS_IN_C.items():
+                if transport in flags.transports and program.exists() and self.beside_c:
+                    for name, settings in settings_for(self.instances).items():
+                        options = options_of(self.instances, settings)
+                        in_c[transport, name] = servers.ServerInC(program, self.model, self.instances, options)
+                        stack.callback(in_c[transport, name].close)
+            self.warm(running)
+            self.measure(running, in_c, number)
 
     def ask(self, server, model, transport, callers, seconds):
         return servers.ask(OVER[transport], server, model, callers, seconds)
 
-    def warm(self):
+    def warm(self, running):
         """Has the servers compile their ways of requests, as servers have that have run for a while."""
-        for server in self.running.values():
+        for server in running.values():
             for transport in self.transports:
                 for model in [self.bare, self.model] if self.beside_c else [self.model]:
                     self.ask(server, model, transport, 4, self.flags.warm_up)
 
-    def measure(self):
-        """Prints the cells beside the C programs, and yields the lines of the table of variants."""
+    def measure(self, running, in_c, number):
         flags = self.flags
-        inside = {
-            key: embedded(server.models, server.gatun, self.model, flags.callers, flags)
-            for key, server in self.running.items() if "embedded" in flags.transports}
-        for callers in flags.callers:
-            loops, cells, bare, in_c = {}, {}, {}, {}
-            for server in self.running.values():
+        if "embedded" in flags.transports:
+            for key, server in running.items():
+                for callers, turn in embedded(server.models, server.gatun, self.model, flags.callers, flags).items():
+                    self.figures[callers].cells[*key, "embedded"].append(turn)
+        for callers, figures in self.figures.items():
+            for server in running.values():
                 for transport in self.transports:
                     self.ask(server, self.model, transport, callers, flags.settling)
-            order = list(self.running.items())
-            for _ in range(flags.turns):
+            for turn in range(flags.turns):
                 if self.beside_c:
                     for name, settings in settings_for(self.instances).items():
-                        loops.setdefault(name, []).append(loop(self.model, self.instances, callers, settings, flags.window))
-                for transport, settings in self.in_c.items():
-                    for name, server in settings.items():
-                        in_c.setdefault(transport, {}).setdefault(name, []).append(
-                            OVER[transport](server, self.model, callers, flags.window)[:3])
+                        figures.loops[name].append(loop(self.model, self.instances, callers, settings, flags.window))
+                for (transport, name), server in in_c.items():
+                    figures.in_c[transport, name].append(OVER[transport](server, self.model, callers, flags.window)[:3])
                 for transport in self.transports:
-                    for key, server in order:
-                        cells.setdefault((*key, transport), []).append(
-                            self.ask(server, self.model, transport, callers, flags.window))
+                    for key, server in rotated(running.items(), number + turn):
+                        figures.cells[*key, transport].append(self.ask(server, self.model, transport, callers, flags.window))
                         if self.beside_c:
-                            bare.setdefault((*key, transport), []).append(
-                                self.ask(server, self.bare, transport, callers, flags.window))
-                order.append(order.pop(0))  # each variant is the first of a turn as often as any other
-            for key in inside:
-                cells[*key, "embedded"] = [inside[key][callers]]
-            for (batching, variant, transport), turns in cells.items():
+                            figures.bare[*key, transport].append(self.ask(server, self.bare, transport, callers, flags.window))
+
+    def lines(self):
+        """Prints the cells beside the C programs, and yields the lines of the table of variants."""
+        for callers, figures in self.figures.items():
+            for (batching, variant, transport), turns in sorted(figures.cells.items(), key=self.place):
                 cell = f"{self.model} | {self.instances} | {batching} | {callers} | {transport}"
-                first = cells[batching, next(iter(flags.variants)), transport]
-                if not self.beside_c or len(flags.variants) > 1:
-                    yield beside_variant(cell, variant, turns, first)
+                if not self.beside_c or len(self.flags.variants) > 1:
+                    yield beside_variant(cell, variant, turns, figures.cells[batching, next(iter(self.flags.variants)), transport])
                 if self.beside_c:
                     cell += f", {variant}" if variant else ""
-                    cost = bare.get((batching, variant, transport))
-                    print_beside_c(cell, callers, median(turns), *best_of(loops), median(cost) if cost else None)
-                if transport in in_c:
-                    alone = {name: turns for name, turns in in_c[transport].items() if ONE in SETTINGS[name]}
-                    for name, theirs in dict([best_of(in_c[transport]), best_of(alone)]).items():
+                    bare = figures.bare.get((batching, variant, transport))
+                    print_beside_c(cell, callers, median(turns), *best_of(figures.loops), median(bare) if bare else None)
+                in_c = {name: turns for (way, name), turns in figures.in_c.items() if way == transport}
+                if in_c:
+                    alone = {name: turns for name, turns in in_c.items() if ONE in SETTINGS[name]}
+                    for name, theirs in dict([best_of(in_c), best_of(alone)]).items():
                         print_beside_server_in_c(cell, median(turns), name, theirs)
+
+    def place(self, entry):
+        batching, variant, transport = entry[0]
+        return batching, self.flags.transports.index(transport), list(self.flags.variants).index(variant)
+
+
+def rotated(items, places):
+    """The items, from another one on each time."""
+    items = list(items)
+    places %= len(items)
+    return items[places:] + items[:places]
 
 
 def beside_variant(cell, variant, turns, first):
     """A line of the table of variants."""
     ours = median(turns)
-    rate, _, p99, cpu = median([[mine / theirs for mine, theirs in zip(*pair)] for pair in zip(turns, first)])
-    return (f"| {cell} | {variant} | {ours[0]:,.0f} | **{rate:.2f}** | {ours[1]:,.0f} | {ours[2]:,.0f} | **{p99:.2f}** "
-            f"| {ours[3]:,.0f} | **{cpu:.2f}** |")
+    rate, _, p99, cpu = (ratio(*pair) for pair in zip(zip(*turns), zip(*first)))
+    return f"| {cell} | {variant} | {ours[0]:,.0f} | {rate} | {ours[1]:,.0f} | {ours[2]:,.0f} | {p99} | {ours[3]:,.0f} | {cpu} |"
+
+
+def ratio(ours, theirs):
+    """The median of the turns' ratios, and between which of them the middle half lies."""
+    ratios = [mine / other for mine, other in zip(ours, theirs)]
+    text = f"**{statistics.median(ratios):.2f}**"
+    if len(ratios) < 4 or ours == theirs:
+        return text
+    low, _, high = statistics.quantiles(ratios, n=4)
+    return f"{text} ({low:.2f} to {high:.2f})"
 
 
 def print_beside_server_in_c(cell, ours, name, theirs):
@@ -221,11 +272,12 @@ def parse_flags():
     parser.add_argument("--batching", nargs="+", choices=["no", "yes"], default=["no", "yes"])
     parser.add_argument("--callers", nargs="+", type=int, default=[1, 2, 4, 8, 32])
     parser.add_argument("--transports", nargs="+", choices=["embedded", *OVER], default=["embedded", *OVER])
-    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--turns", type=int, default=1, help="windows of each cell in a round")
+    parser.add_argument("--rounds", type=int, default=1, help="how often all servers are started anew and measured")
     parser.add_argument("--window", type=int, default=2, help="seconds of a window of measurement")
     parser.add_argument("--warm-up", type=int, default=15, help="seconds of each model and transport before the first window")
-    parser.add_argument("--settling", type=int, default=4, help="seconds before the turns, in which servers learn how so many callers "
-                        "are served best")
+    parser.add_argument("--settling", type=int, default=4,
+                        help="seconds before the turns, in which servers learn how so many callers are served best")
     parser.add_argument("--parameter", action="append", default=[], metavar="KEY=VALUE", help="a parameter of each model")
     parser.add_argument("--gatun", nargs="+", default=[str(programs.ROOT / "gatun")], metavar="LAUNCHER",
                         help="other launchers, or several to compare with the first in turns")
@@ -252,31 +304,14 @@ def main():
                 "of both", "p99, us", "of both", "server CPU, us", "C program's")
     lines = []
     for instances, model in itertools.product(flags.instances, flags.models):
-        scratch = pathlib.Path(tempfile.mkdtemp())
-        with contextlib.ExitStack() as stack:
-            stack.callback(shutil.rmtree, scratch)
-            running = {}
-            for batching, (variant, (gatun, more)) in itertools.product(flags.batching, flags.variants.items()):
-                folder = scratch / str(len(running))
-                folder.mkdir()
-                bare = BARE.get(model, "bare_row")
-                servers.repository(folder / "repository", [model, bare], instances, batching == "yes", flags.parameter)
-                running[batching, variant] = servers.Server(folder / "repository", folder, gatun, *more)
-                stack.callback(running[batching, variant].close)
-            in_c = {}
-            for transport, program in programs.SERVERS_IN_C.items():
-                if transport in flags.transports and program.exists() and model != "python" and not flags.no_c:
-                    in_c[transport] = {}
-                    for name, settings in settings_for(instances).items():
-                        in_c[transport][name] = servers.ServerInC(program, model, instances, options_of(instances, settings))
-                        stack.callback(in_c[transport][name].close)
-            cells = Cells(running, in_c, model, instances, flags)
-            cells.warm()
-            for line in cells.measure():
-                if flags.no_c:
-                    print(line, flush=True)
-                else:
-                    lines.append(line)
+        cells = Cells(model, instances, flags)
+        for number in range(flags.rounds):
+            cells.round(number)
+        for line in cells.lines():
+            if flags.no_c:
+                print(line, flush=True)
+            else:
+                lines.append(line)
     if lines:
         print()
         heading(*compared)
