@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.jmh;
 
-import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.scheduling.BatchPolicy;
 import gatun.runtime.scheduling.BatchRunner;
 import gatun.runtime.scheduling.Scheduler;

@@ -2,7 +2,6 @@
 package gatun.runtime;
 
 import gatun.memory.tensor.TensorSpec;
-import gatun.runtime.placement.RunCounts;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;

@@ -117,8 +117,7 @@ final class ModelFamilies {
                 Labels labels = model.labels().with("subject", choice.subject().word());
                 gains.add(new Rows.Row<>(labels, choice.gain()));
                 for (int way = 0; way < choice.ways().size(); way++) {
-                    ways.add(new Rows.Row<>(
-                            labels.with("way", choice.ways().get(way)), way == choice.way() ? 1.0 : 0.0));
+                    ways.add(new Rows.Row<>(labels.with("way", choice.ways().get(way)), way == choice.way() ? 1.0 : 0.0));
                 }
             }
         }

@@ -20,7 +20,6 @@ import gatun.runtime.execution.ComposedRequests;
 import gatun.runtime.execution.ComposedResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
-import gatun.runtime.placement.RunCounts;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
 import gatun.spi.ParameterValue;

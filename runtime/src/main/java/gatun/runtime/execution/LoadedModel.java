@@ -15,7 +15,6 @@ import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.ModelUnloadEvent;
 import gatun.runtime.placement.ModelTuning;
-import gatun.runtime.placement.RunCounts;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;

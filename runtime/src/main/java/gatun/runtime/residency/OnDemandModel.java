@@ -12,7 +12,6 @@ import gatun.runtime.ResponseReceiver;
 import gatun.runtime.RunCounts;
 import gatun.runtime.execution.LoadedModel;
 import gatun.runtime.execution.ServedModel;
-import gatun.runtime.placement.RunCounts;
 import gatun.runtime.statistics.ModelCounters;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;

@@ -33,7 +33,6 @@ public final class Scheduler<T extends Ticket> {
     private Scheduler(
             BatchPolicy policy,
             List<? extends BatchRunner<T>> runners,
-            RunPlacement placement,
             Tuning tuning,
             RunPlacement placement,
             Duration idle) {
@@ -59,17 +58,16 @@ public final class Scheduler<T extends Ticket> {
      *
      * @param policy how tickets become batches
      * @param runners at least one
-     * @param tuning learns how they are run best
+     * @param tuning gives tuners for what is learned of the runs
      */
     public static <T extends Ticket> Scheduler<T> open(
             BatchPolicy policy, List<? extends BatchRunner<T>> runners, Tuning tuning) {
         return open(policy, runners, tuning, RunPlacement.of(tuning.learns(Subject.THREADS)), InstanceThread.IDLE);
     }
 
-    /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned, on threads as {@code placement} says. */
-    public static <T extends Ticket> Scheduler<T> open(
-            BatchPolicy policy, List<? extends BatchRunner<T>> runners, RunPlacement placement) {
-        return open(policy, runners, placement, InstanceThread.IDLE);
+    /** As {@link #open(BatchPolicy, List, Tuning)}, learning whatever can be learned. */
+    public static <T extends Ticket> Scheduler<T> open(BatchPolicy policy, List<? extends BatchRunner<T>> runners) {
+        return open(policy, runners, new ModelTuning(EnumSet.allOf(Subject.class)));
     }
 
     /**

@@ -99,10 +99,8 @@ class LentInstanceTest {
         }
     }
 
-    private static final RunPlacement PLACEMENT = RunPlacement.of(true);
-
     private final Runner runner = new Runner(false);
-    private Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
+    private Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
 
     @AfterEach
     void close() {
@@ -270,7 +268,7 @@ class LentInstanceTest {
     void shouldLetRequestsGatherWhereTheyMayShareABatch() throws Exception {
         Runner other = new Runner(false);
         scheduler.close(GRACE);
-        scheduler = Scheduler.open(BatchPolicy.upTo(4, 10), List.of(runner, other), PLACEMENT);
+        scheduler = Scheduler.open(BatchPolicy.upTo(4, 10), List.of(runner, other));
         earnTrust();
         runner.gated = true;
         other.gated = true;
@@ -310,9 +308,11 @@ class LentInstanceTest {
     void shouldLeaveACarrierToOthersWhenRunsOfManyModelsTakeLong() throws Exception {
         RunPlacement one = new RunPlacement(true, new InlineRunLimiter(2));
         Runner second = new Runner(false);
-        Scheduler<Job> other = Scheduler.open(BatchPolicy.single(10), List.of(second), one);
+        Scheduler<Job> other = Scheduler.open(
+                BatchPolicy.single(10), List.of(second), GatheringTest.learning(), one, InstanceThread.IDLE);
         assertThat(scheduler.close(GRACE)).isTrue();
-        scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), one);
+        scheduler = Scheduler.open(
+                BatchPolicy.single(10), List.of(runner), GatheringTest.learning(), one, InstanceThread.IDLE);
         try {
             earnTrust();
             earnTrust(other);

@@ -4,7 +4,6 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.runtime.placement.RunPlacement;
 import gatun.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,8 +21,6 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class SchedulerTest {
-    private static final RunPlacement PLACEMENT = RunPlacement.of(true);
-
     private static final Duration GRACE = Duration.ofSeconds(20);
 
     /** A ticket with a number. */
@@ -96,7 +93,7 @@ class SchedulerTest {
     void shouldRunTicketsInTheOrderTheyCame() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
         Job first = new Job(0);
         assertThat(scheduler.submit(first)).isEqualTo(Admission.ACCEPTED);
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
@@ -124,7 +121,7 @@ class SchedulerTest {
     void shouldRefuseWhenTheQueueIsFullAndAfterClosing() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner));
         assertThat(scheduler.submit(new Job(0))).isEqualTo(Admission.ACCEPTED);
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         Job waiting = new Job(1);
@@ -142,7 +139,7 @@ class SchedulerTest {
         Recorder runner = new Recorder();
         runner.gated = true;
         BatchPolicy policy = new BatchPolicy(4, List.of(4), GRACE.toNanos(), false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner));
         List<Job> jobs = List.of(new Job(0), new Job(1));
         jobs.forEach(scheduler::submit);
         scheduler.drain();
@@ -159,7 +156,7 @@ class SchedulerTest {
     void shouldGiveUpAWaitingTicketAtItsDeadlineButNotARunningOne() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
         Job running = new Job(0);
         running.limitWait(0, System.nanoTime() + GRACE.toNanos(), false);
         scheduler.submit(running);
@@ -179,7 +176,7 @@ class SchedulerTest {
     void shouldKeepTheInterruptOfAWaiterWhoseTicketRuns() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), List.of(runner));
         Job running = new Job(0);
         scheduler.submit(running);
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
@@ -194,7 +191,7 @@ class SchedulerTest {
     void shouldUseEveryInstance() throws Exception {
         List<Recorder> runners = List.of(new Recorder(), new Recorder(), new Recorder());
         runners.forEach(runner -> runner.gated = true);
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), runners, PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(10), runners);
         for (int i = 0; i < 3; i++) {
             scheduler.submit(new Job(i));
         }
@@ -211,7 +208,7 @@ class SchedulerTest {
         Recorder second = new Recorder();
         List<Recorder> runners = List.of(first, second);
         runners.forEach(runner -> runner.runNanos = 1000);
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(100), runners, PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(100), runners);
         for (int i = 0; i < 100; i++) {
             Job job = new Job(i);
             scheduler.submit(job);
@@ -242,7 +239,7 @@ class SchedulerTest {
     void shouldRunTogetherWhatWaitsWhileAnInstanceIsBusy() throws Exception {
         Recorder runner = new Recorder();
         runner.gated = true;
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.upTo(4, 100), List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.upTo(4, 100), List.of(runner));
         scheduler.submit(new Job(0));
         assertThat(runner.ran.poll(20, TimeUnit.SECONDS)).isZero();
         List<Job> jobs = new ArrayList<>();
@@ -268,7 +265,7 @@ class SchedulerTest {
         Recorder runner = new Recorder();
         long delay = TimeUnit.MILLISECONDS.toNanos(30);
         BatchPolicy policy = new BatchPolicy(4, List.of(4), delay, false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner, new Recorder()), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner, new Recorder()));
         long begin = System.nanoTime();
         Job first = new Job(1);
         scheduler.submit(first);
@@ -286,7 +283,7 @@ class SchedulerTest {
         Recorder runner = new Recorder();
         long hour = TimeUnit.HOURS.toNanos(1);
         BatchPolicy policy = new BatchPolicy(8, List.of(4, 8), hour, false, QueueCapacities.all(100));
-        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(policy, List.of(runner));
         Job late = new Job(1, 1);
         late.limitWait(0, System.nanoTime() + hour, true);
         List<Job> others = List.of(new Job(2, 2), new Job(3, 2));
@@ -319,7 +316,7 @@ class SchedulerTest {
                 throw new IllegalStateException("no memory");
             }
         };
-        assertThatThrownBy(() -> Scheduler.open(BatchPolicy.single(1), List.of(good, bad), PLACEMENT))
+        assertThatThrownBy(() -> Scheduler.open(BatchPolicy.single(1), List.of(good, bad)))
                 .hasMessage("no memory");
         assertThat(good.closed).hasValue(1);
         assertThat(bad.closed).hasValue(0);
@@ -330,7 +327,7 @@ class SchedulerTest {
     void shouldEndEveryTicketOnce() throws Exception {
         for (int round = 0; round < 50; round++) {
             List<Recorder> runners = List.of(new Recorder(), new Recorder());
-            Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), runners, PLACEMENT);
+            Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(4), runners);
             AtomicInteger completed = new AtomicInteger();
             CountDownLatch begun = new CountDownLatch(8);
             List<Future<?>> clients = new ArrayList<>();
@@ -411,7 +408,7 @@ class SchedulerTest {
     void shouldRefuseWhatWaitsWhenItsThreadEndsByAFault() throws Exception {
         Gate runner = new Gate();
         BatchPolicy pairs = BatchPolicy.upTo(2, 10);
-        Scheduler<Breaking> scheduler = Scheduler.open(pairs, List.of(runner), PLACEMENT);
+        Scheduler<Breaking> scheduler = Scheduler.open(pairs, List.of(runner));
         Breaking running = new Breaking();
         assertThat(scheduler.submit(running)).isEqualTo(Admission.ACCEPTED);
         assertThat(runner.begun.await(20, TimeUnit.SECONDS)).isTrue();
@@ -439,7 +436,7 @@ class SchedulerTest {
                 Thread.currentThread().interrupt();
             }
         };
-        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner), PLACEMENT);
+        Scheduler<Job> scheduler = Scheduler.open(BatchPolicy.single(1), List.of(runner));
         Await.until("the mark is taken away", () -> !opened.getFirst().isInterrupted());
         assertThat(scheduler.close(GRACE)).isTrue();
     }
