@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.metrics;
 
-import gatun.memory.tensor.GatunException;
-import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.server.InferenceServer;
 import java.util.ArrayList;
@@ -67,14 +65,6 @@ final class ModelFamilies {
                     "Time it took to load the model, in seconds",
                     model -> model.totals().loadNanos() / NANOS_PER_SECOND));
 
-    private static final Measure<Double> LEARNED_WAY = Measure.gauge(
-            "gatun_learned_way", "Whether runs are done this way, as the last trials have shown", Double::doubleValue);
-
-    private static final Measure<Double> LEARNED_GAIN = Measure.gauge(
-            "gatun_learned_gain",
-            "What the usual way costs divided by what the best other way costs, in the last trials",
-            Double::doubleValue);
-
     private final InferenceServer server;
     private final ModelLabels labels;
     private final LatencyFamilies latencies;
@@ -106,31 +96,7 @@ final class ModelFamilies {
             latencies.write(Rows.of(server.latencies(), model -> labels.of(model.model(), model.version())), page);
         }
         page.addAll(GAUGES, models);
-        writeLearned(models, page);
-    }
-
-    private void writeLearned(Rows<ModelStatistics> models, PageWriter page) {
-        List<Rows.Row<Double>> ways = new ArrayList<>();
-        List<Rows.Row<Double>> gains = new ArrayList<>();
-        for (Rows.Row<ModelStatistics> model : models) {
-            for (LearnedChoice choice : learned(model.subject())) {
-                Labels labels = model.labels().with("subject", choice.subject().word());
-                gains.add(new Rows.Row<>(labels, choice.gain()));
-                for (int way = 0; way < choice.ways().size(); way++) {
-                    ways.add(new Rows.Row<>(labels.with("way", choice.ways().get(way)), way == choice.way() ? 1.0 : 0.0));
-                }
-            }
-        }
-        page.add(LEARNED_WAY, Rows.of(ways));
-        page.add(LEARNED_GAIN, Rows.of(gains));
-    }
-
-    private List<LearnedChoice> learned(ModelStatistics model) {
-        try {
-            return server.model(model.model(), model.version()).learned();
-        } catch (GatunException gone) {
-            return List.of();
-        }
+        TuningFamilies.write(models, server, page);
     }
 
     private static Rows<Long> failures(Rows<ModelStatistics> models) {

@@ -3,12 +3,12 @@ package gatun.server.commandline;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
+import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ModelSettings.Backends;
 import gatun.server.settings.ModelSettings.Control;
 import gatun.server.settings.ModelSettings.Loading;
 import gatun.server.settings.ModelSettings.Runs;
 import gatun.server.settings.ModelSettings.Sources;
-import gatun.server.settings.ModelSettings;
 import gatun.server.settings.StoreSettings;
 import gatun.spi.Tuning.Subject;
 import java.nio.file.Path;
@@ -43,7 +43,9 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
             Optional.of("true"),
             ModelFlags::learned,
             ModelFlags::text,
-            Stream.concat(Stream.of("true", "false"), Stream.of(Subject.values()).map(Subject::word))
+            Stream.concat(
+                            Stream.of("true", "false"),
+                            Stream.of(Subject.values()).map(Subject::word))
                     .toList());
 
     private final Flag<List<ModelPlace>> paths = arguments(

@@ -25,12 +25,7 @@ import java.util.Set;
  * @param stores the models that are fetched first
  */
 public record ModelSettings(
-        Sources sources,
-        Control control,
-        Loading loading,
-        Backends backends,
-        Runs runs,
-        StoreSettings stores) {
+        Sources sources, Control control, Loading loading, Backends backends, Runs runs, StoreSettings stores) {
     /** The defaults; there is no repository yet. */
     public static final ModelSettings STANDARD = new ModelSettings(
             new Sources(List.of(), List.of(), Optional.empty(), "", true, false),

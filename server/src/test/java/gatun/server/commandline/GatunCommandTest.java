@@ -222,7 +222,8 @@ class GatunCommandTest extends CommandFixture {
                         .runs()
                         .rateLimit())
                 .isEmpty();
-        assertThat(serve("--rate-limit=execution_count").models().runs().rateLimit()).contains(List.of());
+        assertThat(serve("--rate-limit=execution_count").models().runs().rateLimit())
+                .contains(List.of());
         assertThat(serve("--rate-limit=execution_count", "--rate-limit-resource=R:1", "--rate-limit-resource=S:2:0")
                         .models()
                         .runs()

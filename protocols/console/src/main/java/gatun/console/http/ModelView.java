@@ -14,6 +14,7 @@ import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.RunCounts;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
 import gatun.runtime.server.InferenceServer;
@@ -118,6 +119,14 @@ final class ModelView {
                 .member("value", choice.text())
                 .member("why", "learned while it runs")
                 .endObject());
+        RunCounts runs = model.runCounts();
+        if (runs.total() > 0) {
+            json.object()
+                    .member("path", "")
+                    .member("value", runs.text())
+                    .member("why", "learned while it runs")
+                    .endObject();
+        }
         json.endArray();
         json.array("instanceGroups");
         for (ModelInstanceGroup group : config.getInstanceGroupList()) {
