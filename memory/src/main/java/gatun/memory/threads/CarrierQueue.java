@@ -50,7 +50,7 @@ final class CarrierQueue {
                     .findVirtual(type, "getQueuedVirtualThreadCount", MethodType.methodType(long.class))
                     .bindTo(scheduler);
             return Optional.of(() -> ask(count));
-        } catch (ReflectiveOperationException e) {
+        } catch (ReflectiveOperationException | IllegalArgumentException e) {
             return Optional.empty();
         }
     }
