@@ -1,6 +1,7 @@
 /** Tensors over native memory: datatypes, shapes, pooled buffers, shared regions and their leases. */
 module gatun.memory {
     requires static org.jspecify;
+    requires java.management;
     requires jdk.jfr;
     requires jdk.management;
     requires gatun.bindings;

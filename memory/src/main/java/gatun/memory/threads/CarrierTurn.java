@@ -2,6 +2,7 @@
 package gatun.memory.threads;
 
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * For how long a virtual thread has kept its carrier without waiting for anything, and when it is to give way. A thread
@@ -15,14 +16,21 @@ public final class CarrierTurn {
     /** What takes so long has waited, and let others have the carrier. */
     private static final long WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
 
+    private final BooleanSupplier isNobodyWaiting;
     private long beganNanos = System.nanoTime();
 
     /** A turn that begins now. */
-    public CarrierTurn() {}
+    public CarrierTurn() {
+        this(CarrierQueue::isEmpty);
+    }
+
+    CarrierTurn(BooleanSupplier isNobodyWaiting) {
+        this.isNobodyWaiting = isNobodyWaiting;
+    }
 
     /**
-     * The thread is about to do what may wait: gives way first, where its turn was long. To be called where it holds no
-     * lock.
+     * The thread is about to do what may wait: gives way first, where its turn was long and others wait, or may do. To be
+     * called where it holds no lock.
      *
      * @return a reading of {@link System#nanoTime}, for {@link #end}
      */
@@ -31,7 +39,10 @@ public final class CarrierTurn {
         if (now - beganNanos < LONGEST_NANOS) {
             return now;
         }
-        CooperativeYield.now();
+        // Giving way takes a tenth of such a turn, and the carrier may fall asleep.
+        if (!isNobodyWaiting.getAsBoolean()) {
+            CooperativeYield.now();
+        }
         beganNanos = System.nanoTime();
         return beganNanos;
     }

@@ -2,13 +2,17 @@
 package gatun.memory.threads;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 class CarrierTurnTest {
@@ -38,6 +42,51 @@ class CarrierTurnTest {
 
         assertThat(allRan).isTrue();
         assertThat(otherRan).isTrue();
+        for (Thread thread : threads) {
+            assertThat(thread.join(Duration.ofSeconds(20))).isTrue();
+        }
+    }
+
+    @Test
+    void shouldKeepTheCarrierWhileNobodyWaits() throws InterruptedException {
+        assertThat(yieldsAfterALongTurn(new CarrierTurn(() -> true))).isZero();
+        assertThat(yieldsAfterALongTurn(new CarrierTurn(() -> false))).isOne();
+    }
+
+    private static long yieldsAfterALongTurn(CarrierTurn turn) throws InterruptedException {
+        AtomicLong yields = new AtomicLong();
+        Thread thread = Thread.startVirtualThread(() -> {
+            long before = CooperativeYield.count();
+            long began = System.nanoTime();
+            while (System.nanoTime() - began < TimeUnit.MILLISECONDS.toNanos(3)) {
+                Thread.onSpinWait();
+            }
+            turn.begin();
+            yields.set(CooperativeYield.count() - before);
+        });
+        thread.join();
+        return yields.get();
+    }
+
+    @Test
+    void shouldBeToldByTheJdkThatAThreadWaits() throws InterruptedException {
+        Optional<LongSupplier> queue = CarrierQueue.find();
+        assertThat(queue.isPresent()).isEqualTo(Runtime.version().feature() >= 24);
+        assumeThat(queue).isPresent();
+        AtomicBoolean stop = new AtomicBoolean();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < BUSY; i++) {
+            threads.add(Thread.startVirtualThread(() -> {
+                while (!stop.get()) {
+                    Thread.onSpinWait(); // never waits
+                }
+            }));
+        }
+
+        long waiting = queue.orElseThrow().getAsLong();
+        stop.set(true);
+
+        assertThat(waiting).as("those who find no carrier").isPositive();
         for (Thread thread : threads) {
             assertThat(thread.join(Duration.ofSeconds(20))).isTrue();
         }
