@@ -61,7 +61,7 @@ class ComputingThreadsIT {
                         folder,
                         Map.of("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=" + cores),
                         "--model-control-mode=explicit",
-                        "--backend-config=onnxruntime,adaptive=" + isAdaptive);
+                        "--adaptive=" + isAdaptive);
                 HttpApi http = new HttpApi(server)) {
             long before = threads(server.handle());
             for (int i = 0; i < counts.size(); i++) {
@@ -97,7 +97,7 @@ class ComputingThreadsIT {
         try (ServerProcess server = ServerProcess.launch(
                 folder,
                 Map.of("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=16"),
-                "--backend-config=onnxruntime,adaptive=false")) {
+                "--adaptive=false")) {
             assertThat(server.descendants(WORKER)).hasSize(2).allSatisfy(worker -> assertThat(threads(worker))
                     .isEqualTo(16 / 2 - 1));
         }
