@@ -23,6 +23,9 @@ final class EngineCommand {
 
     private static final String SERVER_MAIN = "gatun.server.Main";
 
+    /** How many cores this JVM was told there are; processes that have cores of their own count these. */
+    private static final String TOLD_CORES = "-XX:ActiveProcessorCount";
+
     /** Flags of this JVM that processes get too. */
     private static final List<String> PASSED_ON = List.of(
             "--enable-native-access",
@@ -48,14 +51,14 @@ final class EngineCommand {
             String name, ProcessSettings settings, Optional<Path> backendDirectory, InheritedFiles inherited) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(flags());
-        backendDirectory.ifPresent(folder -> command.add(folder.toString()));
         ProcessLimits limits = settings.limits();
+        command.addAll(flags(limits.cores().isEmpty()));
+        backendDirectory.ifPresent(folder -> command.add(folder.toString()));
         return limits.on(
                 limits.asUser(new WorkerProcess.Command(name, new ProcessBuilder(command)), inherited, REDIRECTED));
     }
 
-    private static List<String> flags() {
+    private static List<String> flags(boolean hasAllCores) {
         List<String> flags = new ArrayList<>(List.of(
                 "-XX:+UseSerialGC",
                 "-Xms16m",
@@ -68,7 +71,8 @@ final class EngineCommand {
                 // The report of a crash, of which the server tells what matters.
                 "-XX:ErrorFile=" + CrashReport.pattern()));
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> PASSED_ON.stream().anyMatch(flag::startsWith))
+                .filter(flag ->
+                        PASSED_ON.stream().anyMatch(flag::startsWith) || (hasAllCores && flag.startsWith(TOLD_CORES)))
                 .forEach(flags::add);
         String modulePath = System.getProperty("jdk.module.path");
         if (modulePath == null || !EngineCommand.class.getModule().isNamed()) {

@@ -219,6 +219,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
                     frame.u32(line.number())
                             .text(spec.name())
                             .u32(spec.instanceCount())
+                            .u32(spec.processCount())
                             .text(spec.device().kind().name())
                             .u32(spec.device().ordinal())
                             .u64(spinNanos);

@@ -58,10 +58,11 @@ final class IsolatedModel implements BackendModel {
         opening.lock();
         try {
             slots.removeIf(EngineSlot::isClosed);
-            boolean shared = settings.scope() == ProcessSettings.Scope.MODEL && !slots.isEmpty();
+            boolean hasOne = settings.scope() == ProcessSettings.Scope.MODEL;
+            boolean shared = hasOne && !slots.isEmpty();
             EngineSlot slot = shared ? slots.getFirst() : newSlot(spec);
             try {
-                int number = slot.open(spec);
+                int number = slot.open(hasOne ? spec : spec.inOwnProcess());
                 return new IsolatedInstance(slot, number, settings.executionLimit());
             } catch (GatunException e) {
                 if (!shared) {

@@ -139,9 +139,10 @@ final class EngineHost {
         int number = frame.u32();
         String name = frame.text();
         int instanceCount = frame.u32();
+        int processCount = frame.u32();
         Device device = new Device(Device.Kind.valueOf(frame.text()), frame.u32());
         Mailbox mailbox = memory().mailboxes().mailbox(number, frame.u64(), Tuning.OFF);
-        InstanceSpec spec = new InstanceSpec(name, instanceCount, device, tuning(frame));
+        InstanceSpec spec = new InstanceSpec(name, instanceCount, processCount, device, tuning(frame));
         BackendModel loaded = Objects.requireNonNull(model);
         HostedInstance instance = HostedInstance.open(loaded, spec, mailbox, memory());
         instances.put(number, instance);

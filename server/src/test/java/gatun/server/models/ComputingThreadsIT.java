@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +26,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(120)
 class ComputingThreadsIT {
     private static final Pattern OF_A_SESSION = Pattern.compile("onnxruntime-\\d+");
+
+    /** In the command lines of workers. */
+    private static final String WORKER = "engine-process";
 
     @TempDir
     Path folder;
@@ -57,16 +61,16 @@ class ComputingThreadsIT {
                         folder,
                         Map.of("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=" + cores),
                         "--model-control-mode=explicit",
-                        "--backend-config=onnxruntime,adaptive=" + isAdaptive);
+                        "--adaptive=" + isAdaptive);
                 HttpApi http = new HttpApi(server)) {
-            long before = threads(server);
+            long before = threads(server.handle());
             for (int i = 0; i < counts.size(); i++) {
                 int instances = counts.get(i);
                 List<Integer> ofSessions = Arrays.stream(sessions.get(i).split(" ", -1))
                         .map(Integer::valueOf)
                         .toList();
                 load(http, name(instances));
-                long after = threads(server);
+                long after = threads(server.handle());
 
                 assertThat(after - before)
                         .as("threads of sessions with %s, for %d instances", ofSessions, instances)
@@ -83,6 +87,22 @@ class ComputingThreadsIT {
         }
     }
 
+    @Test
+    void shouldBeAShareOfTheCoresInEachProcess() throws Exception {
+        new ModelRepositoryFolder(folder).simple("apart", """
+
+                instance_group [ { kind: KIND_CPU count: 2 } ]
+                parameters { key: "isolation" value { string_value: "process" } }
+                """, 1);
+        try (ServerProcess server = ServerProcess.launch(
+                folder,
+                Map.of("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=16"),
+                "--adaptive=false")) {
+            assertThat(server.descendants(WORKER)).hasSize(2).allSatisfy(worker -> assertThat(threads(worker))
+                    .isEqualTo(16 / 2 - 1));
+        }
+    }
+
     private static String name(int instances) {
         return "simple_" + instances;
     }
@@ -96,10 +116,9 @@ class ComputingThreadsIT {
     }
 
     /** Those of the pools of sessions, by the names that Linux tells. */
-    private static long threads(ServerProcess server) throws IOException {
+    private static long threads(ProcessHandle process) throws IOException {
         List<String> names = new ArrayList<>();
-        try (Stream<Path> threads =
-                Files.list(Path.of("/proc", Long.toString(server.handle().pid()), "task"))) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(process.pid()), "task"))) {
             for (Path thread : threads.toList()) {
                 try {
                     names.add(Files.readString(thread.resolve("comm")).strip());

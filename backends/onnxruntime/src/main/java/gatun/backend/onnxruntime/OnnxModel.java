@@ -144,9 +144,14 @@ final class OnnxModel implements BackendModel {
         // Whoever gives each instance its threads means threads of its own.
         SessionPool pool = asked.isPresent() ? new SessionPool(this::open) : sessions;
         int instances = spec.instanceCount();
-        ThreadPlan chosen = asked.map(count -> new ThreadPlan(Cores.physical(), instances, count, count, 1))
+        ThreadPlan chosen = asked.map(count -> new ThreadPlan(Cores.physical(), instances, 1, count, count, 1))
                 .orElseGet(() -> ThreadPlan.of(
-                        Cores.physical(), instances, spec.tuning().learns(Subject.SPREAD), isSmall(), divides()));
+                        Cores.physical(),
+                        instances,
+                        spec.processCount(),
+                        spec.tuning().learns(Subject.SPREAD),
+                        isSmall(),
+                        divides()));
         plan = chosen;
         // Other instances of the model share a session made for that; what other models leave, nobody can tell.
         Spread besideOthers = instances > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;

@@ -11,12 +11,13 @@ import java.util.List;
  *
  * @param cores those that can compute at a time
  * @param instances those of the model on the processor
+ * @param processes how many processes these are in, each with sessions of its own
  * @param alone threads of the session for a run that has the machine to itself
  * @param together threads of the session for runs side by side, of several instances or of parts of a batch; where that
  *     is as many as {@code alone}, it is the same session
  * @param parts how many parts of a batch run side by side at most; 1 where batches are not divided
  */
-record ThreadPlan(int cores, int instances, int alone, int together, int parts) {
+record ThreadPlan(int cores, int instances, int processes, int alone, int together, int parts) {
     /** A model with one instance runs its batches in at most so many parts; with more of them in as many as those. */
     private static final int MOST_PARTS = 8;
 
@@ -25,23 +26,25 @@ record ThreadPlan(int cores, int instances, int alone, int together, int parts) 
      * only where a lone run would leave more than a quarter of the cores idle without, or where one instance divides its
      * batches.
      *
-     * @param adaptive whether a run's session may depend on how such runs went; otherwise there is one
+     * @param isAdaptive whether a run's session may depend on how such runs went; otherwise there is one
      * @param isSmall whether the weights of one instance may be in memory twice
      * @param divides whether the requests of a batch may be run apart
      */
-    static ThreadPlan of(int cores, int instances, boolean adaptive, boolean isSmall, boolean divides) {
+    static ThreadPlan of(
+            int cores, int instances, int processes, boolean isAdaptive, boolean isSmall, boolean divides) {
         boolean isSingle = instances == 1;
-        int callers = Math.min(cores, isSingle && adaptive && isSmall ? MOST_PARTS : instances);
-        int together = cores - callers + 1;
-        if (!adaptive) {
-            return new ThreadPlan(cores, instances, together, together, 1);
+        int ofProcess = Math.max(1, cores / processes);
+        int callers = Math.min(ofProcess, isSingle && isAdaptive && isSmall ? MOST_PARTS : instances / processes);
+        int together = ofProcess - callers + 1;
+        if (!isAdaptive) {
+            return new ThreadPlan(cores, instances, processes, together, together, 1);
         }
-        int parts = divides ? callers : 1;
         boolean isNarrow = 4 * together < 3 * cores;
-        if (isSingle && parts == 1 && !isNarrow) {
-            return new ThreadPlan(cores, instances, cores, cores, 1);
+        if (isSingle && !divides && !isNarrow) {
+            together = cores;
         }
-        return new ThreadPlan(cores, instances, isSingle || isNarrow ? cores : together, together, parts);
+        int alone = isSingle || isNarrow ? cores : together;
+        return new ThreadPlan(cores, instances, processes, alone, together, divides ? cores - together + 1 : 1);
     }
 
     /** Describes for a reader what was chosen; {@code idleness} says how threads wait for work. */
@@ -51,7 +54,7 @@ record ThreadPlan(int cores, int instances, int alone, int together, int parts) 
                 + cores
                 + (cores == 1 ? " core for " : " cores for ") + instances
                 + (instances == 1 ? " instance" : " instances")
-                + (together == 1 || instances == 1 ? "" : ", which share them");
+                + (together == 1 || instances == processes ? "" : ", which share them");
         if (alone == 1) {
             return List.of(threads);
         }
