@@ -18,6 +18,7 @@ public record RunCounts(long onRequestThreads, long onInstanceThreads) {
 
     /** The share of each in a line for people, such as {@code threads: 98 % of runs on the threads of their requests}. */
     public String text() {
-        return "threads: " + 100 * onRequestThreads / Math.max(1, total()) + " % of runs on the threads of their requests";
+        return "threads: " + 100 * onRequestThreads / Math.max(1, total())
+                + " % of runs on the threads of their requests";
     }
 }

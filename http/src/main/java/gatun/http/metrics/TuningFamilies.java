@@ -37,7 +37,8 @@ final class TuningFamilies {
                 runs.add(new Rows.Row<>(row.labels().with("thread", "instance"), counts.onInstanceThreads()));
                 runs.add(new Rows.Row<>(row.labels().with("thread", "request"), counts.onRequestThreads()));
                 for (LearnedChoice choice : model.learned()) {
-                    Labels labels = row.labels().with("subject", choice.subject().word());
+                    Labels labels =
+                            row.labels().with("subject", choice.subject().word());
                     gains.add(new Rows.Row<>(labels, choice.gain()));
                     for (int way = 0; way < choice.ways().size(); way++) {
                         ways.add(new Rows.Row<>(labels.with("way", choice.ways().get(way)), way == choice.way()));

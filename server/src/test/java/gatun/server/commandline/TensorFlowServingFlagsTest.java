@@ -87,6 +87,7 @@ class TensorFlowServingFlagsTest extends CommandFixture {
                                 "--batching_parameters_file=b",
                                 "--enable_per_model_batching_parameters")
                         .models()
+                        .runs()
                         .batching())
                 .contains(new BatchingSettings(Optional.of(Path.of("b")), true));
         served.clear();

@@ -95,9 +95,7 @@ class ComputingThreadsIT {
                 parameters { key: "isolation" value { string_value: "process" } }
                 """, 1);
         try (ServerProcess server = ServerProcess.launch(
-                folder,
-                Map.of("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=16"),
-                "--adaptive=false")) {
+                folder, Map.of("GATUN_JAVA_OPTS", "-XX:ActiveProcessorCount=16"), "--adaptive=false")) {
             assertThat(server.descendants(WORKER)).hasSize(2).allSatisfy(worker -> assertThat(threads(worker))
                     .isEqualTo(16 / 2 - 1));
         }
