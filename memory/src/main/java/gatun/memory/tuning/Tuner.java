@@ -7,10 +7,11 @@ import java.util.Arrays;
  * Tries the ways there are to do the same, and keeps to the one that costs least.
  *
  * <p>Each way has its turn several times, for some runs in a row of which the first do not count, since they show what the
- * way before has left in caches. The median turn of each way decides, so that one which was disturbed changes nothing. The
- * result holds for some runs, longer each time. It ends sooner where the way that was chosen has become dearer than the
- * others were. Ways are numbers from 0; of two that cost nearly the same the first is taken, so the one that leaves most
- * to others comes first.
+ * way before has left in caches. The second cheapest turn of each way decides, so that some which were disturbed change
+ * nothing. The result holds for some runs, longer each time that it is found again: one that was found by chance is soon
+ * corrected. It ends sooner where the cost of the way that was chosen has changed: where it has become dearer than the
+ * others were, or much cheaper. Ways are numbers from 0; of two that cost nearly the same the first is taken, so the one
+ * that leaves most to others comes first.
  *
  * <p>Used by one thread at a time. {@link #way} alone may be called by any, and tells then what was so a moment ago.
  */
@@ -18,16 +19,16 @@ public final class Tuner {
     /** How often each way has its turn before one is chosen. */
     public static final int TURNS = 5;
 
-    /** How many runs follow the first trials; each later time twice as many. */
-    public static final int FIRST_REST = 1 << 9;
-
-    /** Trials among so many runs are too few to be seen in a 99th percentile, and what was learned lasts for seconds only. */
-    public static final int LONGEST_REST = 1 << 14;
+    /**
+     * The turn that counts, from the least cost on: the second of five. What disturbs a turn makes it dearer, so that the
+     * cheaper ones tell more.
+     */
+    private static final int COUNTED_TURN = 1;
 
     /** An earlier way is taken when it costs at most so much more. */
     public static final double NEARLY = 1.03;
 
-    /** A way that was chosen is in doubt when it costs so many times as much as the next best did. */
+    /** A way that was chosen is in doubt when it costs so many times as much as the next best did, or so much less than it did. */
     private static final double DOUBTFUL = 1.25;
 
     /** The weight of one run in the mean while a choice holds, as a share. */
@@ -48,6 +49,16 @@ public final class Tuner {
         /** How many runs there are before a way is chosen. */
         public int runs() {
             return TURNS * ways * (settling + counted);
+        }
+
+        /** How many runs follow trials that have changed the choice; twice as many each time that it is confirmed. */
+        public int firstRest() {
+            return 8 * runs();
+        }
+
+        /** Trials among so many runs are one in a hundred: too few ways that are worse to be seen in a 99th percentile. */
+        public int longestRest() {
+            return 100 * runs();
         }
     }
 
@@ -71,12 +82,14 @@ public final class Tuner {
     private int chosen;
 
     // While a choice holds.
-    private int rest = FIRST_REST;
+    /** For how many runs it does; 0 before the first. */
+    private int rest;
     private int left;
     private int patience;
     private int heldFor;
     private double mean;
-    private double doubtful = Double.MAX_VALUE;
+    private double doubtfulAbove = Double.MAX_VALUE;
+    private double doubtfulBelow;
 
     // While ways are tried.
     private boolean trying;
@@ -135,9 +148,9 @@ public final class Tuner {
         left--;
         heldFor++;
         mean += mean == 0 ? runCost : WEIGHT * (Math.min(runCost, OUTLIER * mean) - mean);
-        boolean inDoubt = heldFor >= patience && mean > doubtful;
+        boolean inDoubt = heldFor >= patience && (mean > doubtfulAbove || mean < doubtfulBelow);
         if ((left < 0 || inDoubt) && turn.take(this)) {
-            patience = inDoubt ? Math.min(2 * patience, LONGEST_REST) : patience;
+            patience = inDoubt ? Math.min(2 * patience, trials.longestRest()) : patience;
             trying = true;
             done = 0;
             begin();
@@ -193,24 +206,26 @@ public final class Tuner {
         for (int i = 0; i < trials.ways(); i++) {
             next = i == best ? next : Math.min(next, cost(i));
         }
-        patience = best == chosen ? patience : turnLength();
+        boolean isConfirmed = best == chosen && rest > 0;
+        patience = isConfirmed ? patience : turnLength();
+        rest = isConfirmed ? Math.min(2 * rest, trials.longestRest()) : trials.firstRest();
         chosen = best;
-        doubtful = DOUBTFUL * next;
+        doubtfulAbove = DOUBTFUL * next;
+        doubtfulBelow = cost(best) / DOUBTFUL;
         turn.giveBack(this);
         hold();
-        rest = Math.min(2 * rest, LONGEST_REST);
         listener.chose(best, cost(trials.usual()) / leastUnusual);
     }
 
-    /** The median turn. */
+    /** What the turn that counts has cost. */
     private double cost(int ofWay) {
-        return costs[ofWay][TURNS / 2];
+        return costs[ofWay][COUNTED_TURN];
     }
 
     private void hold() {
         trying = false;
         way = chosen;
-        left = rest;
+        left = Math.max(rest, trials.firstRest());
         heldFor = 0;
         mean = 0;
     }

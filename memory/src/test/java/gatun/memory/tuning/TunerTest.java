@@ -98,7 +98,7 @@ class TunerTest {
     void shouldTryAgainAfterSomeTime() {
         learn(costs(900, 500, 700));
 
-        run(tuner, 2 * Tuner.FIRST_REST + TRIALS.runs(), costs(900, 600, 300));
+        run(tuner, 2 * TRIALS.firstRest() + TRIALS.runs(), costs(900, 600, 300));
 
         assertThat(tuner.way()).isEqualTo(2);
     }
@@ -106,13 +106,13 @@ class TunerTest {
     @Test
     void shouldTryTooSeldomToBeSeen() {
         int others = 0;
-        int runs = 10 * Tuner.LONGEST_REST;
+        int runs = 10 * TRIALS.longestRest();
         for (int i = 0; i < runs; i++) {
             others += tuner.way() == 1 ? 0 : 1;
             run(tuner, 1, costs(900, 500, 700));
         }
 
-        assertThat(others).isPositive().isLessThan(runs / 200);
+        assertThat(others).isPositive().isLessThan(runs / 100);
     }
 
     @Test
@@ -141,7 +141,7 @@ class TunerTest {
         learn(costs(900, 500, 700));
         decisions.clear();
 
-        for (int i = 0; i < Tuner.FIRST_REST; i++) {
+        for (int i = 0; i < TRIALS.firstRest(); i++) {
             tuner.took(i % 100 == 99 ? 100_000 : 500, 1);
         }
 

@@ -132,7 +132,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     @Override
     public void ran(int instance, long nanos, int waiting, long now) {
         runTimes.record(nanos);
-        gathering.ended(instance, nanos, runTimes.typicalNanos(), waiting, now);
+        gathering.ended(instance, runTimes.typicalNanos(), waiting, now);
     }
 
     /** Whether it lends instances at all. */
@@ -188,7 +188,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
     int lend(T ticket) {
         ticket.become(State.RUNNING);
         int instance = instances.lend();
-        gathering.begun(instance, ticket.size(), 1, 0);
+        gathering.begun(instance, ticket.size(), 1);
         return instance;
     }
 
@@ -248,7 +248,6 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
             return FOREVER;
         }
         int size = 0;
-        long waitedNanos = 0;
         for (int i = 0; i < sent; i++) {
             T ticket = queue.first();
             if (ticket == null) {
@@ -258,9 +257,8 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
             ticket.become(State.RUNNING);
             batch.add(ticket);
             size += ticket.size();
-            waitedNanos += now - ticket.submittedNanos;
         }
-        gathering.begun(instance, size, sent, waitedNanos);
+        gathering.begun(instance, size, sent);
         keepPromises();
         dismissStalled();
         return 0;

@@ -38,7 +38,7 @@ final class Gathering {
     private static final int MOST_COMPANY = 2 * COMPANY;
 
     /** The runs of a turn; the first show what the runs before have left, and do not count. */
-    static final Trials TRIALS = new Trials(2, 0, 2, 6);
+    static final Trials TRIALS = new Trials(2, 0, 4, 12);
 
     private static final List<String> WAYS = List.of("run at once", "kept for callers who come back");
     private static final int KEPT = 1;
@@ -68,7 +68,6 @@ final class Gathering {
     private static final class Run {
         private int size;
         private int tickets;
-        private long waitedNanos;
     }
 
     /**
@@ -131,15 +130,13 @@ final class Gathering {
      *
      * @param size the sizes of its tickets together
      * @param tickets how many they are
-     * @param waitedNanos how long they have waited, together
      */
-    void begun(int instance, int size, int tickets, long waitedNanos) {
+    void begun(int instance, int size, int tickets) {
         if (mayKeep) {
             isKeeping = false;
             Run run = run(instance);
             run.size = size;
             run.tickets = tickets;
-            run.waitedNanos = waitedNanos;
         }
     }
 
@@ -157,11 +154,10 @@ final class Gathering {
     /**
      * An instance has ended a run.
      *
-     * @param nanos how long it took
      * @param typicalNanos how long runs take on the average
      * @param waiting how many tickets wait
      */
-    void ended(int instance, long nanos, long typicalNanos, int waiting, long now) {
+    void ended(int instance, long typicalNanos, int waiting, long now) {
         if (!mayKeep) {
             return;
         }
@@ -169,12 +165,13 @@ final class Gathering {
         recent[next] = Math.min(maxBatchSize, run.size + waiting);
         next = (next + 1) % RECENT;
         expected = greatest(recent);
+        long sinceLastNanos = now - endedNanos;
         endedNanos = now;
         keepNanos = typicalNanos < SHORTEST_RUN_NANOS ? 0 : Math.min(typicalNanos >> KEEP_SHIFT, LONGEST_NANOS);
         boolean isAlone = run.tickets + waiting < 2 || keepNanos == 0;
         company = isAlone ? Math.max(0, company - 1) : Math.min(MOST_COMPANY, company + COMPANY_GAIN);
         if (hasCompany()) {
-            tuner().took(run.waitedNanos + (double) run.tickets * nanos, run.tickets);
+            tuner().took((double) sinceLastNanos, run.tickets);
         }
     }
 

@@ -87,8 +87,8 @@ class BatchDispatcherTest {
         assertThat(gathering.hasCompany()).isFalse();
 
         for (int i = 0; i < Gathering.COMPANY; i++) {
-            gathering.begun(0, 1, 1, 0);
-            gathering.ended(0, 500_000, 500_000, 3, i);
+            gathering.begun(0, 1, 1);
+            gathering.ended(0, 500_000, 3, i);
         }
 
         assertThat(gathering.hasCompany()).isTrue();

@@ -30,14 +30,14 @@ class GatheringTest {
     /** Four callers who ask again at once: run together they wait for one run, else most of them for two. */
     private static long askTogether(Gathering gathering, long now, long togetherNanos) {
         if (gathering.expectsMoreThan(1)) {
-            gathering.begun(0, CALLERS, CALLERS, 0);
-            gathering.ended(0, togetherNanos, RUN, 0, now + togetherNanos);
+            gathering.begun(0, CALLERS, CALLERS);
+            gathering.ended(0, RUN, 0, now + togetherNanos);
             return now + togetherNanos;
         }
-        gathering.begun(0, 1, 1, 0);
-        gathering.ended(0, RUN, RUN, CALLERS - 1, now + RUN);
-        gathering.begun(0, CALLERS - 1, CALLERS - 1, (CALLERS - 1) * RUN);
-        gathering.ended(0, RUN, RUN, 1, now + 2 * RUN);
+        gathering.begun(0, 1, 1);
+        gathering.ended(0, RUN, CALLERS - 1, now + RUN);
+        gathering.begun(0, CALLERS - 1, CALLERS - 1);
+        gathering.ended(0, RUN, 1, now + 2 * RUN);
         return now + 2 * RUN;
     }
 
@@ -74,11 +74,11 @@ class GatheringTest {
         teach(gathering);
         askTogether(1, RUN);
         long kept = gathering.keepNanos(1, now);
-        gathering.ended(1, RUN, RUN, CALLERS, now + kept / 2);
+        gathering.ended(1, RUN, CALLERS, now + kept / 2);
         assertThat(gathering.keepNanos(2, now + kept / 2)).isEqualTo(kept - kept / 2);
         assertThat(gathering.keepNanos(2, now + kept)).isZero();
 
-        gathering.begun(0, 2, 2, 0);
+        gathering.begun(0, 2, 2);
         assertThat(gathering.keepNanos(2, now + kept / 2)).as("the next batch").isEqualTo(kept);
     }
 
@@ -97,7 +97,7 @@ class GatheringTest {
         teach(gathering);
         askTogether(MANY_RUNS, 4 * RUN);
         int kept = 0;
-        for (int i = 0; i < Tuner.FIRST_REST / 2; i++) {
+        for (int i = 0; i < Gathering.TRIALS.firstRest() / 2; i++) {
             kept += gathering.expectsMoreThan(1) ? 1 : 0;
             askTogether(1, 4 * RUN);
         }
@@ -109,8 +109,8 @@ class GatheringTest {
         teach(gathering);
         for (int i = 0; i < 2 * Gathering.COMPANY; i++) {
             now += RUN;
-            gathering.begun(0, 1, 1, 0);
-            gathering.ended(0, RUN, RUN, 0, now);
+            gathering.begun(0, 1, 1);
+            gathering.ended(0, RUN, 0, now);
         }
         assertThat(gathering.expectsMoreThan(1)).isFalse();
         assertThat(gathering.keepNanos(1, now)).isZero();
@@ -119,8 +119,8 @@ class GatheringTest {
     @Test
     void shouldNotKeepBatchesForShortRuns() {
         teach(gathering);
-        gathering.begun(0, CALLERS, CALLERS, 0);
-        gathering.ended(0, RUN, Gathering.SHORTEST_RUN_NANOS - 1, CALLERS, now);
+        gathering.begun(0, CALLERS, CALLERS);
+        gathering.ended(0, Gathering.SHORTEST_RUN_NANOS - 1, CALLERS, now);
         assertThat(gathering.expectsMoreThan(1)).isFalse();
     }
 
@@ -128,8 +128,8 @@ class GatheringTest {
     void shouldExpectNoMoreThanABatchHolds() {
         Gathering small = new Gathering(batches(CALLERS, 0), learning());
         teach(small);
-        small.begun(0, CALLERS, CALLERS, 0);
-        small.ended(0, RUN, RUN, 8, now);
+        small.begun(0, CALLERS, CALLERS);
+        small.ended(0, RUN, 8, now);
         assertThat(small.expectsMoreThan(CALLERS - 1)).isTrue();
         assertThat(small.expectsMoreThan(CALLERS)).isFalse();
     }
@@ -138,8 +138,8 @@ class GatheringTest {
     void shouldLearnForTwoCallersApartFromWhatItLearnedForFour() {
         teach(gathering);
         for (int i = 0; i < 4; i++) {
-            gathering.begun(0, 2, 2, 0);
-            gathering.ended(0, RUN, RUN, 0, now);
+            gathering.begun(0, 2, 2);
+            gathering.ended(0, RUN, 0, now);
         }
         assertThat(gathering.expectsMoreThan(1)).isFalse();
     }

@@ -3,7 +3,6 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.tuning.Tuner;
 import gatun.memory.tuning.Tuner.Trials;
 import gatun.spi.Tuning;
 import java.util.function.ToLongFunction;
@@ -46,7 +45,7 @@ class SpreadChoiceTest {
 
     @Test
     void shouldNotRunInPartsWhatDoesNotDivide() {
-        for (int i = 0; i < 2 * TRIALS + Tuner.FIRST_REST; i++) {
+        for (int i = 0; i < 20 * TRIALS; i++) {
             assertThat(choice.next(BYTES, false)).isNotEqualTo(Spread.IN_PARTS);
             run(1, BYTES, false, times(900, 1, 700));
         }
