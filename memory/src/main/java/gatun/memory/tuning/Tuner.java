@@ -84,6 +84,7 @@ public final class Tuner {
     // While a choice holds.
     /** For how many runs it does; 0 before the first. */
     private int rest;
+
     private int left;
     private int patience;
     private int heldFor;

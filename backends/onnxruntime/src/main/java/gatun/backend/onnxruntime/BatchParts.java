@@ -12,7 +12,8 @@ import java.util.concurrent.Future;
  */
 final class BatchParts implements AutoCloseable {
     private final Engine engine;
-    private final Part[] parts;
+    /** Some rows each, which a thread runs; not touched by others until the run has ended. */
+    private final RunArguments[] parts;
 
     /** The row after the last one of each part of the present run. */
     private final long[] ends;
@@ -24,10 +25,10 @@ final class BatchParts implements AutoCloseable {
      */
     BatchParts(Engine engine, ModelDescription model, int most, Arena arena) {
         this.engine = engine;
-        parts = new Part[most];
+        parts = new RunArguments[most];
         ends = new long[most];
         for (int i = 0; i < most; i++) {
-            parts[i] = new Part(engine.runCores(), new RunArguments(engine, model, arena));
+            parts[i] = new RunArguments(engine, model, arena);
         }
     }
 
@@ -39,14 +40,14 @@ final class BatchParts implements AutoCloseable {
         int count = borders.cut(ends);
         long first = 0;
         for (int i = 0; i < count; i++) {
-            parts[i].bind(whole, rows, first, ends[i] - first);
+            parts[i].bindRows(whole, rows, first, ends[i] - first);
             first = ends[i];
         }
         List<Future<Long>> others = new ArrayList<>(count - 1);
         long status;
         try {
             for (int i = 1; i < count; i++) {
-                Part part = parts[i];
+                RunArguments part = parts[i];
                 others.add(engine.partThreads().run(() -> part.run(session, options)));
             }
             status = parts[0].run(session, options);
@@ -72,7 +73,7 @@ final class BatchParts implements AutoCloseable {
 
     @Override
     public void close() {
-        for (Part part : parts) {
+        for (RunArguments part : parts) {
             part.close();
         }
     }

@@ -4,7 +4,6 @@ package gatun.backend.onnxruntime;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.OnnxRuntime;
 import gatun.bindings.OrtPoolThreads;
-import gatun.bindings.ThreadCore;
 import gatun.bindings.onnxruntime.OrtApi;
 import gatun.bindings.onnxruntime.onnxruntime_h;
 import gatun.memory.threads.Cores;
@@ -27,7 +26,6 @@ final class Engine {
     private final MemorySegment cpuMemory;
     private final MemorySegment allocator;
     private final ActiveRuns runs = new ActiveRuns();
-    private final RunCores runCores = new RunCores(ThreadCore.allowed());
     private final ThreadPools pools;
     private final OrtPoolThreads poolThreads;
     private final PartThreads partThreads = new PartThreads(Math.max(1, Cores.physical() - 1));
@@ -136,11 +134,6 @@ final class Engine {
     /** The runs on the processor that are under way. */
     ActiveRuns runs() {
         return runs;
-    }
-
-    /** The cores that they are on. */
-    RunCores runCores() {
-        return runCores;
     }
 
     /** Who has threads of its own. */

@@ -10,47 +10,39 @@ import gatun.spi.Tuning;
  * in parts side by side on it: it is run as such runs were fastest. Used by one thread at a time.
  */
 final class InstanceSessions implements AutoCloseable {
-    /**
-     * To move a thread to another core takes some microseconds, and is worth it for runs that are not much shorter than
-     * the kernel's time slices.
-     */
-    private static final long LONG_NANOS = 300_000;
-
     private final SessionPool pool;
     private final Company company;
-    private final RunCores cores;
     private final ThreadPlan plan;
     private final Session onAll;
     private final Session onShare;
     private final Spread besideOthers;
     private final SpreadChoice choice;
 
+    /** Whether there is more than one way to run. */
+    private final boolean hasChoice;
+
     // Of the run under way.
-    private int core = RunCores.NONE;
-    private boolean learns;
+    private boolean isAlone;
     private long byteSize;
     private boolean divides;
     private long begunNanos;
-    private long lastNanos;
 
     /**
      * Sessions of {@code pool}.
      *
      * @param company tells whether a run of the model is alone
-     * @param cores tells which core a run is on
      * @param plan the threads of the sessions
      * @param besideOthers how a run is spread that is not alone
      * @param tuning learns how those are spread that are
      * @throws GatunException when one cannot be opened
      */
-    InstanceSessions(
-            SessionPool pool, Company company, RunCores cores, ThreadPlan plan, Spread besideOthers, Tuning tuning) {
+    InstanceSessions(SessionPool pool, Company company, ThreadPlan plan, Spread besideOthers, Tuning tuning) {
         this.pool = pool;
         this.company = company;
-        this.cores = cores;
         this.plan = plan;
         this.besideOthers = besideOthers;
         this.choice = new SpreadChoice(tuning);
+        this.hasChoice = plan.alone() != plan.together() || plan.parts() > 1;
         onAll = pool.take(plan.alone());
         try {
             onShare = pool.take(plan.together());
@@ -77,14 +69,14 @@ final class InstanceSessions implements AutoCloseable {
      * @param divides whether it is for several requests, which can be run in parts
      */
     Spread begin(long byteSize, boolean divides) {
-        boolean isAlone = company.beginAlone();
-        learns = isAlone && (plan.alone() != plan.together() || divides);
+        if (!hasChoice) {
+            return Spread.ON_ALL_CORES;
+        }
+        isAlone = company.beginAlone();
         this.byteSize = byteSize;
         this.divides = divides;
-        Spread spread = learns ? choice.next(byteSize, divides) : isAlone ? Spread.ON_ALL_CORES : besideOthers;
-        core = spread == Spread.IN_PARTS || lastNanos < LONG_NANOS ? RunCores.NONE : cores.enter();
         begunNanos = System.nanoTime();
-        return spread;
+        return isAlone ? choice.next(byteSize, divides) : besideOthers;
     }
 
     /** The session to run on. */
@@ -94,11 +86,12 @@ final class InstanceSessions implements AutoCloseable {
 
     /** The run has ended, with outputs or by a failure. */
     void end(boolean hasSucceeded) {
-        lastNanos = System.nanoTime() - begunNanos;
-        cores.leave(core);
+        if (!hasChoice) {
+            return;
+        }
         company.end();
-        if (learns && hasSucceeded) {
-            choice.took(byteSize, divides, lastNanos);
+        if (isAlone && hasSucceeded) {
+            choice.took(byteSize, divides, System.nanoTime() - begunNanos);
         }
     }
 

@@ -155,7 +155,7 @@ final class OnnxModel implements BackendModel {
         plan = chosen;
         // Other instances of the model share a session made for that; what other models leave, nobody can tell.
         Spread besideOthers = instances > 1 ? Spread.ON_A_SHARE : Spread.ON_ALL_CORES;
-        return new InstanceSessions(pool, company, engine.runCores(), chosen, besideOthers, spec.tuning());
+        return new InstanceSessions(pool, company, chosen, besideOthers, spec.tuning());
     }
 
     /** Whether the model's files are of a size at which a second session may be opened unasked. */
