@@ -13,8 +13,10 @@ import java.util.List;
  * are answered come back within moments of one another. Without it the first of them is run at once, and alone, and all
  * others wait for that. How many to expect, the last runs tell: those that they were for, and those that waited meanwhile.
  *
- * <p>Whether it pays a tuner finds out, by the time from a ticket's coming to its end, which includes the wait. Where one ticket follows the other nobody is expected and nothing is tried, nor where
- * runs are short, or where the policy says how long to wait. Guarded by the lock of the scheduler that owns it.
+ * <p>Whether it pays a tuner finds out, by the time from one run's end to the next for each ticket: a ticket's own time
+ * does not show those that wait before the scheduler. Where one ticket follows the other nobody is expected and nothing is
+ * tried, nor where runs are short, or where the policy says how long to wait. Guarded by the lock of the scheduler that
+ * owns it.
  */
 final class Gathering {
     /** Shorter runs are over before others could have come. */
