@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tuning.TrialTurn;
+import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.Trials;
 import gatun.spi.Tuning;
 import gatun.testing.Await;
 import java.io.IOException;
@@ -85,6 +88,26 @@ class WorkerProcessTest {
         }
     }
 
+    /** A model that learns everything, and tells nobody. */
+    private static final class Learning implements Tuning {
+        private final TrialTurn turn = new TrialTurn();
+
+        @Override
+        public boolean learns(Subject subject) {
+            return true;
+        }
+
+        @Override
+        public Tuner tuner(Subject subject, List<String> ways, Trials trials) {
+            return new Tuner(trials, turn, (way, gain) -> {});
+        }
+
+        @Override
+        public void chose(Subject subject, List<String> ways, int way, double gain) {
+            // Nobody asks.
+        }
+    }
+
     private WorkerProcess start(String... command) {
         return start(heard, command);
     }
@@ -92,7 +115,7 @@ class WorkerProcessTest {
     private WorkerProcess start(WorkerProcess.Listener listener, String... command) {
         WorkerProcess process = WorkerProcess.start(new WorkerProcess.Command("w", new ProcessBuilder(command)));
         processes.add(process);
-        process.listen(listener, Tuning.OFF);
+        process.listen(listener, new Learning());
         return process;
     }
 
