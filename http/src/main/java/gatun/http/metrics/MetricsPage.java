@@ -26,8 +26,8 @@ import java.util.function.Supplier;
  * {@code _total}, which Triton's names do not.
  */
 public final class MetricsPage {
-    /** Bytes of heap that a version needs while the page is written: its counters, and its labels. */
-    private static final int VERSION_BYTE_SIZE = 2048;
+    /** Bytes of heap that a version needs while the page is written: counters, labels, and what was learned of it. */
+    private static final int VERSION_BYTE_SIZE = 4096;
 
     private static final Path PROC = Path.of("/proc");
 

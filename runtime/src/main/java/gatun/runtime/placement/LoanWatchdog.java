@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,21 +20,24 @@ public final class LoanWatchdog {
     /** The one of this process. */
     public static final LoanWatchdog OF_THIS_JVM = new LoanWatchdog();
 
-    /** Between two looks at the same lender. */
-    static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-
-    /** A lender is left alone after so many looks, a second, that found nothing lent. */
+    /** A lender is left alone after so many looks that found nothing lent. */
     static final int QUIET_LOOKS = 200;
 
     private static final Logger LOG = LoggerFactory.getLogger(LoanWatchdog.class);
 
     private final Set<Watch> watches = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean running = new AtomicBoolean();
+    private volatile @Nullable Thread thread;
 
     /** Whoever lends threads. Called by the watchdog's thread only, and must not wait. */
     public interface Lender {
         /** Whether anything is lent now. */
         boolean isLending();
+
+        /** How long it is between two looks; may change. */
+        default long periodNanos() {
+            return TimeUnit.MILLISECONDS.toNanos(5);
+        }
 
         /** Does what is to be done about loans that last. Called once each period. */
         void look();
@@ -44,8 +48,9 @@ public final class LoanWatchdog {
         private final Lender lender;
         private volatile boolean looking;
 
-        /** Of the watchdog's thread. */
+        // Of the watchdog's thread, once this is among the watches.
         private int quietLooks;
+        private long lastPeriod;
 
         private Watch(Lender lender) {
             this.lender = lender;
@@ -55,13 +60,41 @@ public final class LoanWatchdog {
         public void noteLoan() {
             if (!looking) {
                 looking = true;
+                lastPeriod = period(System.nanoTime());
                 watches.add(this);
                 start();
             }
         }
 
+        /**
+         * Looks, once in each period. Periods of the same length begin at the same time, so that the thread does not wake
+         * up for each lender. Returns how long it is until the next one.
+         */
+        private long look(long nowNanos) {
+            long present = period(nowNanos);
+            if (present != lastPeriod) {
+                lastPeriod = present;
+                look();
+            }
+            long length = lender.periodNanos();
+            return length - Math.floorMod(nowNanos, length);
+        }
+
+        private long period(long nanos) {
+            return Math.floorDiv(nanos, lender.periodNanos());
+        }
+
+        /** One lender's fault keeps no other from being looked at. */
         private void look() {
-            lender.look();
+            try {
+                lender.look();
+            } catch (Throwable t) {
+                FailureLog.write(t, failure -> LOG.error("A look at what is lent has failed", failure));
+            }
+            endIfQuiet();
+        }
+
+        private void endIfQuiet() {
             quietLooks = lender.isLending() ? 0 : quietLooks + 1;
             if (quietLooks < QUIET_LOOKS) {
                 return;
@@ -86,25 +119,23 @@ public final class LoanWatchdog {
     private void start() {
         if (running.compareAndSet(false, true)) {
             SupervisedThread.start("loan-watchdog", this::watch);
+        } else {
+            LockSupport.unpark(thread); // It may sleep for longer than the new lender's period.
         }
     }
 
     private void watch() {
+        thread = Thread.currentThread();
         do {
             while (!watches.isEmpty()) {
-                LockSupport.parkNanos(this, PERIOD_NANOS);
-                watches.forEach(LoanWatchdog::look);
+                long now = System.nanoTime();
+                long left = Long.MAX_VALUE;
+                for (Watch watch : watches) {
+                    left = Math.min(left, watch.look(now));
+                }
+                LockSupport.parkNanos(this, left);
             }
             running.set(false);
         } while (!watches.isEmpty() && running.compareAndSet(false, true));
-    }
-
-    /** One lender's fault keeps no other from being looked at. */
-    private static void look(Watch watch) {
-        try {
-            watch.look();
-        } catch (Throwable t) {
-            FailureLog.write(t, failure -> LOG.error("A look at what is lent has failed", failure));
-        }
     }
 }

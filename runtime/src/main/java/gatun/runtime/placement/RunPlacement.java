@@ -12,6 +12,8 @@ package gatun.runtime.placement;
  *     lasts</td><td>{@link #lendsInstances}, {@link #mayBorrow}, {@link #inlineRuns}</td></tr>
  * <tr><td>the same where the thread is a gRPC connection's reader</td><td>no wake-up for the call either; the client is
  *     not heard meanwhile</td><td>{@link #runsOnReader}</td></tr>
+ * <tr><td>the same where the thread is that of lanes</td><td>no wake-up for the request either; other lanes
+ *     wait</td><td>{@link #runsWhereFound}</td></tr>
  * <tr><td>the thread of an instance that is awake</td><td>the end of the runs before</td>
  *     <td>{@link #isWakingDearer}, {@link #hasWaitedLong}</td></tr>
  * <tr><td>the thread of an idle instance</td><td>two wake-ups</td><td>otherwise</td></tr>
@@ -137,5 +139,18 @@ public final class RunPlacement {
         }
         trust.confirm();
         return false;
+    }
+
+    /**
+     * Whether a request that a thread of lanes has found is done by that thread, which serves other lanes too. One that is
+     * shorter than to wake another thread is, whoever waits; a short one is where nobody does.
+     *
+     * @param engine what the engine took for such requests
+     * @param wholeNanos what they typically took in all, where such a thread did them; 0 where that is not known
+     * @param alone whether no other request waits in the lane
+     */
+    public boolean runsWhereFound(RunTimeEstimator engine, long wholeNanos, boolean alone) {
+        long limit = alone ? RunTimeEstimator.SHORT_NANOS : WAKING_NANOS;
+        return adaptive && wholeNanos <= limit && engine.areWithin(limit);
     }
 }

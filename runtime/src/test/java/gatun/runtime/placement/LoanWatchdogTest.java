@@ -15,11 +15,17 @@ class LoanWatchdogTest {
         final AtomicInteger looks = new AtomicInteger();
         volatile boolean lending;
         volatile boolean broken;
+        volatile long periodNanos = 5_000_000;
         volatile Thread seenBy = Thread.currentThread();
 
         @Override
         public boolean isLending() {
             return lending;
+        }
+
+        @Override
+        public long periodNanos() {
+            return periodNanos;
         }
 
         @Override
@@ -79,6 +85,28 @@ class LoanWatchdogTest {
         second.awaitLooks(2);
 
         assertThat(first.seenBy).isEqualTo(second.seenBy);
+    }
+
+    @Test
+    void shouldLookAtEachInItsOwnPeriodThoughItSleptForALongerOne() {
+        Lender rare = new Lender();
+        rare.periodNanos = Long.MAX_VALUE;
+        rare.lending = true;
+        Lender frequent = new Lender();
+        frequent.lending = true;
+        watchdog.over(rare).noteLoan();
+        Await.until("a sleep", LoanWatchdogTest::isAsleep);
+        watchdog.over(frequent).noteLoan();
+
+        frequent.awaitLooks(20);
+
+        assertThat(rare.looks).hasValue(0);
+    }
+
+    private static boolean isAsleep() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .anyMatch(thread ->
+                        thread.getName().equals("loan-watchdog") && thread.getState() == Thread.State.TIMED_WAITING);
     }
 
     @Test

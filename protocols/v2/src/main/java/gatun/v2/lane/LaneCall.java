@@ -387,13 +387,13 @@ final class LaneCall implements Runnable {
             SlotAnswer.writeEnd(lane.memory(), slotOffset);
         }
         long took = writeTimes();
-        if (asked != null && code == 0) {
-            asked.runLength().notedEngine(engineNanos);
-        }
-        if (asked != null && whereFound) {
-            asked.runLength().notedWhole(took);
-        } else if (asked != null) {
-            asked.runLength().endElsewhere();
+        if (asked != null) {
+            long engine = code == 0 ? engineNanos : RunLength.UNKNOWN;
+            if (whereFound) {
+                asked.runLength().endWhereFound(engine, took);
+            } else {
+                asked.runLength().endElsewhere(engine);
+            }
         }
         prepared = null;
         refusal = null;

@@ -5,10 +5,13 @@ import gatun.lane.ServerSleep;
 import gatun.memory.threads.CallerCore;
 import gatun.memory.threads.HandOver;
 import gatun.memory.threads.SupervisedThread;
+import gatun.runtime.placement.LoanWatchdog;
+import gatun.runtime.placement.RunPlacement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,20 +22,27 @@ import org.slf4j.LoggerFactory;
  * thread that found them, all others by virtual threads. Where a run that was to be short is not, another thread takes
  * the lanes over, so that no other request waits for it. Safe for any thread.
  */
-final class LaneThread {
+final class LaneThread implements LoanWatchdog.Lender {
     private static final Logger LOG = LoggerFactory.getLogger(LaneThread.class);
 
     /** A lane's share of one round, so that a busy one does not keep the others waiting. */
     private static final int ROUND_ENTRIES = 16;
 
+    /** A run that is seen at two looks has held the thread up for as long as between them. */
+    private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** Where only one lane's requests could wait: each look takes a core from the lane or its client for a moment. */
+    private static final long ALONE_PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(8);
+
     private final String name;
     private final Executor others;
-    private final RunWatch watch;
+    private final RunPlacement placement;
+    private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final ServerSleep sleep = new ServerSleep();
     /** Made once, so that a sleep makes none. */
     private final Runnable sleepAtLanes = sleep::sleep;
 
     private final List<Lane> added = new ArrayList<>(); // guarded by this
+    private volatile int laneCount;
     private volatile boolean changed;
     private volatile boolean closed;
     private volatile Worker worker;
@@ -46,20 +56,20 @@ final class LaneThread {
      *
      * @param spinNanos how long it may look for the next request before it sleeps
      * @param others runs requests that are not short
+     * @param placement tells which are
      */
-    LaneThread(int number, long spinNanos, Executor others, RunWatch watch) {
+    LaneThread(int number, long spinNanos, Executor others, RunPlacement placement) {
         this.name = "lane-" + number;
         this.spinning = new Spinning(Runtime.getRuntime().availableProcessors() > 1 ? spinNanos : 0);
         this.others = others;
-        this.watch = watch;
+        this.placement = placement;
         this.worker = new Worker();
-        watch.add(this);
         worker.start();
     }
 
     /** How many lanes it serves. */
-    synchronized int laneCount() {
-        return added.size();
+    int laneCount() {
+        return laneCount;
     }
 
     /** Serves a lane from now on, until that ends; false when it has as many as it can. */
@@ -68,8 +78,8 @@ final class LaneThread {
             return false;
         }
         added.add(lane);
+        laneCount = added.size();
         lookAgain();
-        watch.lookSoon();
         return true;
     }
 
@@ -82,13 +92,24 @@ final class LaneThread {
     /** Ends the thread, and lets go of all lanes. */
     void close() {
         closed = true;
-        watch.remove(this);
         lookAgain();
     }
 
-    /** As {@link Worker#checkRun}, of the present worker. */
-    boolean checkRun() {
-        return worker.checkRun();
+    @Override
+    public boolean isLending() {
+        return worker.isRunning();
+    }
+
+    /** Less often where only one lane's requests could wait. */
+    @Override
+    public long periodNanos() {
+        return laneCount == 1 ? ALONE_PERIOD_NANOS : PERIOD_NANOS;
+    }
+
+    /** Has another worker look at the lanes where the present one is held up. */
+    @Override
+    public void look() {
+        worker.checkRun();
     }
 
     private synchronized void takeChanges() {
@@ -100,12 +121,14 @@ final class LaneThread {
             }
             return false;
         });
+        laneCount = added.size();
         lanes = added.toArray(Lane[]::new);
     }
 
     private synchronized void letGo() {
         added.forEach(Lane::release);
         added.clear();
+        laneCount = 0;
     }
 
     private void sleep(CallerCore place) {
@@ -222,7 +245,7 @@ final class LaneThread {
             place.noteCaller(lane, lane.hasEntry() ? HandOver.NO_CORE : call.callerCore());
             running = call;
             turn.set(turn.get() + 1);
-            watch.wakeUp();
+            watch.noteLoan();
             boolean slept = call.run(this);
             if (turn.get() == REPLACED) {
                 return false;
@@ -237,17 +260,20 @@ final class LaneThread {
             return now != REPLACED && turn.compareAndSet(now, now + 1);
         }
 
-        private static boolean isShort(Lane lane, PreparedRequest request) {
-            return !request.isDecoupled() && request.runLength().isShort(!lane.hasEntry());
+        private boolean isShort(Lane lane, PreparedRequest request) {
+            return !request.isDecoupled() && request.runLength().isShort(placement, !lane.hasEntry());
+        }
+
+        boolean isRunning() {
+            long now = turn.get();
+            return (now & 1) != 0 && now != REPLACED;
         }
 
         /**
          * Has another thread look at the lanes where this one has been in the same run since the last call, or in one
          * whose time is over. For one thread.
-         *
-         * @return whether anything was run since the last call
          */
-        boolean checkRun() {
+        void checkRun() {
             long now = turn.get();
             boolean same = now == seenTurn;
             seenTurn = now;
@@ -260,7 +286,6 @@ final class LaneThread {
                 worker = next;
                 next.start();
             }
-            return !same || (now & 1) != 0;
         }
     }
 }

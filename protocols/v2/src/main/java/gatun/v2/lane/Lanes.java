@@ -9,6 +9,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
+import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.server.InferenceServer;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -43,26 +44,23 @@ public final class Lanes implements AutoCloseable {
     private @Nullable Started started; // guarded by this
 
     /** What runs from the first lane on. */
-    private record Started(
-            List<LaneThread> threads, RunWatch watch, ExecutorService others, ScheduledThreadPoolExecutor timer) {
-        static Started with(LaneSettings settings) {
+    private record Started(List<LaneThread> threads, ExecutorService others, ScheduledThreadPoolExecutor timer) {
+        static Started with(LaneSettings settings, RunPlacement placement) {
             ExecutorService others = Executors.newThreadPerTaskExecutor(
                     Thread.ofVirtual().name("lane-request").factory());
             ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
                     1, Thread.ofPlatform().daemon().name("lane-deadlines").factory());
             timer.setRemoveOnCancelPolicy(true);
-            RunWatch watch = new RunWatch();
             List<LaneThread> threads = new ArrayList<>();
             long spinNanos = Duration.ofNanos(1000L * settings.spinMicros()).toNanos();
             for (int i = 0; i < settings.threads(); i++) {
-                threads.add(new LaneThread(i, spinNanos, others, watch));
+                threads.add(new LaneThread(i, spinNanos, others, placement));
             }
-            return new Started(List.copyOf(threads), watch, others, timer);
+            return new Started(List.copyOf(threads), others, timer);
         }
 
         void close() {
             threads.forEach(LaneThread::close);
-            watch.close();
             others.shutdown();
             timer.shutdownNow();
         }
@@ -113,7 +111,7 @@ public final class Lanes implements AutoCloseable {
         }
         Started running = started;
         if (running == null) {
-            running = Started.with(settings);
+            running = Started.with(settings, server.placement());
             started = running;
         }
         LaneThread thread = running.threads.stream()

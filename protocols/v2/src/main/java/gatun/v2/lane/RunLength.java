@@ -3,78 +3,87 @@ package gatun.v2.lane;
 
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How long requests of one kind take, to tell whether the next is one to do where it was found. A thread of its own for
  * each would wait for the model's instance among its like, which says nothing; so the engine's time counts for all of
  * them, and the whole time only for those that were done where they were found while none was done elsewhere. Safe for
- * any thread: numbers get lost when two are noted at a time, and no more.
+ * any thread.
  */
 final class RunLength {
-    /** A request that takes less is done where it was found, even if others wait. */
-    private static final long SHORT_NANOS = RunPlacement.WAKING_NANOS;
-    /** A request that takes less is done where it was found unless others wait. */
-    private static final long ALONE_NANOS = RunTimeEstimator.SHORT_NANOS;
+    /** An engine's time that is not known, since the request failed. */
+    static final long UNKNOWN = -1;
 
-    /** The weight of one request in the averages, as a power of two: 1/8. */
-    private static final int WEIGHT_SHIFT = 3;
     /** After so many requests that were done elsewhere, what took long where it was found is forgotten. */
     private static final int FORGET_AFTER = 64;
 
-    private static final long UNKNOWN = -1;
-
-    private volatile long engineNanos = UNKNOWN;
-    private volatile long wholeNanos = UNKNOWN;
+    // All guarded by this.
+    /** Null before the first run. */
+    private @Nullable RunTimeEstimator engine;
+    /** Null where nothing is known of it. */
+    private @Nullable RunTimeEstimator whole;
     /** How many are done elsewhere now. */
-    private final AtomicInteger elsewhere = new AtomicInteger();
-    /** How many were since the last was forgotten; for the thread that asks. */
+    private int elsewhere;
+    /** How many were since the last was forgotten. */
     private int sentElsewhere;
-    /** Whether the last one that was found short began while others were done elsewhere; for that thread. */
+    /** Whether the last one that was found short began while others were done elsewhere. */
     private boolean amongOthers;
 
     /** No request yet: the first is not known to be short. */
     RunLength() {}
-
-    /** Notes what the engine took for a request. */
-    void notedEngine(long nanos) {
-        engineNanos = average(engineNanos, nanos);
-    }
-
-    /** Notes how long a request took that was done where it was found, waiting included. */
-    void notedWhole(long nanos) {
-        if (!amongOthers) {
-            wholeNanos = average(wholeNanos, nanos);
-        }
-    }
-
-    /** One is done elsewhere from now on. For the thread that asks. */
-    void beginElsewhere() {
-        elsewhere.incrementAndGet();
-        if (++sentElsewhere >= FORGET_AFTER) {
-            sentElsewhere = 0;
-            wholeNanos = UNKNOWN;
-        }
-    }
-
-    /** One that was done elsewhere has ended. */
-    void endElsewhere() {
-        elsewhere.decrementAndGet();
-    }
 
     /**
      * Whether the next is one to do where it was found. For one thread.
      *
      * @param alone whether no other request waits in the lane
      */
-    boolean isShort(boolean alone) {
-        long limit = alone ? ALONE_NANOS : SHORT_NANOS;
-        long engine = engineNanos;
-        amongOthers = elsewhere.get() > 0;
-        return engine != UNKNOWN && engine < limit && wholeNanos < limit;
+    synchronized boolean isShort(RunPlacement placement, boolean alone) {
+        amongOthers = elsewhere > 0;
+        return engine != null && placement.runsWhereFound(engine, whole == null ? 0 : whole.typicalNanos(), alone);
     }
 
-    private static long average(long present, long nanos) {
-        return present == UNKNOWN ? nanos : present + ((nanos - present) >> WEIGHT_SHIFT);
+    /**
+     * Notes the end of one that was done where it was found.
+     *
+     * @param engineNanos what the engine took for it, or {@link #UNKNOWN}
+     * @param wholeNanos what it took in all, waiting included
+     */
+    synchronized void endWhereFound(long engineNanos, long wholeNanos) {
+        noteEngine(engineNanos);
+        if (!amongOthers) {
+            whole = noted(whole, wholeNanos);
+        }
+    }
+
+    /** One is done elsewhere from now on. */
+    synchronized void beginElsewhere() {
+        elsewhere++;
+        if (++sentElsewhere >= FORGET_AFTER) {
+            sentElsewhere = 0;
+            whole = null;
+        }
+    }
+
+    /**
+     * One that was done elsewhere has ended.
+     *
+     * @param engineNanos what the engine took for it, or {@link #UNKNOWN}
+     */
+    synchronized void endElsewhere(long engineNanos) {
+        noteEngine(engineNanos);
+        elsewhere--;
+    }
+
+    private void noteEngine(long nanos) {
+        if (nanos != UNKNOWN) {
+            engine = noted(engine, nanos);
+        }
+    }
+
+    private static RunTimeEstimator noted(@Nullable RunTimeEstimator past, long nanos) {
+        RunTimeEstimator times = past == null ? new RunTimeEstimator(nanos) : past;
+        times.record(nanos);
+        return times;
     }
 }
