@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * How long one request waited and engines worked for it, added up over all the models that were asked on its behalf: more than the
@@ -10,13 +10,12 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
  * after the other.
  */
 public final class ComputeTimes {
-    private static final AtomicIntegerFieldUpdater<ComputeTimes> LARGEST_BATCH =
-            AtomicIntegerFieldUpdater.newUpdater(ComputeTimes.class, "largestBatch");
-
-    private static final AtomicLongFieldUpdater<ComputeTimes> QUEUE = nanos("queueNanos");
-    private static final AtomicLongFieldUpdater<ComputeTimes> INPUT = nanos("inputNanos");
-    private static final AtomicLongFieldUpdater<ComputeTimes> INFER = nanos("inferNanos");
-    private static final AtomicLongFieldUpdater<ComputeTimes> OUTPUT = nanos("outputNanos");
+    // Handles, not field updaters: these are compiled to the instruction wherever they are called.
+    private static final VarHandle QUEUE = field("queueNanos", long.class);
+    private static final VarHandle INPUT = field("inputNanos", long.class);
+    private static final VarHandle INFER = field("inferNanos", long.class);
+    private static final VarHandle OUTPUT = field("outputNanos", long.class);
+    private static final VarHandle LARGEST_BATCH = field("largestBatch", int.class);
 
     private volatile long queueNanos;
     private volatile long inputNanos;
@@ -27,8 +26,12 @@ public final class ComputeTimes {
     /** Of a request for which nobody has worked yet. */
     public ComputeTimes() {}
 
-    private static AtomicLongFieldUpdater<ComputeTimes> nanos(String field) {
-        return AtomicLongFieldUpdater.newUpdater(ComputeTimes.class, field);
+    private static VarHandle field(String name, Class<?> type) {
+        try {
+            return MethodHandles.lookup().findVarHandle(ComputeTimes.class, name, type);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
     }
 
     /** Makes these the times of another request, for which nobody has worked yet. To be called when nobody adds to them. */
@@ -49,15 +52,18 @@ public final class ComputeTimes {
      * @param output placing outputs
      */
     void add(long queue, long input, long infer, long output) {
-        QUEUE.addAndGet(this, queue);
-        INPUT.addAndGet(this, input);
-        INFER.addAndGet(this, infer);
-        OUTPUT.addAndGet(this, output);
+        QUEUE.getAndAdd(this, queue);
+        INPUT.getAndAdd(this, input);
+        INFER.getAndAdd(this, infer);
+        OUTPUT.getAndAdd(this, output);
     }
 
     /** Notes that a run for the request had {@code rows} items, those of other requests included. */
     void noteBatch(int rows) {
-        LARGEST_BATCH.accumulateAndGet(this, rows, Math::max);
+        int known = largestBatch;
+        while (known < rows && !LARGEST_BATCH.compareAndSet(this, known, rows)) {
+            known = largestBatch;
+        }
     }
 
     /** The items of the largest run, those of other requests included; 0 where nobody has worked yet. */

@@ -38,8 +38,9 @@ public final class OrtApi {
         return Linker.nativeLinker().downcallHandle(FunctionDescriptor.of(returned, taken));
     }
 
+    /** Read as a number: what a pointer's layout says of its target costs more than the read. */
     private static MemorySegment slot(MemorySegment api, long index) {
-        return api.getAtIndex(C_POINTER, index);
+        return MemorySegment.ofAddress(api.getAtIndex(C_LONG, index));
     }
 
     /** The table; the slots that are called have the names of their functions. */
