@@ -88,16 +88,17 @@ public final class RunPlacement {
 
     /**
      * Whether an idle instance of a model that {@linkplain #lendsInstances lends} may be lent to a ticket's thread, as
-     * far as the model is concerned. Where tickets share batches only one is lent while all are idle: while it runs,
-     * those who come now may share a batch, if they come together, or before a thread has woken.
+     * far as the model is concerned. Where tickets share batches, a run that is long beside a wake-up is begun at once
+     * only for those who come alone: the others gather while a thread wakes. For short runs one instance is lent while
+     * all are idle: while it runs, those who come now may share a batch.
      *
      * @param batches whether tickets may share a run
      * @param allIdle whether no instance runs
      * @param haveCompany whether tickets have often come together of late
      */
     public boolean mayBorrow(RunTimeEstimator times, boolean batches, boolean allIdle, boolean haveCompany) {
-        return times.areWithin(RunTimeEstimator.LONG_NANOS)
-                && (!batches || allIdle || (!haveCompany && times.typicalNanos() > LONG_BESIDE_WAKING * WAKING_NANOS));
+        boolean isLong = times.typicalNanos() > LONG_BESIDE_WAKING * WAKING_NANOS;
+        return times.areWithin(RunTimeEstimator.LONG_NANOS) && (!batches || (isLong ? !haveCompany : allIdle));
     }
 
     /**
@@ -147,7 +148,7 @@ public final class RunPlacement {
      *
      * @param engine what the engine took for such requests
      * @param wholeNanos what they typically took in all, where such a thread did them; 0 where that is not known
-     * @param alone whether no other request waits in the lane
+     * @param alone whether this thread has had requests of one lane only of late, and no other waits
      */
     public boolean runsWhereFound(RunTimeEstimator engine, long wholeNanos, boolean alone) {
         long limit = alone ? RunTimeEstimator.SHORT_NANOS : WAKING_NANOS;

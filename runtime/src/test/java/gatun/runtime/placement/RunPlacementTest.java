@@ -43,9 +43,12 @@ class RunPlacementTest {
         assertThat(placement.mayBorrow(times(MIDDLE), true, false, false))
                 .as("long beside a wake-up")
                 .isTrue();
-        assertThat(placement.mayBorrow(times(MIDDLE), true, false, true))
+        assertThat(placement.mayBorrow(times(MIDDLE), true, true, true))
                 .as("they come together")
                 .isFalse();
+        assertThat(placement.mayBorrow(times(SHORT), true, true, true))
+                .as("over before another thread is awake")
+                .isTrue();
     }
 
     @Test

@@ -20,6 +20,12 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeAll;
@@ -78,6 +84,25 @@ class LaneRepeatIT {
                                 error = pb_utils.TritonError("given up", pb_utils.TritonError.CANCELLED)
                                 return pb_utils.InferenceResponse(error=error)
                         return pb_utils.InferenceResponse([pb_utils.Tensor("OUT", wait)])
+                """);
+        writeModel(
+                models,
+                "shared",
+                "backend: \"python\"\nmax_batch_size: 8\ndynamic_batching {}\n"
+                        + "instance_group [ { kind: KIND_CPU count: 1 } ]\n"
+                        + tensor("input", "IN") + tensor("output", "OUT"));
+        Files.writeString(Files.createDirectories(models.resolve("shared/1")).resolve("model.py"), """
+                import time
+                import triton_python_backend_utils as pb_utils
+
+                class TritonPythonModel:
+                    def execute(self, requests):
+                        time.sleep(0.0003)
+                        return [self.answer(request) for request in requests]
+
+                    def answer(self, request):
+                        values = pb_utils.get_input_tensor_by_name(request, "IN").as_numpy()
+                        return pb_utils.InferenceResponse([pb_utils.Tensor("OUT", values)])
                 """);
         server = ServerProcess.launch(
                 models,
@@ -218,6 +243,39 @@ class LaneRepeatIT {
         lane.memory.setLong(lane.memory.slotOffset(0) + SlotLayout.DEADLINE, System.nanoTime() + limitNanos);
         lane.infer(0);
         assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
+    }
+
+    /** Their thread would run one after the other, if each lane's own requests were all that it looks at. */
+    @Test
+    void shouldShareRunsAmongLanesThatAskTogether() throws Exception {
+        try (ExecutorService callers = Executors.newFixedThreadPool(4)) {
+            List<Future<Void>> all = callers.invokeAll(Collections.nCopies(4, LaneRepeatIT::askShared));
+            for (Future<Void> one : all) {
+                one.get();
+            }
+        }
+        double requests = http.metric("nv_inference_count{model=\"shared\"");
+        double runs = http.metric("nv_inference_exec_count{model=\"shared\"");
+        assertThat(requests).isEqualTo(4 * 500);
+        assertThat(runs).isLessThan(0.8 * requests);
+    }
+
+    private static @Nullable Void askShared() throws IOException {
+        try (RawLane lane = RawLane.open(socket)) {
+            int shared = lane.prepare(
+                    "shared",
+                    "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"INT32\"}],\"outputs\":[{\"name\":\"OUT\"}]}");
+            for (int i = 0; i < 500; i++) {
+                lane.set(0, i);
+                lane.request(0, shared);
+                lane.tensor(0, 0, 0, 4, 1, 1);
+                lane.tensor(0, 1, 64, 4);
+                lane.infer(0);
+                assertThat(lane.await(0)).isEqualTo(SlotState.DONE);
+                assertThat(lane.ints(64, 1)).as(lane.text(0)).containsExactly(i);
+            }
+        }
+        return null;
     }
 
     /** With 1.5 KB for each request, as it once was, there were more than ten collections. */

@@ -28,6 +28,9 @@ final class LaneThread implements LoanWatchdog.Lender {
     /** A lane's share of one round, so that a busy one does not keep the others waiting. */
     private static final int ROUND_ENTRIES = 16;
 
+    /** After so many requests of one lane in a row, those of others are not expected. */
+    private static final int ALONE_FOR = 16;
+
     /** A run that is seen at two looks has held the thread up for as long as between them. */
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /** Where only one lane's requests could wait: each look takes a core from the lane or its client for a moment. */
@@ -174,6 +177,8 @@ final class LaneThread implements LoanWatchdog.Lender {
         private final AtomicLong turn = new AtomicLong();
 
         private final CallerCore place = new CallerCore();
+        private @Nullable Lane lastLane;
+        private int inARow;
         private volatile @Nullable LaneCall running;
         private long seenTurn;
 
@@ -235,7 +240,9 @@ final class LaneThread implements LoanWatchdog.Lender {
 
         private boolean run(Lane lane, LaneCall call) {
             PreparedRequest request = call.taken();
-            if (request != null && !isShort(lane, request)) {
+            inARow = lane == lastLane ? Math.min(inARow + 1, ALONE_FOR) : 0;
+            lastLane = lane;
+            if (request != null && !isShort(request)) {
                 place.noteCaller(lane, HandOver.NO_CORE);
                 spinning.noteCaller(false);
                 request.runLength().beginElsewhere();
@@ -260,8 +267,9 @@ final class LaneThread implements LoanWatchdog.Lender {
             return now != REPLACED && turn.compareAndSet(now, now + 1);
         }
 
-        private boolean isShort(Lane lane, PreparedRequest request) {
-            return !request.isDecoupled() && request.runLength().isShort(placement, !lane.hasEntry());
+        private boolean isShort(PreparedRequest request) {
+            boolean alone = inARow >= ALONE_FOR && !hasEntry();
+            return !request.isDecoupled() && request.runLength().isShort(placement, alone);
         }
 
         boolean isRunning() {

@@ -36,7 +36,7 @@ final class RunLength {
     /**
      * Whether the next is one to do where it was found. For one thread.
      *
-     * @param alone whether no other request waits in the lane
+     * @param alone whether no other requests are to be expected
      */
     synchronized boolean isShort(RunPlacement placement, boolean alone) {
         amongOthers = elsewhere > 0;
