@@ -358,9 +358,12 @@ final class FrameWriter {
         }
     }
 
-    /** Runs the waiting tasks, as far as the batch has room. */
+    /**
+     * Runs the waiting tasks, as far as the batch has room; drops them where nothing is written any more, however full it
+     * is: nobody would ever make room.
+     */
     private void applyPending() throws IOException {
-        while (batch.hasRoom()) {
+        while (closed || batch.hasRoom()) {
             Control action = pending.poll();
             if (action == null) {
                 return;
