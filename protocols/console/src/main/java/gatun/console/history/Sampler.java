@@ -4,6 +4,7 @@ package gatun.console.history;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.logging.RequestWatch;
 import gatun.runtime.server.InferenceServer;
 import gatun.wire.inference.ModelInstanceGroup;
 import java.util.Comparator;
@@ -14,7 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +41,8 @@ public final class Sampler {
     private final CounterSource source;
     private final LongSupplier millis;
     private final RequestRecorder recorder = new RequestRecorder();
+    private final Consumer<RequestWatch> requests;
+    private final AtomicBoolean watchesRequests = new AtomicBoolean();
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock.
@@ -47,20 +52,35 @@ public final class Sampler {
     private long lastSecond;
     private long lastMillis;
 
-    /** Looks at the counters of {@code server}, and has it told of requests. */
+    /** Looks at the counters of {@code server}. */
     public Sampler(InferenceServer server) {
         this(
                 CounterSource.of(server),
                 System::currentTimeMillis,
+                server::watchRequests,
                 Math.min(HISTORY_BYTES, Runtime.getRuntime().maxMemory() / HISTORY_PART));
-        server.watchRequests(recorder);
     }
 
-    /** Looks at the counters of {@code source}, at the times that {@code millis} tells. */
-    Sampler(CounterSource source, LongSupplier millis, long historyBytes) {
+    /**
+     * Looks at the counters of {@code source}, at the times that {@code millis} tells.
+     *
+     * @param requests has a watch told of each request
+     */
+    Sampler(CounterSource source, LongSupplier millis, Consumer<RequestWatch> requests, long historyBytes) {
         this.source = source;
         this.millis = millis;
+        this.requests = requests;
         this.budget = HistoryBudget.ofBytes(historyBytes);
+    }
+
+    /**
+     * Keeps the slowest requests and the last failures from now on. Somebody looks: what each request then costs is not
+     * spent where nobody ever does.
+     */
+    public void watchRequests() {
+        if (!watchesRequests.get() && watchesRequests.compareAndSet(false, true)) {
+            requests.accept(recorder);
+        }
     }
 
     /** Takes in what happened since the last call. */

@@ -93,8 +93,12 @@ final class ApiRoutes implements AutoCloseable {
                 row(root + "/connections", "Who is connected", (exchange, path) -> send(exchange, connections)));
     }
 
-    private static Route row(String path, String summary, RouteHandler handler) {
-        return get(path, ApiGroup.CONSOLE, summary, handler);
+    /** A row of the table; the first request to any has single requests watched. */
+    private Route row(String path, String summary, RouteHandler handler) {
+        return get(path, ApiGroup.CONSOLE, summary, (exchange, values) -> {
+            sampler.watchRequests();
+            handler.answer(exchange, values);
+        });
     }
 
     private static void send(Exchange exchange, SharedText text) {

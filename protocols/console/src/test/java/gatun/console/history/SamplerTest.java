@@ -11,6 +11,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
+import gatun.runtime.logging.RequestWatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -85,8 +86,10 @@ class SamplerTest {
         }
     }
 
+    private final List<RequestWatch> watches = new ArrayList<>();
+
     private Sampler sampler(long historyBytes) {
-        return new Sampler(counted, () -> nowMillis, historyBytes);
+        return new Sampler(counted, () -> nowMillis, watches::add, historyBytes);
     }
 
     private void second(Sampler sampler) {
@@ -228,6 +231,17 @@ class SamplerTest {
         assertThat(sampler.history("m9998", "1", 60)).isPresent();
         assertThat(sampler.history("m1", "1", 60)).isEmpty();
         assertThat(sampler.slowest("m1", "1")).isEmpty();
+    }
+
+    @Test
+    void shouldWatchRequestsOnceSomebodyLooks() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("m", 1, 1000);
+        second(sampler);
+        assertThat(watches).isEmpty();
+        sampler.watchRequests();
+        sampler.watchRequests();
+        assertThat(watches).hasSize(1);
     }
 
     @Test
