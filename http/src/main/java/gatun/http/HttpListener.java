@@ -165,7 +165,7 @@ public final class HttpListener {
     }
 
     private static Routes anyOf(List<Routes> routes) {
-        List<Routes> all = List.copyOf(routes);
+        Routes[] all = routes.toArray(Routes[]::new);
         return exchange -> {
             for (Routes one : all) {
                 if (one.answer(exchange)) {

@@ -87,6 +87,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /** Whether the client sends no more, though a body is not whole. */
     private boolean endedWithinBody;
 
+    private final LastRoute lastRoute = new LastRoute();
+
     private final RequestRouting routing;
     private final DirectRequests direct;
     private final ServerConnection http1;
@@ -137,6 +139,11 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             budget.finish(unfinishedNanos);
             unfinishedNanos = 0;
         }
+    }
+
+    /** Where the last request was led. */
+    LastRoute lastRoute() {
+        return lastRoute;
     }
 
     /** What the client may throw away. */
@@ -276,12 +283,13 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * @param took hears how many bytes have come, each time that some have
      */
     boolean fill(MemorySegment target, long offset, long byteSize, LongConsumer took) {
-        long done = 0;
+        long done = direct.moveTo(target, offset, byteSize);
+        took.accept(done);
+        unfinishedNanos += WorkBudgets.ofBytes(done);
         try {
             while (done < byteSize) {
                 int window = (int) Math.min(byteSize - done, ResponseOutput.WINDOW);
                 ByteBuffer view = target.asSlice(offset + done, window).asByteBuffer();
-                direct.moveTo(view);
                 int early = (int) bytes.buffered(view.remaining());
                 if (early > 0) {
                     bytes.readBuffer(early).writeTo(view, early);

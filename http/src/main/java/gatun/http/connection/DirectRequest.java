@@ -40,6 +40,7 @@ final class DirectRequest implements IncomingRequest {
     private Method method = Method.GET;
     private int pathBegin;
     private int pathEnd;
+    private String lastPath = "";
     private int headEnd;
 
     /** Of each header where its name begins and ends, and its value. */
@@ -191,9 +192,25 @@ final class DirectRequest implements IncomingRequest {
         return method;
     }
 
+    /** Mostly that of the request before, which is not made again then. */
     @Override
     public String path() {
-        return text(pathBegin, pathEnd);
+        if (!isPath(lastPath)) {
+            lastPath = text(pathBegin, pathEnd);
+        }
+        return lastPath;
+    }
+
+    private boolean isPath(String text) {
+        if (pathEnd - pathBegin != text.length()) {
+            return false;
+        }
+        for (int i = 0; i < text.length(); i++) {
+            if (bytes[pathBegin + i] != text.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override

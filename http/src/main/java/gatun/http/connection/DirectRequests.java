@@ -7,6 +7,8 @@ import gatun.listener.SocketTransport;
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -243,13 +245,14 @@ final class DirectRequests {
         return count < 0;
     }
 
-    /** Moves bytes that were read and not used into {@code target}, as far as it has room. */
-    void moveTo(ByteBuffer target) {
-        int count = Math.min(bytes.remaining(), target.remaining());
+    /** Moves up to {@code most} bytes that were read and not used to {@code offset} of {@code target}; returns how many. */
+    int moveTo(MemorySegment target, long offset, long most) {
+        int count = (int) Math.min(bytes.remaining(), most);
         if (count > 0) {
-            target.put(bytes.array(), bytes.position(), count);
+            MemorySegment.copy(bytes.array(), bytes.position(), target, ValueLayout.JAVA_BYTE, offset, count);
             bytes.position(bytes.position() + count);
         }
+        return count;
     }
 
     /** How many bytes have been read and not used. */

@@ -152,6 +152,11 @@ public final class Exchange {
         return Sender.network(connection.remotePeer().address()).orElse(THIS_MACHINE);
     }
 
+    /** Where the connection's last request was led. */
+    public LastRoute lastRoute() {
+        return connection.lastRoute();
+    }
+
     /** The request's body, not yet read. */
     public RequestBody body() {
         return body;

@@ -36,6 +36,7 @@ final class ResponseSender {
     private final BooleanSupplier hasMore;
     private final JsonWriter json = new JsonWriter();
     private final JsonWriter head = new JsonWriter();
+    private ByteBuffer headView = ByteBuffer.wrap(NO_HEADERS);
 
     /** Header lines for the head of the current response; mostly none. */
     private byte[] moreHeaders = NO_HEADERS;
@@ -126,7 +127,7 @@ final class ResponseSender {
                 for (int i = 0; i < count; i++) {
                     head.raw(tensors[i]);
                 }
-                output.write(ByteBuffer.wrap(head.array(), 0, head.size()));
+                output.write(written());
             } else {
                 output.begin();
                 output.write(head, text, tensors, count);
@@ -136,6 +137,14 @@ final class ResponseSender {
             throw notTaken(e);
         }
         clientWait.stopWaiting();
+    }
+
+    /** What {@code head} holds; the same view each time, as long as that has not grown. */
+    private ByteBuffer written() {
+        if (headView.array() != head.array()) {
+            headView = ByteBuffer.wrap(head.array());
+        }
+        return headView.clear().limit(head.size());
     }
 
     /** Sends the head of the response that {@link #send} would give, for a client that asked for the head only. */

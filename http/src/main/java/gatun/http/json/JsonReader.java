@@ -9,6 +9,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
 import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.Function;
 
 /**
  * Reads one JSON document that lies in native memory, from front to back, without building a tree of it.
@@ -118,11 +120,15 @@ public final class JsonReader extends JsonCursor {
     }
 
     /**
-     * Reads a string and returns the one of {@code known} that equals it, so that no new one is made; else a new one.
+     * Reads a string and returns the name of the one of {@code known} that has it, so that no new one is made; else a
+     * new one.
+     *
+     * @param name tells a name, in ASCII where it is to be found; should be the same each time
      */
-    public String readString(String failing, Iterable<String> known) {
+    public <T> String readString(String failing, List<T> known, Function<T, String> name) {
         scanText(failing);
-        for (String candidate : known) {
+        for (int i = 0; i < known.size(); i++) {
+            String candidate = name.apply(known.get(i));
             if (string.equalsAscii(text, candidate)) {
                 return candidate;
             }

@@ -11,6 +11,7 @@ import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The table of one protocol's routes. Its rows determine which handler answers a request, who may send it, the
@@ -51,7 +52,7 @@ public final class RouteTable implements Routes {
         if (!path.regionMatches(conventions.ignoresCase(), 0, root, 0, root.length())) {
             return false;
         }
-        RouteTree.Match match = tree.find(path);
+        RouteTree.Match match = find(exchange, path);
         if (match == null) {
             conventions.answerUnknownPath(exchange);
             return true;
@@ -71,6 +72,18 @@ public final class RouteTable implements Routes {
             leaf.route().handler().answer(exchange, match.values(leaf));
         }
         return true;
+    }
+
+    /** Most requests of a connection have the path of the one before. */
+    private RouteTree.@Nullable Match find(Exchange exchange, String path) {
+        if (exchange.lastRoute().recall(this, path) instanceof RouteTree.Match last) {
+            return last;
+        }
+        RouteTree.Match match = tree.find(path);
+        if (match != null) {
+            exchange.lastRoute().remember(this, path, match);
+        }
+        return match;
     }
 
     /** Inference changes nothing but what models remember of their sequences, and pages of any origin may ask for it. */

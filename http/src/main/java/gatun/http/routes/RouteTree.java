@@ -33,11 +33,13 @@ final class RouteTree {
     /** A route, and which of its patterns ends here. */
     record Leaf(Route route, PathPattern pattern) {}
 
-    /** The routes of a path that has any, all of one group. */
+    /** The routes of a path that has any, all of one group. For one thread. */
     static final class Match {
         private final List<Leaf> leaves;
         private final String path;
         private final int[] bounds;
+        private @Nullable Leaf lastLeaf;
+        private @Nullable PathValues lastValues;
 
         private Match(List<Leaf> leaves, String path, int[] bounds) {
             this.leaves = leaves;
@@ -61,9 +63,15 @@ final class RouteTree {
             return null;
         }
 
-        /** The open parts of the path as {@code leaf} names them. */
+        /** The open parts of the path as {@code leaf} names them; the same for the same leaf. */
         PathValues values(Leaf leaf) {
-            return new PathValues(path, leaf.pattern(), bounds);
+            PathValues values = lastValues;
+            if (values == null || leaf != lastLeaf) {
+                values = new PathValues(path, leaf.pattern(), bounds);
+                lastValues = values;
+                lastLeaf = leaf;
+            }
+            return values;
         }
     }
 

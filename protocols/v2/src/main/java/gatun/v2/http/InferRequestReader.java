@@ -7,6 +7,7 @@ import gatun.http.json.JsonReader;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.ClientRegions;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.RequestedOutput;
@@ -24,7 +25,7 @@ final class InferRequestReader {
     private final JsonReader json;
     private final RequestUsage usage;
     private final InputReader inputReader;
-    private final List<String> outputNames;
+    private final List<TensorSpec> modelOutputs;
 
     /**
      * Reads {@code body}, which came in {@code exchange} and which {@code request} holds.
@@ -49,7 +50,7 @@ final class InferRequestReader {
         this.json = new JsonReader(body.segment(), body.jsonOffset(), body.jsonByteSize(), usage);
         this.inputReader =
                 new InputReader(server.buffers(), this::borrow, request, body, json, usage, maxInputByteSize);
-        this.outputNames = TensorNames.of(request.model().outputs());
+        this.modelOutputs = request.model().outputs();
     }
 
     /**
@@ -116,7 +117,7 @@ final class InferRequestReader {
         json.enterObject("Unable to parse 'outputs'");
         while (json.nextMember()) {
             if (name.isEmpty() && json.nameIs("name")) {
-                name = Optional.of(json.readString("Unable to parse 'name'", outputNames));
+                name = Optional.of(json.readString("Unable to parse 'name'", modelOutputs, TensorSpec::name));
             } else if (!hasParameters && json.nameIs("parameters")) {
                 hasParameters = true;
                 parameters.read(json, usage);

@@ -30,6 +30,7 @@ final class InputReader {
     private static final String NAME = "Unable to parse 'name'";
     private static final String DATATYPE = "Unable to parse 'datatype'";
     private static final String SHAPE = "Unable to parse 'shape'";
+    private static final List<Datatype> DATATYPES = List.of(Datatype.values());
 
     /** Borrows windows of regions for the request, which holds them. */
     interface Regions {
@@ -42,8 +43,11 @@ final class InputReader {
     private final InferBodies.Body body;
     private final JsonReader json;
     private final RequestUsage usage;
-    private final JsonElements elements;
-    private final List<String> names;
+    private final long maxInputByteSize;
+    private final List<TensorSpec> modelInputs;
+
+    /** Null until elements come in JSON. */
+    private @Nullable JsonElements elements;
 
     /** Where the bytes of the next input that has any begin in the body. */
     private long binaryAt;
@@ -81,8 +85,8 @@ final class InputReader {
         this.body = body;
         this.json = json;
         this.usage = usage;
-        this.elements = new JsonElements(buffers, request, json, maxInputByteSize);
-        this.names = TensorNames.of(request.model().inputs());
+        this.maxInputByteSize = maxInputByteSize;
+        this.modelInputs = request.model().inputs();
         this.binaryAt = body.binaryOffset();
         this.binaryEnd = body.binaryOffset() + body.binaryByteSize();
     }
@@ -124,9 +128,9 @@ final class InputReader {
         json.enterObject(INPUTS);
         while (json.nextMember()) {
             if (name == null && json.nameIs("name")) {
-                name = json.readString(NAME, names);
+                name = json.readString(NAME, modelInputs, TensorSpec::name);
             } else if (datatype == null && json.nameIs("datatype")) {
-                datatype = readDatatype();
+                datatype = readDatatype(json);
             } else if (shape == null && json.nameIs("shape")) {
                 shape = readShape();
             } else if (!hasParameters && json.nameIs("parameters")) {
@@ -142,8 +146,9 @@ final class InputReader {
         finish();
     }
 
-    private Datatype readDatatype() {
-        return Datatype.of(json.readString(DATATYPE, DatatypeNames.ALL));
+    /** Reads the name of a datatype, which may be none. */
+    static Datatype readDatatype(JsonReader json) {
+        return Datatype.of(json.readString(DATATYPE, DATATYPES, Datatype::wireName));
     }
 
     private Shape readShape() {
@@ -265,6 +270,9 @@ final class InputReader {
         if (count == 0) {
             json.skipValue();
             return body.segment().asSlice(0, 0);
+        }
+        if (elements == null) {
+            elements = new JsonElements(buffers, request, json, maxInputByteSize);
         }
         return elements.readArray(spec, count);
     }

@@ -82,7 +82,7 @@ final class PreparedReader implements JsonBody.Members {
             if (json.nameIs("name")) {
                 name = Optional.of(json.readString("Unable to parse 'name'"));
             } else if (json.nameIs("datatype")) {
-                datatype = Optional.of(Datatype.of(json.readString("Unable to parse 'datatype'", DatatypeNames.ALL)));
+                datatype = Optional.of(InputReader.readDatatype(json));
             } else {
                 json.skipValue();
             }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.http.connection;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a table of routes has found for the path of a connection's last request, which most requests repeat. For the
+ * connection's thread.
+ */
+public final class LastRoute {
+    private @Nullable Routes table;
+    private @Nullable String path;
+    private @Nullable Object found;
+
+    LastRoute() {}
+
+    /** What {@code askedTable} has found, if the last path was this very object; else null. */
+    @SuppressWarnings("ReferenceEquality") // an equal path is the same object mostly, and is found again otherwise
+    public @Nullable Object recall(Routes askedTable, String askedPath) {
+        return table == askedTable && path == askedPath ? found : null;
+    }
+
+    /** Keeps what {@code newTable} has found for the path of the present request. */
+    public void remember(Routes newTable, String newPath, Object newFound) {
+        table = newTable;
+        path = newPath;
+        found = newFound;
+    }
+}
