@@ -140,6 +140,7 @@ final class ResponseSender {
     }
 
     /** What {@code head} holds; the same view each time, as long as that has not grown. */
+    @SuppressWarnings("ReferenceEquality") // whether it is the same array
     private ByteBuffer written() {
         if (headView.array() != head.array()) {
             headView = ByteBuffer.wrap(head.array());

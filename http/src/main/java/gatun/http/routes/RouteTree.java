@@ -64,6 +64,7 @@ final class RouteTree {
         }
 
         /** The open parts of the path as {@code leaf} names them; the same for the same leaf. */
+        @SuppressWarnings("ReferenceEquality") // the tree has one of each
         PathValues values(Leaf leaf) {
             PathValues values = lastValues;
             if (values == null || leaf != lastLeaf) {

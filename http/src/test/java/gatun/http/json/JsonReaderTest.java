@@ -210,8 +210,10 @@ class JsonReaderTest {
     void shouldAnswerAKnownStringItselfInPlaceOfACopy() {
         String known = "INPUT0";
 
-        assertThat(reader("\"INPUT0\"").readString("", List.of("x", known), text -> text)).isSameAs(known);
-        assertThat(reader("\"INPUT1\"").readString("", List.of("x", known), text -> text)).isEqualTo("INPUT1");
+        assertThat(reader("\"INPUT0\"").readString("", List.of("x", known), text -> text))
+                .isSameAs(known);
+        assertThat(reader("\"INPUT1\"").readString("", List.of("x", known), text -> text))
+                .isEqualTo("INPUT1");
     }
 
     @Test

@@ -268,7 +268,7 @@ class ConsoleModelIT {
 
     @Test
     void shouldTellWhyTheLastRequestsFailed() {
-        console.overview(); // Single requests are watched from then on.
+        console.json(path("simple")); // Single requests are watched from then on.
         assertThat(http.post("/v2/models/simple/infer", INFER).statusCode()).isEqualTo(400);
         Await.until(
                 "a failure",
