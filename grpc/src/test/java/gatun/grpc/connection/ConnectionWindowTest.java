@@ -26,7 +26,7 @@ class ConnectionWindowTest {
     private static final int SIZE = 65_535;
 
     /** A client that only reads WINDOW_UPDATE, and not before {@link #read} is called. */
-    private static final class Client implements Transport {
+    static final class Client implements Transport {
         private final CountDownLatch written = new CountDownLatch(1);
         private final CountDownLatch reading = new CountDownLatch(1);
         private final BlockingQueue<Integer> increments = new LinkedBlockingQueue<>();

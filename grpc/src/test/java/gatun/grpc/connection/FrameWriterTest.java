@@ -4,9 +4,6 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.listener.IoBuffers;
-import gatun.listener.TransferredBytes;
-import gatun.listener.Transport;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -17,37 +14,9 @@ class FrameWriterTest {
     /** Leaves less room in a new batch than a task may need. */
     private static final byte[] LONG_HEADERS = new byte[2000];
 
-    /** A client that is never written to here. */
-    private static final class Client implements Transport {
-        @Override
-        public void writeSome(ByteBuffer[] sources, int first, int end) {
-            throw new AssertionError("written after a failure");
-        }
-
-        @Override
-        public int read(ByteBuffer target) {
-            return -1;
-        }
-
-        @Override
-        public TransferredBytes transferred() {
-            return new TransferredBytes();
-        }
-
-        @Override
-        public void shutdownOutput() {
-            // Nobody waits for the end.
-        }
-
-        @Override
-        public void close() {
-            // Nothing is open.
-        }
-    }
-
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final FrameWriter writer = new FrameWriter(
-            new Client(),
+            new ConnectionWindowTest.Client(), // which is written nothing here
             new ConnectionBuffers(new IoBuffers()),
             Duration.ofMinutes(1),
             Thread.ofVirtual().factory(),
