@@ -172,11 +172,11 @@ final class FrameWriter {
         try (message) {
             lock.lock();
             try {
+                applyPending(); // the stream's end may be among it
                 if (closed || stream.sendClosed()) {
                     return false;
                 }
                 stream.beforeResponse();
-                applyPending();
                 if (headers.length > 0) {
                     frames.headers(stream.id(), headers, false);
                     stream.headersSent();
@@ -226,11 +226,11 @@ final class FrameWriter {
                 flush();
                 if (lock.hasQueuedThreads()) {
                     giveWay();
-                    if (closed || stream.sendClosed()) {
-                        return false;
-                    }
                 }
                 applyPending();
+                if (closed || stream.sendClosed()) {
+                    return false;
+                }
             }
         }
         return true;
@@ -246,6 +246,9 @@ final class FrameWriter {
 
     /** Leaves the lock until there may be room in the windows; false when the stream or connection ended meanwhile. */
     private boolean parkUntilWoken(GrpcStream stream) {
+        if (closed || stream.sendClosed()) {
+            return false; // Who ended it has woken whoever waited, and wakes nobody again.
+        }
         stream.park(Thread.currentThread());
         parked.add(stream);
         lock.unlock();
