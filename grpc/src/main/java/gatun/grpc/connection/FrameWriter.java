@@ -174,6 +174,7 @@ final class FrameWriter {
             try {
                 applyPending(); // the stream's end may be among it
                 if (closed || stream.sendClosed()) {
+                    flush(); // of what others left to this thread
                     return false;
                 }
                 stream.beforeResponse();
@@ -229,6 +230,7 @@ final class FrameWriter {
                 }
                 applyPending();
                 if (closed || stream.sendClosed()) {
+                    flush();
                     return false;
                 }
             }

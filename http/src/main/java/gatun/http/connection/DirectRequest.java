@@ -195,10 +195,14 @@ final class DirectRequest implements IncomingRequest {
     /** Mostly that of the request before, which is not made again then. */
     @Override
     public String path() {
-        if (!isPath(lastPath)) {
-            lastPath = text(pathBegin, pathEnd);
+        if (isPath(lastPath)) {
+            return lastPath;
         }
-        return lastPath;
+        String path = text(pathBegin, pathEnd);
+        if (path.length() <= LastRoute.MOST_CHARS) {
+            lastPath = path;
+        }
+        return path;
     }
 
     private boolean isPath(String text) {

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
  * connection's thread.
  */
 public final class LastRoute {
+    /** Longer paths are not kept: a connection that waits must not hold what its client chose to send. */
+    static final int MOST_CHARS = 256;
+
     private @Nullable Routes table;
     private @Nullable String path;
     private @Nullable Object found;
@@ -20,8 +23,11 @@ public final class LastRoute {
         return table == askedTable && path == askedPath ? found : null;
     }
 
-    /** Keeps what {@code newTable} has found for the path of the present request. */
+    /** Keeps what {@code newTable} has found for the path of the present request, unless that is long. */
     public void remember(Routes newTable, String newPath, Object newFound) {
+        if (newPath.length() > MOST_CHARS) {
+            return;
+        }
         table = newTable;
         path = newPath;
         found = newFound;

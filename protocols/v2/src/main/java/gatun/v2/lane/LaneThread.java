@@ -268,8 +268,12 @@ final class LaneThread implements LoanWatchdog.Lender {
         }
 
         private boolean isShort(PreparedRequest request) {
-            boolean alone = inARow >= ALONE_FOR && !hasEntry();
-            return !request.isDecoupled() && request.runLength().isShort(placement, alone);
+            if (request.isDecoupled()) {
+                return false;
+            }
+            RunLength length = request.runLength();
+            return length.isShort(placement, false)
+                    || (inARow >= ALONE_FOR && !hasEntry() && length.isShort(placement, true));
         }
 
         boolean isRunning() {
