@@ -2,6 +2,7 @@
 package gatun.http;
 
 import gatun.http.connection.AllowedOrigins;
+import gatun.http.connection.ConnectionResources;
 import gatun.http.connection.HttpConnections;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
@@ -12,6 +13,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.logging.AccessLog;
+import gatun.runtime.placement.RunPlacement;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.WebServerConfig;
@@ -40,6 +42,7 @@ public final class HttpListener {
     private final HttpSettings settings;
     private final WorkBudgets budgets;
     private final AccessLog accessLog;
+    private final RunPlacement placement;
     private final StopNotice stop = new StopNotice();
     private final List<HttpConnections> configured = new CopyOnWriteArrayList<>();
 
@@ -49,19 +52,26 @@ public final class HttpListener {
      * @param buffers where bodies lie; when they run short, connections of slow readers end
      */
     public HttpListener(BufferPool buffers, HttpSettings settings) {
-        this(buffers, settings, new WorkBudgets(System::nanoTime), AccessLog.OFF);
+        this(buffers, settings, new WorkBudgets(System::nanoTime), AccessLog.OFF, RunPlacement.of(true));
     }
 
     /**
      * The same with a line for each request in {@code accessLog}.
      *
      * @param budgets limit the work that clients throw away
+     * @param placement decides which thread answers a request
      */
-    public HttpListener(BufferPool buffers, HttpSettings settings, WorkBudgets budgets, AccessLog accessLog) {
+    public HttpListener(
+            BufferPool buffers,
+            HttpSettings settings,
+            WorkBudgets budgets,
+            AccessLog accessLog,
+            RunPlacement placement) {
         this.buffers = buffers;
         this.settings = settings;
         this.budgets = budgets;
         this.accessLog = accessLog;
+        this.placement = placement;
     }
 
     /** Loads what listeners are made of, which the first of them does otherwise. For any thread. */
@@ -70,14 +80,16 @@ public final class HttpListener {
         setUp(
                 none,
                 new HttpConnections(
-                        exchange -> false,
-                        AllowedOrigins.none(),
-                        HostNames.any(),
+                        new ConnectionResources(
+                                exchange -> false,
+                                AllowedOrigins.none(),
+                                HostNames.any(),
+                                new WorkBudgets(System::nanoTime),
+                                new StopNotice(),
+                                AccessLog.OFF,
+                                RunPlacement.of(false)),
                         Optional.empty(),
-                        new StopNotice(),
-                        new WorkBudgets(System::nanoTime),
-                        0,
-                        AccessLog.OFF));
+                        0));
         none.buildPrototype();
     }
 
@@ -134,15 +146,16 @@ public final class HttpListener {
             Optional<ServerTls> tls,
             List<Routes> routes,
             HttpService... services) {
-        HttpConnections connections = new HttpConnections(
+        ConnectionResources resources = new ConnectionResources(
                 anyOf(routes),
                 new AllowedOrigins(settings.allowedOrigins()),
                 settings.hosts(),
-                tls,
-                stop,
                 budgets,
-                settings.timeouts().bodyByteRate(),
-                accessLog);
+                stop,
+                accessLog,
+                placement);
+        HttpConnections connections =
+                new HttpConnections(resources, tls, settings.timeouts().bodyByteRate());
         configured.add(connections);
         buffers.onShortage(connections::endSlowReaders);
         setUp(listener, connections, services)

@@ -160,7 +160,8 @@ final class ProtocolListeners {
                 inference.buffers(),
                 new HttpSettings(asked.http().timeouts(), asked.http().allowedOrigins(), hosts),
                 budgets,
-                inference.accessLog());
+                inference.accessLog(),
+                inference.placement());
         GrpcListener grpcListener = opened.add(GrpcListener.of(
                 inference,
                 GrpcSettings.standard()

@@ -40,7 +40,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A client's connection. Helidon's own connection speaks HTTP/1.1 on it; the bodies of requests and the responses with
- * tensors bypass Helidon, between the transport and native memory. Used by its one thread, except {@link #idleTime},
+ * tensors bypass Helidon, between the transport and native memory. Used by its own thread, or the one that it is
+ * {@linkplain LentConnection lent} to, except {@link #idleTime},
  * {@link #close} and {@link #look}, which any thread may call.
  */
 public final class ClientConnection implements ServerConnection, ConnectionContext, InterruptableTask<Void> {
@@ -98,6 +99,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      *
      * @param context what Helidon knows of it
      * @param resources shared with the listener's other connections
+     * @param watch notices when the client leaves while a request waits
      * @param clientWait tells how long the client is waited for
      * @param http1Connections makes Helidon's own connection
      */
@@ -105,13 +107,14 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             ConnectionContext context,
             ClientSocket socket,
             ConnectionResources resources,
+            DisconnectWatch watch,
             ClientWait clientWait,
             ServerConnectionSelector http1Connections) {
         this.context = context;
         this.socket = socket;
         this.transport = socket.transport();
         this.clientWait = clientWait;
-        this.watch = resources.watch();
+        this.watch = watch;
         this.presence = new ClientPresence(transport);
         this.activity = new RequestActivity(resources.stop());
         this.remotePeer = context.remotePeer();
@@ -119,7 +122,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         this.location =
                 PeerLocation.of(remotePeer.address(), context.localPeer().address());
         this.routing = new RequestRouting(this, resources, context.router());
-        this.direct = new DirectRequests(transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS);
+        this.direct = new DirectRequests(
+                transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS, resources.placement());
         this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
         this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);
         this.http1 = http1Connections.connection(this);

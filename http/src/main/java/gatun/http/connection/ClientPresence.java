@@ -102,6 +102,11 @@ final class ClientPresence {
         return bytes;
     }
 
+    /** Whether {@link #takeKept} would take any. For the connection's thread, while nothing waits. */
+    boolean hasKept() {
+        return kept != null;
+    }
+
     /**
      * Checks whether the client has sent bytes that nobody has read yet, and keeps them. For the connection's thread.
      */

@@ -105,13 +105,18 @@ final class ClientSocket {
         ByteBuffer scratch = ByteBuffer.allocate(DISCARDED_AT_ONCE);
         long byteSize = 0;
         while (byteSize < byteLimit) {
-            int read = channel.read(scratch.clear());
+            int read = secure ? discardEncrypted(scratch.clear()) : transport.read(scratch.clear());
             if (read < 0) {
                 return;
             }
-            transport.transferred().came(read);
             byteSize += read;
         }
+    }
+
+    private int discardEncrypted(ByteBuffer scratch) throws IOException {
+        int read = channel.read(scratch);
+        transport.transferred().came(read);
+        return read;
     }
 
     /** The last call of the connection's thread: tells the client that TLS ends, and gives back the buffers of TLS. */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.listener.ChannelTransport;
 import gatun.listener.ClientError;
 import gatun.listener.ClientErrorException;
 import gatun.listener.SocketTransport;
+import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.placement.RunTimeEstimator;
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Answers the plain requests of a connection before Helidon sees them, which spares what Helidon makes for each
  * request: most of the time and of the heap that a small inference takes. Runs in place of Helidon's wait for the next
  * request. The head of a request that is not plain, or is for the listener's own services, is checked and then handed
- * to Helidon byte for byte. For the connection's thread.
+ * to Helidon byte for byte. While the client is waited for, the connection may be lent. For the connection's thread, or
+ * whoever it is lent to.
  */
 final class DirectRequests {
     /**
@@ -38,6 +42,13 @@ final class DirectRequests {
     private final DirectRequest request = new DirectRequest();
     private final RequestActivity activity;
     private final LongHeads longHeads;
+    private final RunPlacement placement;
+
+    /** What the client's requests took, from the first byte that was there to the response. */
+    private final RunTimeEstimator times;
+
+    /** Null before the connection is lent for the first time. */
+    private @Nullable LentConnection lent;
 
     /** Bytes of the buffer that count towards {@link #longHeads}. */
     private int taken;
@@ -59,13 +70,16 @@ final class DirectRequests {
             ClientPresence presence,
             RequestActivity activity,
             RequestRouting routing,
-            LongHeads longHeads) {
+            LongHeads longHeads,
+            RunPlacement placement) {
         this.transport = transport;
         this.clientWait = clientWait;
         this.presence = presence;
         this.activity = activity;
         this.routing = routing;
         this.longHeads = longHeads;
+        this.placement = placement;
+        this.times = placement.newConnectionTimes();
     }
 
     /**
@@ -76,6 +90,7 @@ final class DirectRequests {
     void begin(byte[] unused) {
         putBack(unused);
         atBegin = true;
+        times.record(RunTimeEstimator.LONG_NANOS); // a client of such requests is not lent
     }
 
     /** Takes back bytes that were read from the socket before all others. */
@@ -99,11 +114,13 @@ final class DirectRequests {
         if (!atBegin) {
             return take(bytes.limit());
         }
-        while (bytes.hasRemaining() || read()) {
+        while (bytes.hasRemaining() || lend() || read()) {
             int begin = bytes.position();
             if (bytes.limit() <= AT_ONCE && request.read(bytes.array(), begin, bytes.limit())) {
                 bytes.position(request.headEnd());
+                long begunNanos = System.nanoTime();
                 if (answered()) {
+                    times.record(System.nanoTime() - begunNanos);
                     syntax.begin(); // it has looked at the head's first pieces, if it came in several
                     continue;
                 }
@@ -122,6 +139,82 @@ final class DirectRequests {
             }
         }
         return null;
+    }
+
+    /**
+     * Lends the connection to a {@link SharedReader}, which answers its requests for as long as they are short and whole.
+     *
+     * @return whether bytes have come that are not answered
+     */
+    private boolean lend() {
+        if (!placement.runsOnSharedReader(times)
+                || !(transport instanceof ChannelTransport channel)
+                || !SharedReader.hasRoom()
+                || activity.draining()
+                || presence.hasKept()) {
+            return false;
+        }
+        if (lent == null) {
+            lent = new LentConnection(SharedReader.next(), channel, this::serve);
+        }
+        activity.startReading();
+        clientWait.startWaitingForRequest();
+        try {
+            if (!lent.lend()) {
+                times.record(RunTimeEstimator.LONG_NANOS);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.hasRemaining();
+    }
+
+    /** Answers what has come as {@link LentConnection.Service} says. For the shared reader's thread. */
+    private boolean serve() throws IOException {
+        if (activity.draining()) {
+            return false;
+        }
+        makeRoom();
+        int count;
+        try {
+            count = transport.readNow(bytes);
+        } finally {
+            bytes.flip();
+        }
+        if (count <= 0) {
+            return count == 0; // the connection's own thread finds the end, too
+        }
+        long begunNanos = System.nanoTime();
+        clientWait.addReceived(count);
+        while (bytes.hasRemaining()) {
+            if (!answerWhole()) {
+                return false;
+            }
+        }
+        times.record(System.nanoTime() - begunNanos);
+        if (presence.hasKept() || !placement.runsOnSharedReader(times)) {
+            return false;
+        }
+        activity.startReading();
+        clientWait.startWaitingForRequest();
+        return true;
+    }
+
+    /** Answers the next request if it is plain and has come as a whole; else nothing is done. */
+    private boolean answerWhole() {
+        int begin = bytes.position();
+        if (bytes.limit() > AT_ONCE
+                || !request.read(bytes.array(), begin, bytes.limit())
+                || request.announcedByteSize() > bytes.limit() - request.headEnd()) {
+            return false;
+        }
+        bytes.position(request.headEnd());
+        if (!answered()) {
+            bytes.position(begin);
+            return false;
+        }
+        syntax.begin();
+        return true;
     }
 
     /** The end of a head that is not plain, or -1 when more of it must come. */

@@ -4,9 +4,6 @@ package gatun.http.connection;
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ConnectionUse;
 import gatun.listener.ServerTls;
-import gatun.runtime.access.HostNames;
-import gatun.runtime.limits.WorkBudgets;
-import gatun.runtime.logging.AccessLog;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
 import io.helidon.webserver.CloseConnectionException;
@@ -48,31 +45,20 @@ public final class HttpConnections implements ServerConnectionSelector {
                     .build())
             .build();
 
+    private final DisconnectWatch watch = new DisconnectWatch();
     private final ConnectionResources resources;
     private final Optional<ServerTls> tls;
     private final long bodyByteRate;
 
     /**
-     * Connections whose requests {@code routes} answer; the listener's own routing answers those that they leave.
+     * Connections of a listener, whose own routing answers the requests that the routes leave.
      *
-     * @param origins the other origins whose pages may read the responses
-     * @param hosts the names of this server, for clients on this machine
+     * @param resources what they share
      * @param tls the TLS that is spoken, and nothing but TLS; empty for none
-     * @param stop tells the connections how far the stop of the listener has come
-     * @param budgets limit the work that clients throw away
      * @param bodyByteRate the bytes a second that clients have to send of a body, in the long run; 0 for any number
-     * @param accessLog gets a line for each request
      */
-    public HttpConnections(
-            Routes routes,
-            AllowedOrigins origins,
-            HostNames hosts,
-            Optional<ServerTls> tls,
-            StopNotice stop,
-            WorkBudgets budgets,
-            long bodyByteRate,
-            AccessLog accessLog) {
-        resources = new ConnectionResources(routes, origins, hosts, new DisconnectWatch(), budgets, stop, accessLog);
+    public HttpConnections(ConnectionResources resources, Optional<ServerTls> tls, long bodyByteRate) {
+        this.resources = resources;
         this.tls = tls;
         this.bodyByteRate = bodyByteRate;
     }
@@ -82,12 +68,12 @@ public final class HttpConnections implements ServerConnectionSelector {
      * nothing.
      */
     public void endSlowReaders() {
-        resources.watch().endSlowReaders();
+        watch.endSlowReaders();
     }
 
     /** What the connections are used for now. */
     public Stream<ConnectionUse> uses() {
-        return resources.watch().connections().map(ClientConnection::use);
+        return watch.connections().map(ClientConnection::use);
     }
 
     /** The options that the listener must set on its sockets. */
@@ -119,7 +105,7 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
         ClientWait clientWait = new ClientWait(bodyByteRate, System::nanoTime);
-        return new ClientConnection(context, socket(context, channel), resources, clientWait, http1);
+        return new ClientConnection(context, socket(context, channel), resources, watch, clientWait, http1);
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {

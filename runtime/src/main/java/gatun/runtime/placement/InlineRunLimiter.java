@@ -101,14 +101,15 @@ public final class InlineRunLimiter {
 
     /**
      * Whether the calling thread may begin a run, after which it says {@link #end}. On a platform thread nobody waits
-     * for a run, and while a carrier is left to others neither. Only short ones take the last.
+     * for a run, unless it is {@linkplain LentThread lent}, and while a carrier is left to others neither. Only short ones
+     * take the last.
      *
      * @param typicalNanos how long it will probably take
      */
     public boolean tryBegin(long typicalNanos) {
         Thread thread = Thread.currentThread();
         if (!thread.isVirtual()) {
-            return true;
+            return typicalNanos <= RunPlacement.LONG_WAIT_NANOS || !LentThread.isCurrent();
         }
         int stripe = stripe(thread);
         stripes.getAndAdd(stripe, 1);

@@ -12,6 +12,8 @@ package gatun.runtime.placement;
  *     lasts</td><td>{@link #lendsInstances}, {@link #mayBorrow}, {@link #inlineRuns}</td></tr>
  * <tr><td>the same where the thread is a gRPC connection's reader</td><td>no wake-up for the call either; the client is
  *     not heard meanwhile</td><td>{@link #runsOnReader}</td></tr>
+ * <tr><td>the same where the thread reads the requests of many HTTP connections</td><td>no wake-up for the request
+ *     either; other connections wait</td><td>{@link #runsOnSharedReader}</td></tr>
  * <tr><td>the same where the thread is that of lanes</td><td>no wake-up for the request either; other lanes
  *     wait</td><td>{@link #runsWhereFound}</td></tr>
  * <tr><td>the thread of an instance that is awake</td><td>the end of the runs before</td>
@@ -40,8 +42,11 @@ public final class RunPlacement {
     /** A run of so many wake-ups is hardly longer for one: a tenth. */
     private static final int LONG_BESIDE_WAKING = 10;
 
-    /** A ticket that waits longer than this, five wake-ups, does not wait behind short runs. */
-    private static final long LONG_WAIT_NANOS = 5 * WAKING_NANOS;
+    /**
+     * A ticket that waits longer than this, five wake-ups, does not wait behind short runs; nor does a connection behind
+     * the requests of others.
+     */
+    static final long LONG_WAIT_NANOS = 5 * WAKING_NANOS;
 
     /** A gRPC connection's first calls show whether they come one at a time. */
     private static final int FIRST_CALLS = 4;
@@ -140,6 +145,21 @@ public final class RunPlacement {
         }
         trust.confirm();
         return false;
+    }
+
+    /** An estimate of how long the requests of an HTTP connection keep a thread, before there was any. */
+    public RunTimeEstimator newConnectionTimes() {
+        return new RunTimeEstimator(LONG_WAIT_NANOS);
+    }
+
+    /**
+     * Whether the requests of an HTTP connection are answered by the thread that reads those of many connections, as far as
+     * they are there as a whole.
+     *
+     * @param times what its requests took, from their first byte to the response
+     */
+    public boolean runsOnSharedReader(RunTimeEstimator times) {
+        return adaptive && times.areWithin(LONG_WAIT_NANOS);
     }
 
     /**

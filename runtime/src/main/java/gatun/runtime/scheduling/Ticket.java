@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.placement.LentThread;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
@@ -307,11 +308,11 @@ public abstract class Ticket extends Link<Ticket> {
                     }
                     mayBeGivenUp = false;
                 } else if (!mayExpire) {
-                    LockSupport.park(this);
+                    LentThread.park(this);
                 } else {
                     long remaining = deadlineNanos - System.nanoTime();
                     if (remaining > 0) {
-                        LockSupport.parkNanos(this, remaining);
+                        LentThread.parkNanos(this, remaining);
                     } else {
                         scheduler.expire(this);
                         mayExpire = false;

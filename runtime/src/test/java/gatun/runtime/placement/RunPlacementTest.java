@@ -86,4 +86,14 @@ class RunPlacementTest {
         }
         return calls;
     }
+
+    @Test
+    void shouldHaveShortRequestsOfManyConnectionsOnOneThread() {
+        assertThat(placement.runsOnSharedReader(placement.newConnectionTimes()))
+                .as("before there was a request")
+                .isFalse();
+        assertThat(placement.runsOnSharedReader(times(SHORT))).isTrue();
+        assertThat(placement.runsOnSharedReader(times(MIDDLE))).isFalse();
+        assertThat(plain.runsOnSharedReader(times(SHORT))).isFalse();
+    }
 }
