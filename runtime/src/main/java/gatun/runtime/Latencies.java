@@ -31,7 +31,11 @@ public final class Latencies {
         }
         this.counts = Arrays.copyOf(counts, used);
         this.sumNanos = sumNanos;
-        count = Arrays.stream(this.counts).sum();
+        long sum = 0;
+        for (long one : this.counts) {
+            sum += one;
+        }
+        count = sum;
     }
 
     /** How many durations there are. */
@@ -66,6 +70,12 @@ public final class Latencies {
 
     /** The durations of both. */
     public Latencies plus(Latencies other) {
+        if (other.count == 0) {
+            return this;
+        }
+        if (count == 0) {
+            return other;
+        }
         long[] sums = Arrays.copyOf(counts, Math.max(counts.length, other.counts.length));
         for (int i = 0; i < other.counts.length; i++) {
             sums[i] += other.counts[i];

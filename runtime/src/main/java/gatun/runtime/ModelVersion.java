@@ -5,6 +5,7 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.tensorflow.SignatureDef;
 import java.util.Collections;
 import java.util.List;
@@ -99,6 +100,15 @@ public interface ModelVersion {
 
     /** The configuration as completed and normalised. */
     ModelConfig config();
+
+    /** How many instances the configuration asks for. */
+    default int instanceCount() {
+        int count = 0;
+        for (ModelInstanceGroup group : config().getInstanceGroupList()) {
+            count += group.getCount() * Math.max(1, group.getGpusCount());
+        }
+        return count;
+    }
 
     /**
      * The memory that the version is reckoned to take now, in bytes: that of its files, by which the limit of models'

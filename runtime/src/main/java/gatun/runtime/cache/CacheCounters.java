@@ -34,6 +34,11 @@ final class CacheCounters {
         failureNanos.add(System.nanoTime() - arrivedNanos);
     }
 
+    /** As {@link gatun.runtime.VersionCounters#activity}, of the requests that the model did not get. */
+    long activity() {
+        return hits.sumNanos() + failureNanos.sum(); // none takes no time
+    }
+
     /** How long the cache took. */
     CacheLatencies latencies() {
         return new CacheLatencies(hits.snapshot(), misses.snapshot());

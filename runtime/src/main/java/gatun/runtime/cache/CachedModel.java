@@ -284,6 +284,16 @@ public final class CachedModel implements ServedModel {
     }
 
     @Override
+    public long activity() {
+        return model.activity() + counters.activity();
+    }
+
+    @Override
+    public boolean isBusy() {
+        return model.isBusy();
+    }
+
+    @Override
     public ModelStatistics statistics() {
         return counters.with(model.statistics());
     }

@@ -249,6 +249,16 @@ public final class Ensemble implements ServedModel {
     }
 
     @Override
+    public long activity() {
+        return counters.activity();
+    }
+
+    @Override
+    public boolean isBusy() {
+        return false;
+    }
+
+    @Override
     public ModelStatistics statistics() {
         return counters.snapshot(config.getName(), versionText, loadNanos);
     }

@@ -104,6 +104,11 @@ final class EnsembleCounters {
         }
     }
 
+    /** As {@link gatun.runtime.VersionCounters#activity}. */
+    long activity() {
+        return counters.activity();
+    }
+
     /** How long responses took, by where the requests came from. */
     Map<Origin, StageLatencies> latencies() {
         return counters.latencies();

@@ -285,6 +285,16 @@ public final class LoadedModel implements ServedModel {
     }
 
     @Override
+    public long activity() {
+        return resources.counters().activity();
+    }
+
+    @Override
+    public boolean isBusy() {
+        return scheduler.pendingCount() > 0 || scheduler.busyCount() > 0;
+    }
+
+    @Override
     public ModelStatistics statistics() {
         ModelStatistics.Occupancy occupancy =
                 new ModelStatistics.Occupancy(scheduler.pendingCount(), scheduler.busyCount());

@@ -4,10 +4,9 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.ModelLatencies;
-import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.VersionCounters;
 import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.List;
@@ -17,7 +16,7 @@ import java.util.Optional;
  * A model version as the server runs it, whatever it is made of: instances of a backend, or other models. Safe for any
  * thread; after {@link #close} it refuses requests.
  */
-public interface ServedModel extends ModelVersion {
+public interface ServedModel extends ModelVersion, VersionCounters {
     /**
      * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the
      * request, which it closes afterwards.
@@ -37,12 +36,9 @@ public interface ServedModel extends ModelVersion {
         receiver.accept(infer(request), true);
     }
 
-    /** The counters as they are now. */
-    ModelStatistics statistics();
-
-    /** How long its requests took; empty for one that does not measure that. */
-    default Optional<ModelLatencies> latencies() {
-        return Optional.empty();
+    @Override
+    default int instanceCount() {
+        return ModelVersion.super.instanceCount();
     }
 
     /** Notes how long loading took, for the statistics. */

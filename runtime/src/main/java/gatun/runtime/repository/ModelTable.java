@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -149,6 +150,15 @@ final class ModelTable {
     /** Every entry, in no order. */
     Collection<ModelEntry> all() {
         return entries.values().stream().flatMap(List::stream).toList();
+    }
+
+    /** Calls {@code look} with every entry, in no order. Makes no object for an entry. */
+    void forEach(Consumer<ModelEntry> look) {
+        for (List<ModelEntry> named : entries.values()) {
+            for (int i = 0; i < named.size(); i++) {
+                look.accept(named.get(i));
+            }
+        }
     }
 
     /** The models that ask a model of that name, or tried to, in whatever namespace they find it. */

@@ -7,6 +7,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.VersionCounters;
 import gatun.runtime.execution.ServedModel;
 import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
@@ -19,7 +20,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
-import java.util.function.BiPredicate;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -138,11 +138,20 @@ public final class ServedModels {
         return ready((identifier, model) -> model.latencies().map(found -> found.of(identifier)));
     }
 
-    /** The same of those versions alone that {@code wanted} is true of. */
-    public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
-        return ready((identifier, model) -> wanted.test(identifier, model.versionText())
-                ? model.latencies().map(found -> found.of(identifier))
-                : Optional.empty());
+    /** As {@link gatun.runtime.server.InferenceServer#forEachReady}. */
+    public void forEachReady(VersionCounters.Look look) {
+        models.forEach(entry -> {
+            List<VersionEntry> versions = entry.versions();
+            for (int i = 0; !entry.departed() && i < versions.size(); i++) {
+                VersionEntry version = versions.get(i);
+                Optional<ServedModel> model = version.model();
+                if (version.isReady()
+                        && model.isPresent()
+                        && model.get().unavailability().isEmpty()) {
+                    look.accept(entry.model(), version.version(), model.get());
+                }
+            }
+        });
     }
 
     /** The result of {@code look} for every ready version, by name and version. */

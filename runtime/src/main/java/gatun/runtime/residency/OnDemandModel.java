@@ -121,6 +121,17 @@ public final class OnDemandModel implements ServedModel {
     }
 
     @Override
+    public long activity() {
+        return counters.activity();
+    }
+
+    @Override
+    public boolean isBusy() {
+        LoadedModel known = residence.latest();
+        return known != null && known.isBusy();
+    }
+
+    @Override
     public ModelStatistics statistics() {
         LoadedModel known = residence.latest();
         return known == null

@@ -24,6 +24,7 @@ import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerExit;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
+import gatun.runtime.VersionCounters;
 import gatun.runtime.WindowOverlap;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
@@ -56,7 +57,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiPredicate;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -354,8 +354,8 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
-    public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
-        return repository.served().latencies(wanted);
+    public void forEachReady(VersionCounters.Look look) {
+        repository.served().forEachReady(look);
     }
 
     @Override

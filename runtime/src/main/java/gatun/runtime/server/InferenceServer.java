@@ -20,6 +20,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
+import gatun.runtime.VersionCounters;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessLog;
@@ -34,7 +35,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.BiPredicate;
 
 /** The server without its sockets, as every protocol calls it. Safe for any thread. */
 public interface InferenceServer extends AutoCloseable {
@@ -218,12 +218,11 @@ public interface InferenceServer extends AutoCloseable {
         return List.of();
     }
 
-    /** As {@link #latencies()}, of those ready versions alone that {@code wanted} is true of. */
-    default List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
-        return latencies().stream()
-                .filter(found -> wanted.test(found.model(), found.version()))
-                .toList();
-    }
+    /**
+     * Shows {@code look} each ready version with its counters, in no order. The counters are the same object as long as
+     * the version is not loaded anew. Makes no object for a version.
+     */
+    default void forEachReady(VersionCounters.Look look) {}
 
     /** The statistics of each engine that a model needed, by name. */
     List<EngineStatistics> engines();

@@ -31,10 +31,9 @@ final class Histogram {
 
     /** The durations as they are now. */
     Latencies snapshot() {
-        long[] present = new long[counts.length];
-        for (int i = 0; i < present.length; i++) {
-            present[i] = (long) COUNT.getAcquire(counts, i);
-        }
-        return new Latencies(present, sumNanos.get());
+        long sum = sumNanos.get();
+        // A 64-bit JVM copies each number as a whole, and all at once faster than by as many ordered reads.
+        VarHandle.acquireFence();
+        return new Latencies(counts.clone(), sum);
     }
 }

@@ -89,6 +89,15 @@ public final class ModelCounters {
         failureNanos.add(System.nanoTime() - arrivedNanos);
     }
 
+    /** As {@link gatun.runtime.VersionCounters#activity}. */
+    public long activity() {
+        long sum = failureNanos.sum(); // no failure takes no time
+        for (InstanceCounters instance : instances) {
+            sum += instance.inferences();
+        }
+        return sum;
+    }
+
     /** All counters as they are now. */
     public ModelStatistics snapshot(String name, String version, ModelStatistics.Occupancy occupancy, long loadNanos) {
         return new ModelStatistics(

@@ -25,12 +25,17 @@ public final class SharedHistogram {
         counts[LatencyBuckets.bucketOf(nanos)].increment();
     }
 
+    /** The sum of all durations as it is now. */
+    public long sumNanos() {
+        return sumNanos.sum();
+    }
+
     /** The durations as they are now. */
     public Latencies snapshot() {
         long[] present = new long[counts.length];
         for (int i = 0; i < present.length; i++) {
             present[i] = counts[i].sum();
         }
-        return new Latencies(present, sumNanos.sum());
+        return new Latencies(present, sumNanos());
     }
 }

@@ -4,16 +4,17 @@ package gatun.console.history;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.VersionCounters;
 import gatun.runtime.logging.RequestWatch;
 import gatun.runtime.server.InferenceServer;
-import gatun.wire.inference.ModelInstanceGroup;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,7 +39,9 @@ public final class Sampler {
     /** A part of the heap that histories may take. */
     private static final int HISTORY_PART = 16;
 
-    private final CounterSource source;
+    /** Shows every ready version; {@link InferenceServer#forEachReady}. */
+    private final Consumer<VersionCounters.Look> ready;
+
     private final LongSupplier millis;
     private final RequestRecorder recorder = new RequestRecorder();
     private final Consumer<RequestWatch> requests;
@@ -48,26 +51,44 @@ public final class Sampler {
     // Guarded by lock.
     private final HistoryBudget budget;
     private final Map<VersionKey, TrackedVersion> versions = new HashMap<>();
+
+    /** The versions that are there by what they count with, which says without a key who is looked at. */
+    private final IdentityHashMap<VersionCounters, TrackedVersion> present = new IdentityHashMap<>();
+
+    /** The versions that are gone, the first to go first. */
+    private final Map<VersionKey, TrackedVersion> gone = new LinkedHashMap<>();
+
+    private final VersionCounters.Look look = this::look;
     private int measured;
     private long lastSecond;
     private long lastMillis;
 
+    // Of the look that goes on.
+    private long second;
+    private double seconds;
+    private int seen;
+    private boolean noneToReplace;
+
     /** Looks at the counters of {@code server}. */
     public Sampler(InferenceServer server) {
         this(
-                CounterSource.of(server),
+                server::forEachReady,
                 System::currentTimeMillis,
                 server::watchRequests,
                 Math.min(HISTORY_BYTES, Runtime.getRuntime().maxMemory() / HISTORY_PART));
     }
 
     /**
-     * Looks at the counters of {@code source}, at the times that {@code millis} tells.
+     * Looks at the counters of the versions that {@code ready} shows, at the times that {@code millis} tells.
      *
      * @param requests has a watch told of each request
      */
-    Sampler(CounterSource source, LongSupplier millis, Consumer<RequestWatch> requests, long historyBytes) {
-        this.source = source;
+    Sampler(
+            Consumer<VersionCounters.Look> ready,
+            LongSupplier millis,
+            Consumer<RequestWatch> requests,
+            long historyBytes) {
+        this.ready = ready;
         this.millis = millis;
         this.requests = requests;
         this.budget = HistoryBudget.ofBytes(historyBytes);
@@ -83,16 +104,21 @@ public final class Sampler {
         }
     }
 
-    /** Takes in what happened since the last call. */
+    /** Takes in what happened since the last call. A version that did nothing costs a few reads. */
     public void sample() {
         long now = millis.getAsLong();
-        List<ModelStatistics> statistics = source.statistics();
         lock.lock();
         try {
             // Of a clock that was set back, the seconds are counted on.
-            long second = Math.max(lastSecond + 1, TimeUnit.MILLISECONDS.toSeconds(now));
-            double seconds = lastSecond == 0 ? 1 : Math.max(0.1, (now - lastMillis) / 1000.0);
-            sample(second, seconds, statistics);
+            second = Math.max(lastSecond + 1, TimeUnit.MILLISECONDS.toSeconds(now));
+            seconds = lastSecond == 0 ? 1 : Math.max(0.1, (now - lastMillis) / 1000.0);
+            seen = 0;
+            noneToReplace = false;
+            ready.accept(look);
+            if (seen < present.size()) {
+                noteGone();
+            }
+            forgetGone();
             lastSecond = second;
             lastMillis = now;
         } finally {
@@ -100,88 +126,92 @@ public final class Sampler {
         }
     }
 
-    private void sample(long second, double seconds, List<ModelStatistics> statistics) {
-        Set<VersionKey> present = new HashSet<>();
-        Set<VersionKey> busy = new HashSet<>();
-        for (ModelStatistics now : statistics) {
-            VersionKey key = new VersionKey(now.model(), now.version());
-            present.add(key);
-            TrackedVersion version = versions.get(key);
-            if (version == null) {
-                version = new TrackedVersion(new VersionHistory(second, budget));
-                versions.put(key, version);
-                recorder.add(key);
-            }
-            version.goneAt(0);
-            if (version.hasAnswered(now) && (version.isMeasured() || mayMeasureOneMore(second))) {
-                busy.add(key);
-            }
+    private void look(ModelIdentifier model, String version, VersionCounters counters) {
+        seen++;
+        TrackedVersion tracked = present.get(counters);
+        if (tracked == null) {
+            tracked = appear(new VersionKey(model, version), counters);
         }
-        Map<VersionKey, ModelLatencies> latencies = new HashMap<>();
-        if (!busy.isEmpty()) {
-            source.latencies((model, version) -> busy.contains(new VersionKey(model, version)))
-                    .forEach(found -> latencies.put(new VersionKey(found.model(), found.version()), found));
+        tracked.seenAt(second);
+        if (!tracked.hasMoved(counters)) {
+            return;
         }
-        for (ModelStatistics now : statistics) {
-            VersionKey key = new VersionKey(now.model(), now.version());
-            TrackedVersion version = versions.get(key);
-            if (version != null) {
-                version.take(second, seconds, now, () -> source.instances(key), latencies.get(key));
-            }
+        ModelStatistics now = counters.statistics();
+        boolean wasMeasured = tracked.isMeasured();
+        ModelLatencies latencies = tracked.hasAnswered(now) && (wasMeasured || mayMeasureOneMore())
+                ? counters.latencies().orElse(null)
+                : null;
+        tracked.take(second, seconds, now, latencies);
+        if (!wasMeasured && tracked.isMeasured()) {
+            measured++;
         }
-        measured = (int)
-                versions.values().stream().filter(TrackedVersion::isMeasured).count();
-        forgetGone(second, present);
+    }
+
+    private TrackedVersion appear(VersionKey key, VersionCounters counters) {
+        TrackedVersion tracked = versions.get(key);
+        if (tracked == null) {
+            tracked = new TrackedVersion(key, new VersionHistory(second, budget));
+            versions.put(key, tracked);
+            recorder.add(key);
+        }
+        gone.remove(key);
+        tracked.countWith(counters);
+        present.put(counters, tracked);
+        return tracked;
     }
 
     /** Whether there is room to measure one more, if need be in the place of one that is idle. */
-    private boolean mayMeasureOneMore(long second) {
+    private boolean mayMeasureOneMore() {
         if (measured < MOST_MEASURED) {
-            measured++;
             return true;
         }
-        Optional<TrackedVersion> idle = versions.values().stream()
+        if (noneToReplace) {
+            return false; // as was found in this second
+        }
+        Optional<TrackedVersion> idle = present.values().stream()
                 .filter(TrackedVersion::isMeasured)
                 .min(Comparator.comparingLong(TrackedVersion::lastBusy))
                 .filter(version -> version.lastBusy() < second - Minute.SECONDS);
-        idle.ifPresent(TrackedVersion::measureNoMore);
+        idle.ifPresent(this::measureNoMore);
+        noneToReplace = idle.isEmpty();
         return idle.isPresent();
     }
 
-    private void forgetGone(long second, Set<VersionKey> present) {
-        int gone = 0;
-        for (Map.Entry<VersionKey, TrackedVersion> entry : versions.entrySet()) {
-            TrackedVersion version = entry.getValue();
-            if (!present.contains(entry.getKey())) {
-                gone++;
-                if (version.goneAt() == 0) {
-                    version.goneAt(second);
-                    version.measureNoMore();
-                }
-            }
-        }
-        if (gone == 0) {
-            return;
-        }
-        int surplus = gone - MOST_GONE;
-        long expired = second - VersionHistory.POINTS;
-        List<Map.Entry<VersionKey, TrackedVersion>> oldest = versions.entrySet().stream()
-                .filter(entry -> entry.getValue().goneAt() != 0)
-                .sorted(Comparator.comparingLong(entry -> entry.getValue().goneAt()))
-                .toList();
-        for (int i = 0; i < oldest.size(); i++) {
-            TrackedVersion version = oldest.get(i).getValue();
-            if (i < surplus || version.goneAt() <= expired) {
-                budget.remove(version.history());
-                versions.remove(oldest.get(i).getKey());
-                recorder.remove(oldest.get(i).getKey());
-            }
+    private void measureNoMore(TrackedVersion version) {
+        if (version.isMeasured()) {
+            version.measureNoMore();
+            measured--;
         }
     }
 
-    /** How many instances there are of these groups. */
-    public static int instances(List<ModelInstanceGroup> groups) {
-        return CounterSource.instancesOf(groups);
+    private void noteGone() {
+        present.entrySet().removeIf(entry -> {
+            TrackedVersion version = entry.getValue();
+            boolean counts = version.countsWith(entry.getKey());
+            if (counts && version.seenAt() == second) {
+                return false;
+            }
+            if (counts) { // and was not loaded anew
+                gone.put(version.key(), version);
+                version.goneAt(second);
+                measureNoMore(version);
+            }
+            return true;
+        });
+    }
+
+    private void forgetGone() {
+        Iterator<TrackedVersion> oldest = gone.values().iterator();
+        while (oldest.hasNext()) {
+            TrackedVersion version = oldest.next();
+            if (gone.size() <= MOST_GONE && version.goneAt() > second - VersionHistory.POINTS) {
+                return;
+            }
+            oldest.remove();
+            versions.remove(version.key());
+            budget.remove(version.history());
+            recorder.remove(version.key());
+        }
     }
 
     /** What each version that is there did lately; of models of one name, one is told of, without its namespace. */
@@ -189,13 +219,12 @@ public final class Sampler {
         lock.lock();
         try {
             Map<VersionKey, VersionRates> rates = new HashMap<>();
-            versions.forEach((key, version) -> {
-                if (version.goneAt() == 0) {
-                    VersionKey named =
-                            new VersionKey(ModelIdentifier.of(key.model().name()), key.version());
-                    rates.put(named, version.lastBusy() == 0 ? VersionRates.IDLE : version.rates());
-                }
-            });
+            for (TrackedVersion version : present.values()) {
+                VersionKey key = version.key();
+                rates.put(
+                        new VersionKey(ModelIdentifier.of(key.model().name()), key.version()),
+                        version.rates(lastSecond));
+            }
             return rates;
         } finally {
             lock.unlock();

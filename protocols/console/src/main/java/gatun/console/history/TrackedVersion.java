@@ -7,12 +7,14 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
+import gatun.runtime.VersionCounters;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.TreeMap;
-import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What a version did up to the last second. Guarded by the lock of the {@link Sampler}. */
@@ -22,23 +24,63 @@ final class TrackedVersion {
 
     private static final int REFUSAL_WINDOW = 30;
 
+    private final VersionKey key;
     private final VersionHistory history;
+
+    /** What it counts with; another when it was loaded anew. Null before the first look. */
+    private @Nullable VersionCounters counters;
+
+    private long activity;
+    private long seenAt;
+
     private @Nullable ModelStatistics before;
 
     /** The latencies up to the last second; null while nobody measures them. */
     private @Nullable Measured measured;
 
-    private final long[] inferences = new long[WINDOW];
-    private final long[] executions = new long[WINDOW];
-    private final long[] refusals = new long[REFUSAL_WINDOW];
+    /** What was counted in the last seconds; null as long as nothing ever was. */
+    private @Nullable LastSeconds last;
+
+    /** The second that the next four are of: what was in others is over. */
+    private long takenAt;
+
     private double requestRate;
     private double failureRate;
     private double inferenceRate;
     private VersionRates.Load load = VersionRates.Load.NONE;
     private long lastBusy;
 
-    /** When the version went, in seconds; 0 while it is there. */
+    /** When the version went, in seconds; meaningless while it is there. */
     private long goneAt;
+
+    /** Counts by second. One that nothing was taken in in keeps the number of an earlier one. */
+    private static final class LastSeconds {
+        private final long[] second = new long[REFUSAL_WINDOW];
+        private final long[] inferences = new long[REFUSAL_WINDOW];
+        private final long[] executions = new long[REFUSAL_WINDOW];
+        private final long[] refusals = new long[REFUSAL_WINDOW];
+
+        void put(long at, long items, long runs, long refused) {
+            int place = (int) (at % REFUSAL_WINDOW);
+            second[place] = at;
+            inferences[place] = items;
+            executions[place] = runs;
+            refusals[place] = refused;
+        }
+
+        boolean has(long at) {
+            return second[(int) (at % REFUSAL_WINDOW)] == at;
+        }
+
+        /** The sum of one of the arrays over the {@code length} seconds up to and with {@code end}. */
+        long sum(long[] counts, long end, int length) {
+            long sum = 0;
+            for (long at = end - length + 1; at <= end; at++) {
+                sum += has(at) ? counts[(int) (at % REFUSAL_WINDOW)] : 0;
+            }
+            return sum;
+        }
+    }
 
     /** All latencies so far, and those of the last seconds one by one. */
     private static final class Measured {
@@ -51,8 +93,41 @@ final class TrackedVersion {
         }
     }
 
-    TrackedVersion(VersionHistory history) {
+    TrackedVersion(VersionKey key, VersionHistory history) {
+        this.key = key;
         this.history = history;
+    }
+
+    VersionKey key() {
+        return key;
+    }
+
+    /** Looks at {@code anew} from now on, of which all is new. */
+    void countWith(VersionCounters anew) {
+        counters = anew;
+        activity = 0;
+        before = null;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // one that was loaded anew counts with another object
+    boolean countsWith(VersionCounters other) {
+        return counters == other;
+    }
+
+    /** The second of the last look. */
+    long seenAt() {
+        return seenAt;
+    }
+
+    void seenAt(long second) {
+        seenAt = second;
+    }
+
+    /** Whether anything happened since the last look, or happens now. */
+    boolean hasMoved(VersionCounters now) {
+        long last = activity;
+        activity = now.activity();
+        return activity != last || now.isBusy();
     }
 
     VersionHistory history() {
@@ -91,33 +166,27 @@ final class TrackedVersion {
      * Takes in what was counted up to the end of {@code second}.
      *
      * @param seconds how long ago the last look was
-     * @param instances tells how many instances there are now
      * @param latencies null where nothing was answered, or nobody measures it
      */
-    void take(
-            long second,
-            double seconds,
-            ModelStatistics now,
-            IntSupplier instances,
-            @Nullable ModelLatencies latencies) {
-        ModelStatistics known = before;
+    void take(long second, double seconds, ModelStatistics now, @Nullable ModelLatencies latencies) {
+        ModelStatistics known = before == null || restarted(before, now) ? null : before;
         before = now;
+        takenAt = second;
         int place = (int) (second % WINDOW);
-        boolean anew = known != null && restarted(known, now);
-        long answered = now.successCount() - (known == null || anew ? 0 : known.successCount());
-        long failed = now.failureCount() - (known == null || anew ? 0 : known.failureCount());
+        long answered = now.successCount() - (known == null ? 0 : known.successCount());
+        long failed = now.failureCount() - (known == null ? 0 : known.failureCount());
         long items = now.totals().inferenceCount()
-                - (known == null || anew ? 0 : known.totals().inferenceCount());
-        long runs = now.executionCount() - (known == null || anew ? 0 : known.executionCount());
+                - (known == null ? 0 : known.totals().inferenceCount());
+        long runs = now.executionCount() - (known == null ? 0 : known.executionCount());
         long refused = now.totals().failures().rejected()
-                - (known == null || anew ? 0 : known.totals().failures().rejected());
-        inferences[place] = items;
-        executions[place] = runs;
-        refusals[(int) (second % REFUSAL_WINDOW)] = refused;
+                - (known == null ? 0 : known.totals().failures().rejected());
+        LastSeconds counts = last == null ? new LastSeconds() : last;
+        last = counts;
+        counts.put(second, items, runs, refused);
         requestRate = answered / seconds;
         failureRate = failed / seconds;
         inferenceRate = items / seconds;
-        double computed = (computeNanos(now) - (known == null || anew ? 0 : computeNanos(known))) / (seconds * 1e9);
+        double computed = (computeNanos(now) - (known == null ? 0 : computeNanos(known))) / (seconds * 1e9);
         // Runs of more than a second are seen while they run.
         double shortRuns = computed <= runs ? computed : 0;
         ModelStatistics.Occupancy occupancy = now.totals().occupancy();
@@ -134,7 +203,7 @@ final class TrackedVersion {
             minute.values(Series.REQUESTS_PER_SECOND)[at] = (float) requestRate;
             minute.values(Series.FAILURES_PER_SECOND)[at] = (float) failureRate;
             minute.values(Series.PENDING)[at] = load.pending();
-            int count = instances.getAsInt();
+            int count = counters == null ? 0 : counters.instanceCount();
             load = new VersionRates.Load(load.pending(), Math.min(load.busyInstances(), Math.max(1, count)));
             minute.values(Series.INSTANCES)[at] = count;
             minute.values(Series.BUSY_INSTANCES)[at] = (float) load.busyInstances();
@@ -204,21 +273,39 @@ final class TrackedVersion {
         }
     }
 
-    /** What it did lately. */
-    VersionRates rates() {
-        long items = Arrays.stream(inferences).sum();
-        long runs = Arrays.stream(executions).sum();
-        Measured own = measured;
-        Latencies latencies = own == null ? Latencies.NONE : Durations.sum(Arrays.asList(own.last));
+    /** What it did up to the end of {@code second}, the last one that was looked at. */
+    VersionRates rates(long second) {
+        LastSeconds counts = last;
+        if (counts == null || takenAt <= second - REFUSAL_WINDOW) {
+            return VersionRates.IDLE;
+        }
+        boolean now = takenAt == second;
+        long items = counts.sum(counts.inferences, second, WINDOW);
+        long runs = counts.sum(counts.executions, second, WINDOW);
+        Latencies latencies = lastLatencies(counts, second);
         boolean any = latencies.count() > 0;
         return new VersionRates(
-                requestRate,
-                failureRate,
-                inferenceRate,
-                load,
+                now ? requestRate : 0,
+                now ? failureRate : 0,
+                now ? inferenceRate : 0,
+                now ? load : VersionRates.Load.NONE,
                 any ? OptionalLong.of(latencies.quantileNanos(0.5)) : OptionalLong.empty(),
                 any ? OptionalLong.of(latencies.quantileNanos(0.99)) : OptionalLong.empty(),
                 runs == 0 ? OptionalDouble.empty() : OptionalDouble.of((double) items / runs),
-                Arrays.stream(refusals).sum());
+                counts.sum(counts.refusals, second, REFUSAL_WINDOW));
+    }
+
+    private Latencies lastLatencies(LastSeconds counts, long end) {
+        Measured own = measured;
+        if (own == null) {
+            return Latencies.NONE;
+        }
+        List<Durations> window = new ArrayList<>(WINDOW);
+        for (long at = end - WINDOW + 1; at <= end; at++) {
+            if (counts.has(at)) {
+                window.add(own.last[(int) (at % WINDOW)]);
+            }
+        }
+        return Durations.sum(window);
     }
 }

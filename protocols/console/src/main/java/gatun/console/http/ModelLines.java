@@ -2,7 +2,6 @@
 package gatun.console.http;
 
 import gatun.console.ServerSurroundings;
-import gatun.console.history.Sampler;
 import gatun.console.history.VersionKey;
 import gatun.console.history.VersionRates;
 import gatun.memory.tensor.GatunException;
@@ -138,7 +137,7 @@ final class ModelLines {
         } catch (GatunException e) {
             return; // it went just now, or there are several of its name
         }
-        json.member("instances", Sampler.instances(version.config().getInstanceGroupList()))
+        json.member("instances", version.instanceCount())
                 .member("busyInstances", rates.load().busyInstances())
                 .member("decoupled", version.decoupled());
         long byteSize = residentBytes > 0 ? residentBytes : version.memoryByteSize();

@@ -9,7 +9,6 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.BatchStatistics;
 import gatun.runtime.Latencies;
-import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
@@ -17,11 +16,13 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.RunCounts;
 import gatun.runtime.StageLatencies;
+import gatun.runtime.VersionCounters;
 import gatun.runtime.server.InferenceServer;
 import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelInstanceGroup;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -184,13 +185,14 @@ final class ModelView {
 
     /** Writes the members that change while the version serves. */
     void writeCounts(JsonText json, ModelStatus status) {
+        Optional<VersionCounters> counters = counters(status);
         json.array("origins");
-        latencies(status).ifPresent(found -> {
+        counters.flatMap(VersionCounters::latencies).ifPresent(found -> {
             Map<Origin, StageLatencies> byOrigin = new TreeMap<>(found.byOrigin());
             byOrigin.forEach((origin, stages) -> writeOrigin(json, origin, stages));
         });
         json.endArray();
-        Optional<ModelStatistics> statistics = statistics(status);
+        Optional<ModelStatistics> statistics = counters.map(VersionCounters::statistics);
         json.array("batchSizes");
         for (BatchStatistics batch : statistics.map(ModelStatistics::batches).orElse(List.of())) {
             json.object()
@@ -215,18 +217,15 @@ final class ModelView {
         });
     }
 
-    private Optional<ModelLatencies> latencies(ModelStatus status) {
-        return server
-                .latencies((model, version) -> model.name().equals(status.name()) && version.equals(status.version()))
-                .stream()
-                .findFirst();
-    }
-
-    private Optional<ModelStatistics> statistics(ModelStatus status) {
-        return server.statistics().stream()
-                .filter(model ->
-                        model.name().equals(status.name()) && model.version().equals(status.version()))
-                .findFirst();
+    /** The counters of the ready version of that name; empty when it is not ready. */
+    private Optional<VersionCounters> counters(ModelStatus status) {
+        List<VersionCounters> found = new ArrayList<>();
+        server.forEachReady((model, version, counters) -> {
+            if (version.equals(status.version()) && model.name().equals(status.name())) {
+                found.add(counters);
+            }
+        });
+        return found.stream().findFirst();
     }
 
     private static void writeOrigin(JsonText json, Origin origin, StageLatencies stages) {

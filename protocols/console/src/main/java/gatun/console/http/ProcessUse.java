@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** What the server's process takes of the machine. For one thread at a time. */
 final class ProcessUse {
@@ -20,6 +21,9 @@ final class ProcessUse {
     /** Counting descriptors takes longer the more there are. */
     private static final long FILES_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** Found by the first look, since finding it loads the JVM's management. */
+    private java.lang.management.@Nullable OperatingSystemMXBean system;
+
     private long cpuNanos;
     private long lookedNanos = System.nanoTime();
     private double cpuPerSecond;
@@ -29,8 +33,11 @@ final class ProcessUse {
     /** Notes how long processors have worked for the process since the last call. To be called each second. */
     void look() {
         long now = System.nanoTime();
-        if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
-            long cpu = system.getProcessCpuTime();
+        if (system == null) {
+            system = ManagementFactory.getOperatingSystemMXBean();
+        }
+        if (system instanceof OperatingSystemMXBean own) {
+            long cpu = own.getProcessCpuTime();
             cpuPerSecond = cpuNanos == 0 ? 0 : (double) (cpu - cpuNanos) / Math.max(1, now - lookedNanos);
             cpuNanos = cpu;
         }
@@ -53,8 +60,7 @@ final class ProcessUse {
 
     private long openFiles() {
         long now = System.nanoTime();
-        if ((openFiles < 0 || now - filesNanos > FILES_NANOS)
-                && ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix) {
+        if ((openFiles < 0 || now - filesNanos > FILES_NANOS) && system instanceof UnixOperatingSystemMXBean unix) {
             openFiles = unix.getOpenFileDescriptorCount();
             filesNanos = now;
         }

@@ -11,6 +11,7 @@ import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.StageLatencies;
+import gatun.runtime.VersionCounters;
 import gatun.runtime.logging.RequestWatch;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.BiPredicate;
 import org.junit.jupiter.api.Test;
 
 class SamplerTest {
@@ -29,23 +29,44 @@ class SamplerTest {
     private long nowMillis = START_MILLIS;
 
     /** Versions that count what the test says. */
-    private static final class Counted implements CounterSource {
-        private final Map<String, long[]> answered = new TreeMap<>();
-        private int looked;
+    private static final class Counted {
+        private final Map<String, Version> versions = new TreeMap<>();
+        private int counted;
+        private int measured;
         private long computeNanos;
         private ModelStatistics.Occupancy occupancy = ModelStatistics.Occupancy.NONE;
 
         void answer(String model, int requests, long nanos) {
-            long[] counts = answered.computeIfAbsent(model, any -> new long[LatencyBuckets.COUNT]);
-            counts[LatencyBuckets.bucketOf(nanos)] += requests;
+            versions.computeIfAbsent(model, Version::new).answered[LatencyBuckets.bucketOf(nanos)] += requests;
         }
 
-        @Override
-        public List<ModelStatistics> statistics() {
-            List<ModelStatistics> all = new ArrayList<>();
-            answered.forEach((model, counts) -> {
-                long requests = new Latencies(counts, 0).count();
-                all.add(new ModelStatistics(
+        void show(VersionCounters.Look look) {
+            versions.forEach((model, version) -> look.accept(ModelIdentifier.of(model), "1", version));
+        }
+
+        private final class Version implements VersionCounters {
+            private final String model;
+            private final long[] answered = new long[LatencyBuckets.COUNT];
+
+            Version(String model) {
+                this.model = model;
+            }
+
+            @Override
+            public long activity() {
+                return new Latencies(answered, 0).count();
+            }
+
+            @Override
+            public boolean isBusy() {
+                return !occupancy.equals(ModelStatistics.Occupancy.NONE);
+            }
+
+            @Override
+            public ModelStatistics statistics() {
+                counted++;
+                long requests = activity();
+                return new ModelStatistics(
                         model,
                         "1",
                         new ModelStatistics.Totals(
@@ -59,37 +80,30 @@ class SamplerTest {
                         requests == 0 ? List.of() : List.of(new BatchStatistics(4, requests, 0, computeNanos, 0)),
                         List.of(),
                         List.of(),
-                        Optional.empty()));
-            });
-            return all;
-        }
+                        Optional.empty());
+            }
 
-        @Override
-        public List<ModelLatencies> latencies(BiPredicate<ModelIdentifier, String> wanted) {
-            List<ModelLatencies> all = new ArrayList<>();
-            answered.forEach((model, counts) -> {
-                if (wanted.test(ModelIdentifier.of(model), "1")) {
-                    looked++;
-                    Latencies latencies = new Latencies(counts, 0);
-                    StageLatencies stages =
-                            new StageLatencies(latencies, latencies, latencies, latencies, latencies, Latencies.NONE);
-                    all.add(new ModelLatencies(
-                            model, "1", false, Map.of(Origin.V2_HTTP, stages), Optional.empty(), Map.of()));
-                }
-            });
-            return all;
-        }
+            @Override
+            public Optional<ModelLatencies> latencies() {
+                measured++;
+                Latencies latencies = new Latencies(answered, 0);
+                StageLatencies stages =
+                        new StageLatencies(latencies, latencies, latencies, latencies, latencies, Latencies.NONE);
+                return Optional.of(new ModelLatencies(
+                        model, "1", false, Map.of(Origin.V2_HTTP, stages), Optional.empty(), Map.of()));
+            }
 
-        @Override
-        public int instances(VersionKey version) {
-            return 2;
+            @Override
+            public int instanceCount() {
+                return 2;
+            }
         }
     }
 
     private final List<RequestWatch> watches = new ArrayList<>();
 
     private Sampler sampler(long historyBytes) {
-        return new Sampler(counted, () -> nowMillis, watches::add, historyBytes);
+        return new Sampler(counted::show, () -> nowMillis, watches::add, historyBytes);
     }
 
     private void second(Sampler sampler) {
@@ -191,7 +205,7 @@ class SamplerTest {
     }
 
     @Test
-    void shouldLookAtLatenciesOfBusyVersionsOnly() {
+    void shouldReadTheCountersOfThoseVersionsOnlyThatDidSomething() {
         Sampler sampler = sampler(PLENTY);
         for (int i = 0; i < 200; i++) {
             counted.answer("m" + i, 0, 1);
@@ -200,7 +214,8 @@ class SamplerTest {
         counted.answer("m7", 1, 1000);
         second(sampler);
         second(sampler);
-        assertThat(counted.looked).isEqualTo(1);
+        assertThat(counted.counted).isEqualTo(1);
+        assertThat(counted.measured).isEqualTo(1);
     }
 
     @Test
@@ -222,7 +237,7 @@ class SamplerTest {
     void shouldStayBoundedWhileTenThousandVersionsComeAndGo() {
         Sampler sampler = sampler(PLENTY);
         for (int i = 0; i < 10_000; i++) {
-            counted.answered.clear();
+            counted.versions.clear();
             counted.answer("m" + i, 1, 1000);
             second(sampler);
         }
@@ -266,11 +281,43 @@ class SamplerTest {
         Sampler sampler = sampler(PLENTY);
         counted.answer("a", 10, 1000);
         second(sampler);
-        counted.answered.clear();
+        counted.versions.clear();
         counted.answer("a", 4, 1000);
         second(sampler);
         assertThat(rates(sampler, "a").requestsPerSecond()).isEqualTo(4);
         assertThat(rates(sampler, "a").p50Nanos()).isPresent();
+    }
+
+    @Test
+    void shouldTellOfAllRequestsToAVersionThatWasLoadedAnewAndHasAnsweredMoreThanBefore() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("a", 10, 1000);
+        second(sampler);
+        counted.versions.clear();
+        counted.answer("a", 25, 1000);
+        second(sampler);
+        assertThat(rates(sampler, "a").requestsPerSecond()).isEqualTo(25);
+        assertThat(sampler.versionCount()).isEqualTo(1);
+        second(sampler);
+        assertThat(rates(sampler, "a").requestsPerSecond()).isZero();
+        assertThat(rates(sampler, "a").meanBatch()).hasValue(4);
+    }
+
+    @Test
+    void shouldGoOnWithTheHistoryOfAVersionThatComesBack() {
+        Sampler sampler = sampler(PLENTY);
+        counted.answer("a", 10, 1000);
+        second(sampler);
+        counted.versions.clear();
+        second(sampler);
+        assertThat(sampler.rates()).isEmpty();
+        counted.answer("a", 3, 1000);
+        second(sampler);
+        assertThat(rates(sampler, "a").requestsPerSecond()).isEqualTo(3);
+        History history = sampler.history("a", "1", 3).orElseThrow();
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 0)).isEqualTo(10);
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 1)).isZero();
+        assertThat(history.value(Series.REQUESTS_PER_SECOND, 2)).isEqualTo(3);
     }
 
     @Test
