@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 final class LentReader implements LoanWatchdog.Lender {
     private static final Logger LOG = LoggerFactory.getLogger(LentReader.class);
 
-    /** A call that is seen at so many looks one after the other has lasted 10 to 15 ms. */
-    private static final int LOOKS = 3;
+    /** A call that is seen at so many looks one after the other has lasted 7.5 to 15 ms. */
+    private static final int LOOKS = 2;
 
     /** Among so many calls one looks whether the client has sent more before it is answered, for two system calls. */
     private static final int CALLS_TO_A_LOOK = 16;

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * where one request lasts. The thread exists while connections are lent. Safe for any thread.
  */
 final class SharedReader implements LoanWatchdog.Lender {
-    /** A request that is seen at so many looks one after the other has lasted 5 to 10 ms. */
+    /** A request that is seen at so many looks one after the other has lasted 7.5 to 15 ms. */
     private static final int LOOKS = 2;
 
     /** How many readers there are: as many as may run at the same time, by logical processors as carriers are counted. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Leaves a carrier thread to everybody else when {@linkplain InlineRunLimiter runs on request threads} have become long:
- * while the same runs hold all carriers from one look to the next, for 5 to 10 ms, there is one carrier more.
+ * when two looks have seen the same runs hold all carriers, for 7.5 to 15 ms, there is one carrier more.
  */
 final class CarrierCompensator implements LoanWatchdog.Lender {
     /**
