@@ -17,9 +17,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** One request and its response. For the connection's thread. */
 public final class Exchange {
@@ -48,6 +50,7 @@ public final class Exchange {
 
     private final ClientConnection connection;
     private final HostCheck hosts;
+    private final Kept kept;
     private final RequestBody body;
     private IncomingRequest request;
     private boolean answered;
@@ -64,10 +67,12 @@ public final class Exchange {
      * {@code request}, which came over {@code connection}.
      *
      * @param hosts tells the names of this server from others
+     * @param kept what a route keeps with the connection
      */
-    Exchange(ClientConnection connection, IncomingRequest request, HostCheck hosts) {
+    Exchange(ClientConnection connection, IncomingRequest request, HostCheck hosts, Kept kept) {
         this.connection = connection;
         this.hosts = hosts;
+        this.kept = kept;
         this.request = request;
         this.body = new RequestBody(connection, request);
     }
@@ -155,6 +160,28 @@ public final class Exchange {
     /** Where the connection's last request was led. */
     public LastRoute lastRoute() {
         return connection.lastRoute();
+    }
+
+    /**
+     * The object that a route keeps with the connection for one request after the other, so that a request needs none of
+     * its own: what {@code maker} made for the first. Another route's takes its place. The route must leave nothing of a
+     * request in it that the next could see.
+     *
+     * @param maker always the same object, whose objects are of one type
+     */
+    @SuppressWarnings({"unchecked", "ReferenceEquality"}) // a maker's objects are of its type
+    public <T> T kept(Supplier<T> maker) {
+        if (kept.maker != maker) {
+            kept.object = maker.get();
+            kept.maker = maker;
+        }
+        return (T) Objects.requireNonNull(kept.object);
+    }
+
+    /** What a route keeps with a connection. For the connection's thread. */
+    static final class Kept {
+        private @Nullable Supplier<?> maker;
+        private @Nullable Object object;
     }
 
     /** The request's body, not yet read. */

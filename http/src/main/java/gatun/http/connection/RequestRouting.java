@@ -49,6 +49,7 @@ final class RequestRouting implements HttpRouting, Router {
     private final AccessLog accessLog;
     private final Router listeners;
     private final HttpRouting others;
+    private final Exchange.Kept kept = new Exchange.Kept();
 
     /** Asks the routes of {@code resources} first, then the HTTP routing of {@code listeners}. */
     RequestRouting(ClientConnection connection, ConnectionResources resources, Router listeners) {
@@ -65,7 +66,7 @@ final class RequestRouting implements HttpRouting, Router {
     public void route(ConnectionContext context, RoutingRequest request, RoutingResponse response) {
         connection.beginHelidonRequest();
         HelidonRequest incoming = new HelidonRequest(request, connection.bytes());
-        Exchange exchange = new Exchange(connection, incoming, hosts);
+        Exchange exchange = new Exchange(connection, incoming, hosts, kept);
         AccessEntry entry = begin(exchange);
         int otherStatus = 0;
         try {
@@ -93,7 +94,7 @@ final class RequestRouting implements HttpRouting, Router {
      * @throws CloseConnectionException when the connection is to end
      */
     boolean answer(DirectRequest request) {
-        Exchange exchange = new Exchange(connection, request, hosts);
+        Exchange exchange = new Exchange(connection, request, hosts, kept);
         AccessEntry entry = begin(exchange);
         boolean answered = true;
         try {
@@ -142,7 +143,7 @@ final class RequestRouting implements HttpRouting, Router {
      * @throws CloseConnectionException always
      */
     CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
-        Exchange exchange = new Exchange(connection, new MalformedRequest(), hosts);
+        Exchange exchange = new Exchange(connection, new MalformedRequest(), hosts, kept);
         AccessEntry entry = begin(exchange);
         connection.beginRequest();
         String text = String.valueOf(refusal.getMessage());

@@ -25,10 +25,12 @@ public abstract sealed class JsonCursor permits JsonReader {
         String text(String what, long offset);
     }
 
-    final MemorySegment text;
     private final SyntaxFailure syntaxFailure;
-    final long start;
-    final long end;
+
+    // Of the document at hand.
+    MemorySegment text = MemorySegment.NULL;
+    long start;
+    long end;
     final JsonNumber number = new JsonNumber();
     final JsonString string = new JsonString();
     private final Brackets brackets = new Brackets();
@@ -46,13 +48,21 @@ public abstract sealed class JsonCursor permits JsonReader {
     /** Whether the object or array that was entered last has not been asked for its first entry. */
     private boolean fresh;
 
-    JsonCursor(MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure) {
-        this.text = text;
+    JsonCursor(SyntaxFailure syntaxFailure) {
         this.syntaxFailure = syntaxFailure;
-        number.readFrom(text);
-        this.start = start;
-        this.end = start + byteSize;
-        this.at = start;
+    }
+
+    /** Goes to the beginning of a document. */
+    final void begin(MemorySegment document, long from, long byteSize) {
+        text = document;
+        number.readFrom(document);
+        start = from;
+        end = from + byteSize;
+        at = from;
+        depth = 0;
+        skipped = null;
+        yieldedIn = 0;
+        fresh = false;
     }
 
     final void limitDepth(int levels) {

@@ -21,7 +21,10 @@ import java.util.function.Function;
  * for JSON of another type they name the type. For one thread.
  */
 public final class JsonReader extends JsonCursor {
-    private final RequestUsage usage;
+    private static final SyntaxFailure STANDARD_FAILURE =
+            (what, offset) -> "failed to parse the request JSON buffer: " + what + " at " + offset;
+
+    private RequestUsage usage;
 
     /** The beginning of the text of a failure of the text that is read; empty for a name. */
     private String failingText = "";
@@ -32,12 +35,12 @@ public final class JsonReader extends JsonCursor {
      * @param usage bounds the texts that are made: each is measured and counted before
      */
     public JsonReader(MemorySegment text, long start, long byteSize, RequestUsage usage) {
-        this(
-                text,
-                start,
-                byteSize,
-                (what, offset) -> "failed to parse the request JSON buffer: " + what + " at " + offset,
-                usage);
+        this(text, start, byteSize, STANDARD_FAILURE, usage);
+    }
+
+    /** A reader of documents that {@link #begin(MemorySegment, long, long, RequestUsage) begin} one after the other. */
+    public JsonReader() {
+        this(MemorySegment.NULL, 0, 0);
     }
 
     /**
@@ -50,8 +53,21 @@ public final class JsonReader extends JsonCursor {
 
     /** The same with another protocol's words, counting the texts in {@code usage}. */
     public JsonReader(MemorySegment text, long start, long byteSize, SyntaxFailure syntaxFailure, RequestUsage usage) {
-        super(text, start, byteSize, syntaxFailure);
+        super(syntaxFailure);
         this.usage = usage;
+        begin(text, start, byteSize);
+    }
+
+    /**
+     * Reads another document from now on: {@code byteSize} bytes from {@code start} of {@code document}, which must not
+     * change meanwhile. Keeps nothing of the last one.
+     *
+     * @param counted bounds the texts that are made
+     */
+    public void begin(MemorySegment document, long start, long byteSize, RequestUsage counted) {
+        usage = counted;
+        failingText = "";
+        begin(document, start, byteSize);
     }
 
     /** Lets arrays and objects be nested to {@code levels}; a level takes a bit of memory while it is skipped. */

@@ -125,6 +125,14 @@ public final class RequestUsage implements Hold {
         return limits;
     }
 
+    /** Makes this the usage of another request. Only for one that {@linkplain #holdsHeap holds no heap}. */
+    public void restart() {
+        textBytes = 0;
+        parameters = 0;
+        dimensions = 0;
+        heapBytes = 0;
+    }
+
     /** Whether there is anything to give back by {@link #close}. */
     public boolean holdsHeap() {
         return reservedBytes > HeapBudget.FREE_BYTE_SIZE;

@@ -16,6 +16,8 @@ import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Lands the bodies of inference requests so that their tensors are aligned. Safe for any thread. */
 final class InferBodies {
@@ -40,30 +42,69 @@ final class InferBodies {
         this.jsonBody = new JsonBody(server, maxByteSize);
     }
 
-    /**
-     * A body in native memory.
-     *
-     * @param buffer owns the memory
-     * @param jsonOffset where the JSON begins
-     * @param jsonByteSize its size
-     * @param binaryOffset where the bytes of tensors begin
-     * @param binaryByteSize their size
-     * @param raw whether there is no JSON, and the bytes are the model's only input
-     */
-    record Body(
-            Buffer buffer, long jsonOffset, long jsonByteSize, long binaryOffset, long binaryByteSize, boolean raw) {
+    /** A body in native memory. For one request after the other, and one thread. */
+    static final class Body {
+        private @Nullable Buffer buffer;
+        private long jsonOffset;
+        private long jsonByteSize;
+        private long binaryByteSize;
+        private boolean raw;
+
+        private void set(Buffer landed, long offset, long jsonBytes, long binaryBytes, boolean isRaw) {
+            buffer = landed;
+            jsonOffset = offset;
+            jsonByteSize = jsonBytes;
+            binaryByteSize = binaryBytes;
+            raw = isRaw;
+        }
+
+        /** Forgets the memory. */
+        void clear() {
+            buffer = null;
+        }
+
+        /** The owner of the memory. */
+        Buffer buffer() {
+            return Objects.requireNonNull(buffer, "no body has landed");
+        }
+
         /** The memory. */
         MemorySegment segment() {
-            return buffer.segment();
+            return buffer().segment();
+        }
+
+        /** Where the JSON begins. */
+        long jsonOffset() {
+            return jsonOffset;
+        }
+
+        /** The size of the JSON. */
+        long jsonByteSize() {
+            return jsonByteSize;
+        }
+
+        /** Where the bytes of tensors begin: behind the JSON. */
+        long binaryOffset() {
+            return jsonOffset + jsonByteSize;
+        }
+
+        /** The size of the bytes of tensors. */
+        long binaryByteSize() {
+            return binaryByteSize;
+        }
+
+        /** Whether there is no JSON, and the bytes are the model's only input. */
+        boolean raw() {
+            return raw;
         }
     }
 
     /**
-     * Reads the body of a request to {@code model}. The caller owns its buffer.
+     * Reads the body of a request to {@code model} into {@code body}. The caller owns its buffer.
      *
      * @throws GatunException when it is refused before its content is looked at
      */
-    Body land(Exchange exchange, ModelVersion model) {
+    void land(Exchange exchange, ModelVersion model, Body body) {
         boolean compressed = isCompressed(exchange);
         long announced = exchange.body().announcedByteSize();
         long headerLength = headerLength(exchange);
@@ -80,7 +121,8 @@ final class InferBodies {
                 ? decompressed(exchange, landing)
                 : exchange.body().land(buffers, landing, byteLimit(raw, headerLength), refusal(raw));
         if (raw) {
-            return new Body(landed.buffer(), 0, 0, landing, landed.byteSize(), true);
+            body.set(landed.buffer(), landing, 0, landed.byteSize(), true);
+            return;
         }
         if (headerLength == ALL_JSON) {
             jsonByteSize = landed.byteSize();
@@ -88,8 +130,7 @@ final class InferBodies {
             landed.buffer().close();
             throw outOfRange(landed.byteSize(), jsonByteSize);
         }
-        long binaryOffset = landing + jsonByteSize;
-        return new Body(landed.buffer(), landing, jsonByteSize, binaryOffset, landed.byteSize() - jsonByteSize, false);
+        body.set(landed.buffer(), landing, jsonByteSize, landed.byteSize() - jsonByteSize, false);
     }
 
     private RequestBody.Landed decompressed(Exchange exchange, int landing) {

@@ -11,68 +11,93 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.protocol.ClientRegions;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
-import java.util.List;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
-/** Reads the JSON of one inference request into an {@link InferenceRequest}. For one thread. */
+/**
+ * Reads the JSON of one inference request after the other, each into an {@link InferenceRequest}. A connection keeps one
+ * for all its requests. For the connection's thread.
+ */
 final class InferRequestReader {
+    private final InferenceServer server;
     private final ClientRegions regions;
-    private final Exchange exchange;
-    private final InferenceRequest request;
-    private final OutputForms forms;
-    private final JsonReader json;
-    private final RequestUsage usage;
+    private final InferBodies.Body body = new InferBodies.Body();
+    private final OutputForms forms = new OutputForms();
+    private final JsonReader json = new JsonReader();
     private final InputReader inputReader;
-    private final List<TensorSpec> modelOutputs;
+    private RequestUsage usage;
+
+    // Of the request that is read.
+    private @Nullable Exchange exchange;
+    private @Nullable InferenceRequest request;
 
     /**
-     * Reads {@code body}, which came in {@code exchange} and which {@code request} holds.
-     *
      * @param regions the shared memory of clients
-     * @param forms learns in which form outputs are wanted
      * @param maxInputByteSize the most bytes that a tensor given in JSON may have
      */
-    InferRequestReader(
-            InferenceServer server,
-            ClientRegions regions,
-            Exchange exchange,
-            InferenceRequest request,
-            InferBodies.Body body,
-            OutputForms forms,
-            long maxInputByteSize) {
+    InferRequestReader(InferenceServer server, ClientRegions regions, long maxInputByteSize) {
+        this.server = server;
         this.regions = regions;
-        this.exchange = exchange;
-        this.request = request;
-        this.forms = forms;
         this.usage = new RequestUsage(server.limits(), server.heap());
-        this.json = new JsonReader(body.segment(), body.jsonOffset(), body.jsonByteSize(), usage);
-        this.inputReader =
-                new InputReader(server.buffers(), this::borrow, request, body, json, usage, maxInputByteSize);
-        this.modelOutputs = request.model().outputs();
+        this.inputReader = new InputReader(server.buffers(), this::borrow, body, json, maxInputByteSize);
+    }
+
+    /** Where the body of the next request lands. */
+    InferBodies.Body body() {
+        return body;
+    }
+
+    /** In which form the outputs of the last request are wanted; until the next is begun. */
+    OutputForms forms() {
+        return forms;
+    }
+
+    /** Begins another request, of which nothing is known yet. */
+    void begin() {
+        forms.clear();
+    }
+
+    /** Forgets the memory and the objects of the last request. Its {@link #forms} are still known. */
+    void end() {
+        body.clear();
+        exchange = null;
+        request = null;
+        inputReader.end();
+        json.begin(MemorySegment.NULL, 0, 0, usage);
     }
 
     /**
-     * Reads all of it. Of members that come twice, the first counts.
+     * Reads all of the {@link #body}, which came in {@code from} and which {@code into} holds. Of members that come
+     * twice, the first counts.
      *
      * @throws GatunException INVALID_ARGUMENT, RESOURCE_EXHAUSTED beyond the limits of a request, or an error of
      *     borrowing a region
      */
-    void read() {
+    void read(Exchange from, InferenceRequest into) {
+        exchange = from;
+        request = into;
+        usage.restart();
+        json.begin(body.segment(), body.jsonOffset(), body.jsonByteSize(), usage);
+        inputReader.begin(into, usage);
         try {
-            readMembers();
+            readMembers(into);
         } catch (GatunException e) {
             throw json.failure(e);
         } finally {
             if (usage.holdsHeap()) {
-                request.hold(usage);
+                into.hold(usage);
+                usage = new RequestUsage(server.limits(), server.heap());
             }
         }
         inputReader.checkAllBytesUsed();
     }
 
-    private void readMembers() {
+    private void readMembers(InferenceRequest into) {
         boolean hasId = false;
         boolean hasParameters = false;
         boolean hasInputs = false;
@@ -84,13 +109,13 @@ final class InferRequestReader {
                 inputReader.readAll();
             } else if (!hasOutputs && json.nameIs("outputs")) {
                 hasOutputs = true;
-                readOutputs();
+                readOutputs(into);
             } else if (!hasId && json.nameIs("id")) {
                 hasId = true;
-                request.id(json.readString("Unable to parse 'id'"));
+                into.id(json.readString("Unable to parse 'id'"));
             } else if (!hasParameters && json.nameIs("parameters")) {
                 hasParameters = true;
-                RequestParameters.read(json, usage, request, forms);
+                RequestParameters.read(json, usage, into, forms);
             } else {
                 json.skipValue();
             }
@@ -101,23 +126,24 @@ final class InferRequestReader {
         }
     }
 
-    private void readOutputs() {
+    private void readOutputs(InferenceRequest into) {
         json.enterArray("Unable to parse 'outputs'");
         int count = 0;
         while (json.nextElement()) {
             usage.addTensor(++count, "outputs");
-            readOutput();
+            readOutput(into);
         }
     }
 
-    private void readOutput() {
+    private void readOutput(InferenceRequest into) {
         Optional<String> name = Optional.empty();
         OutputParameters parameters = new OutputParameters();
         boolean hasParameters = false;
         json.enterObject("Unable to parse 'outputs'");
         while (json.nextMember()) {
             if (name.isEmpty() && json.nameIs("name")) {
-                name = Optional.of(json.readString("Unable to parse 'name'", modelOutputs, TensorSpec::name));
+                name = Optional.of(
+                        json.readString("Unable to parse 'name'", into.model().outputs(), TensorSpec::name));
             } else if (!hasParameters && json.nameIs("parameters")) {
                 hasParameters = true;
                 parameters.read(json, usage);
@@ -127,7 +153,7 @@ final class InferRequestReader {
         }
         String output = name.orElseThrow(() -> JsonFailure.missingMember("Unable to parse 'name'", "name"));
         Optional<RegionLease> destination = parameters.region.map(region -> borrow(region, parameters));
-        request.addOutput(new RequestedOutput(output, destination, parameters.classification));
+        into.addOutput(new RequestedOutput(output, destination, parameters.classification));
         forms.list(parameters.binary);
     }
 
@@ -143,8 +169,9 @@ final class InferRequestReader {
 
     /** Borrows a window of a region, which the request holds. */
     private RegionLease borrow(String region, long offset, long byteSize, RegionRegistry.Access access) {
-        RegionLease lease = regions.borrow(exchange.location(), region, offset, byteSize, access);
-        request.hold(lease);
+        PeerLocation location = Objects.requireNonNull(exchange).location();
+        RegionLease lease = regions.borrow(location, region, offset, byteSize, access);
+        Objects.requireNonNull(request).hold(lease);
         return lease;
     }
 

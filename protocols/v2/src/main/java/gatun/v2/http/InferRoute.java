@@ -17,14 +17,17 @@ import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Inference: from the body of a request to the response. Safe for any thread. */
 final class InferRoute {
     private final InferenceServer server;
-    private final ClientRegions regions;
     private final InferBodies bodies;
     private final HeaderForwarding forwarding;
-    private final long maxInputByteSize;
+
+    /** Makes the reader of a connection. */
+    private final Supplier<InferRequestReader> readers;
+
     private final ResponseHeaders.Constant binary;
 
     /**
@@ -38,10 +41,9 @@ final class InferRoute {
             HeaderForwarding forwarding,
             ResponseHeaders.Constant binary) {
         this.server = server;
-        this.regions = regions;
         this.bodies = new InferBodies(server, maxInputByteSize);
         this.forwarding = forwarding;
-        this.maxInputByteSize = maxInputByteSize;
+        this.readers = () -> new InferRequestReader(server, regions, maxInputByteSize);
         this.binary = binary;
     }
 
@@ -63,8 +65,8 @@ final class InferRoute {
     }
 
     private void answer(Exchange exchange, ModelVersion model, boolean anyVersion, Optional<RequestTrace> trace) {
-        OutputForms forms = new OutputForms();
-        InferenceRequest request = read(exchange, model, forms);
+        InferRequestReader reader = exchange.kept(readers);
+        InferenceRequest request = read(exchange, model, reader);
         request.anyVersion(anyVersion);
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));
         trace.ifPresent(request::trace);
@@ -73,33 +75,39 @@ final class InferRoute {
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_START));
             response.releaseRegions();
-            InferResponseBody.send(exchange, response, forms, binary, server.heap());
+            InferResponseBody.send(exchange, response, reader.forms(), binary, server.heap());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
         } catch (GatunException e) {
             throw request.afterRun(e); // there may be no memory for the response
         }
     }
 
-    private InferenceRequest read(Exchange exchange, ModelVersion model, OutputForms forms) {
-        InferBodies.Body body = bodies.land(exchange, model);
-        InferenceRequest request = new InferenceRequest(model);
-        request.origin(Origin.V2_HTTP);
-        request.sender(exchange.sender());
+    private InferenceRequest read(Exchange exchange, ModelVersion model, InferRequestReader reader) {
+        reader.begin();
         try {
-            request.hold(body.buffer());
-            if (body.raw()) {
-                RawInput.add(request, body);
-                forms.binaryByDefault(true);
-            } else {
-                new InferRequestReader(server, regions, exchange, request, body, forms, maxInputByteSize).read();
+            InferBodies.Body body = reader.body();
+            bodies.land(exchange, model, body);
+            InferenceRequest request = new InferenceRequest(model);
+            request.origin(Origin.V2_HTTP);
+            request.sender(exchange.sender());
+            try {
+                request.hold(body.buffer());
+                if (body.raw()) {
+                    RawInput.add(request, body);
+                    reader.forms().binaryByDefault(true);
+                } else {
+                    reader.read(exchange, request);
+                }
+                if (!forwarding.isNone()) {
+                    exchange.eachHeader((header, value) -> forwarding.forward(header, value, request));
+                }
+            } catch (Throwable t) {
+                request.close();
+                throw t;
             }
-            if (!forwarding.isNone()) {
-                exchange.eachHeader((header, value) -> forwarding.forward(header, value, request));
-            }
-        } catch (Throwable t) {
-            request.close();
-            throw t;
+            return request;
+        } finally {
+            reader.end();
         }
-        return request;
     }
 }

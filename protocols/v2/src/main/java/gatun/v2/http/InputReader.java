@@ -19,12 +19,18 @@ import gatun.runtime.limits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the inputs of one request: JSON data, bytes beside the JSON, or windows of shared memory. For one thread. */
+/**
+ * Reads the inputs of one request after the other: JSON data, bytes beside the JSON, or windows of shared memory. For one
+ * thread.
+ */
 final class InputReader {
     /** Stands for a data array that has not been met, and for a size that was not given. */
     private static final long NONE = -1;
+
+    private static final int USUAL_RANK = 4;
 
     private static final String INPUTS = "Unable to parse 'inputs'";
     private static final String NAME = "Unable to parse 'name'";
@@ -39,12 +45,13 @@ final class InputReader {
 
     private final BufferPool buffers;
     private final Regions regions;
-    private final InferenceRequest request;
     private final InferBodies.Body body;
     private final JsonReader json;
-    private final RequestUsage usage;
     private final long maxInputByteSize;
-    private final List<TensorSpec> modelInputs;
+
+    // The request at hand.
+    private @Nullable InferenceRequest request;
+    private @Nullable RequestUsage usage;
 
     /** Null until elements come in JSON. */
     private @Nullable JsonElements elements;
@@ -52,7 +59,7 @@ final class InputReader {
     /** Where the bytes of the next input that has any begin in the body. */
     private long binaryAt;
 
-    private final long binaryEnd;
+    private long binaryEnd;
 
     // The input at hand.
     private @Nullable String name;
@@ -69,26 +76,42 @@ final class InputReader {
     private long dataAt;
 
     private @Nullable MemorySegment dataBytes;
-    private long[] dims = new long[4];
+    private long[] dims = new long[USUAL_RANK];
 
-    InputReader(
-            BufferPool buffers,
-            Regions regions,
-            InferenceRequest request,
-            InferBodies.Body body,
-            JsonReader json,
-            RequestUsage usage,
-            long maxInputByteSize) {
+    /** Reads from {@code json}, which is part of {@code body}. */
+    InputReader(BufferPool buffers, Regions regions, InferBodies.Body body, JsonReader json, long maxInputByteSize) {
         this.buffers = buffers;
         this.regions = regions;
-        this.request = request;
         this.body = body;
         this.json = json;
-        this.usage = usage;
         this.maxInputByteSize = maxInputByteSize;
-        this.modelInputs = request.model().inputs();
-        this.binaryAt = body.binaryOffset();
-        this.binaryEnd = body.binaryOffset() + body.binaryByteSize();
+    }
+
+    /** Reads the inputs of {@code next} from now on, whose body is there, and counts them in {@code counted}. */
+    void begin(InferenceRequest next, RequestUsage counted) {
+        request = next;
+        usage = counted;
+        binaryAt = body.binaryOffset();
+        binaryEnd = binaryAt + body.binaryByteSize();
+    }
+
+    /** Forgets the request and its memory. */
+    void end() {
+        request = null;
+        usage = null;
+        elements = null;
+        clearInput();
+        if (dims.length > USUAL_RANK) {
+            dims = new long[USUAL_RANK];
+        }
+    }
+
+    private InferenceRequest request() {
+        return Objects.requireNonNull(request, "no request was begun");
+    }
+
+    private RequestUsage usage() {
+        return Objects.requireNonNull(usage, "no request was begun");
     }
 
     /** Reads the array of inputs into the request. */
@@ -96,7 +119,7 @@ final class InputReader {
         json.enterArray(INPUTS);
         int count = 0;
         while (json.nextElement()) {
-            usage.addTensor(++count, "inputs");
+            usage().addTensor(++count, "inputs");
             read();
         }
     }
@@ -109,11 +132,11 @@ final class InputReader {
     void checkAllBytesUsed() {
         if (binaryAt != binaryEnd) {
             throw GatunException.invalidArgument("unexpected additional input data for model '"
-                    + request.model().name() + "'");
+                    + request().model().name() + "'");
         }
     }
 
-    private void read() {
+    private void clearInput() {
         name = null;
         datatype = null;
         shape = null;
@@ -125,6 +148,11 @@ final class InputReader {
         hasData = false;
         dataAt = NONE;
         dataBytes = null;
+    }
+
+    private void read() {
+        clearInput();
+        List<TensorSpec> modelInputs = request().model().inputs();
         json.enterObject(INPUTS);
         while (json.nextMember()) {
             if (name == null && json.nameIs("name")) {
@@ -155,7 +183,7 @@ final class InputReader {
         int rank = 0;
         json.enterArray(SHAPE);
         while (json.nextElement()) {
-            usage.addDimension();
+            usage().addDimension();
             if (rank == dims.length) {
                 dims = Arrays.copyOf(dims, 2 * rank);
             }
@@ -168,7 +196,7 @@ final class InputReader {
     private void readParameters() {
         json.enterObject("Unable to parse 'parameters'");
         while (json.nextMember()) {
-            usage.addParameter();
+            usage().addParameter();
             if (json.nameIs("binary_data_size")) {
                 hasBinarySize = true;
                 binaryByteSize = json.readUnsigned("Unable to parse 'binary_data_size'");
@@ -209,7 +237,7 @@ final class InputReader {
                 json.position(after);
             }
             if (dataBytes != null) {
-                request.addInput(new Tensor(spec, dataBytes));
+                request().addInput(new Tensor(spec, dataBytes));
             }
         }
     }
@@ -244,7 +272,7 @@ final class InputReader {
     private void addWindow(TensorSpec spec, String regionName) {
         RegionLease lease = regions.borrow(
                 regionName, regionOffset, regionByteSize, RegionRegistry.Access.forInput(spec.datatype()));
-        request.addInput(Tensor.inRegion(spec, lease));
+        request().addInput(Tensor.inRegion(spec, lease));
     }
 
     private void addBinary(TensorSpec spec) {
@@ -252,7 +280,7 @@ final class InputReader {
         if (Long.compareUnsigned(binaryByteSize, available) > 0) {
             throw GatunException.invalidArgument("unexpected size for input '" + spec.name() + "', expecting "
                     + Long.toUnsignedString(binaryByteSize - available) + " additional bytes for model '"
-                    + request.model().name() + "'");
+                    + request().model().name() + "'");
         }
         MemorySegment bytes = body.segment().asSlice(binaryAt, binaryByteSize);
         binaryAt += binaryByteSize;
@@ -261,7 +289,7 @@ final class InputReader {
             CooperativeCopy.copy(bytes, aligned.segment());
             bytes = aligned.segment();
         }
-        request.addInput(new Tensor(spec, bytes));
+        request().addInput(new Tensor(spec, bytes));
     }
 
     private MemorySegment readData(TensorSpec spec) {
@@ -272,14 +300,14 @@ final class InputReader {
             return body.segment().asSlice(0, 0);
         }
         if (elements == null) {
-            elements = new JsonElements(buffers, request, json, maxInputByteSize);
+            elements = new JsonElements(buffers, request(), json, maxInputByteSize);
         }
         return elements.readArray(spec, count);
     }
 
     private Buffer take(long byteSize) {
         Buffer buffer = buffers.take(byteSize);
-        request.hold(buffer);
+        request().hold(buffer);
         return buffer;
     }
 

@@ -3,11 +3,25 @@ package gatun.v2.http;
 
 import java.util.Arrays;
 
-/** In which form each output is answered: as bytes beside the JSON, or in it. For one thread. */
+/**
+ * In which form each output is answered: as bytes beside the JSON, or in it. For one
+ * request after the other, and one thread.
+ */
 final class OutputForms {
-    private boolean[] binary = new boolean[4];
+    private static final int FEW = 4;
+
+    private boolean[] binary = new boolean[FEW];
     private int listedCount;
     private boolean binaryByDefault;
+
+    /** Forgets the outputs, for another request. */
+    void clear() {
+        if (binary.length > FEW) {
+            binary = new boolean[FEW];
+        }
+        listedCount = 0;
+        binaryByDefault = false;
+    }
 
     /** Sets the form of outputs of a request that lists none. */
     void binaryByDefault(boolean enabled) {

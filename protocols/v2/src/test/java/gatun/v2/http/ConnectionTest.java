@@ -96,6 +96,29 @@ class ConnectionTest {
         }
     }
 
+    /** What a connection reads requests with is the same object for all. */
+    @Test
+    void shouldKeepNothingOfARequestForTheNextOnTheConnection() {
+        String named =
+                JSON.replace("{\"inputs\"", "{\"id\":\"7\",\"parameters\":{\"binary_data_output\":true},\"inputs\"");
+        String listed =
+                JSON.replace("]}]}", "]}],\"outputs\":[{\"name\":\"OUT0\",\"parameters\":{\"binary_data\":true}}]}");
+        String binary = JSON.replace("\"data\":[1,2.5]", "\"parameters\":{\"binary_data_size\":8}");
+        String twoSources = JSON.replace("\"data\"", "\"parameters\":{\"binary_data_size\":8},\"data\"");
+        String broken = JSON.replace("]}]}", "]},{\"name\":\"IN0\",\"datatype\":\"FP32\",\"shape\":[2,");
+        String nested = "{\"inputs\":[[[[[{";
+        String deep = JSON.replace("[2]", "[1,1,1,1,1,2]");
+        try (RawClient client = connect()) {
+            for (String other : new String[] {named, listed, binary, twoSources, broken, nested, deep}) {
+                client.sendLines(INFER + length(other) + "\n").send(other);
+                assertThat(client.read().text()).as(other).isNotEqualTo(ANSWER);
+
+                client.sendLines(INFER + length(JSON) + "\n").send(JSON);
+                assertThat(client.read().text()).as("after %s", other).isEqualTo(ANSWER);
+            }
+        }
+    }
+
     @Test
     void shouldAnswerPipelinedRequestsInTheirOrder() {
         try (RawClient client = connect()) {
