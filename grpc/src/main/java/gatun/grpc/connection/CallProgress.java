@@ -2,8 +2,10 @@
 package gatun.grpc.connection;
 
 import java.util.ArrayDeque;
+import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state of a call, and the next event for its handler. All threads report events here; one that gets true in return
@@ -29,15 +31,17 @@ final class CallProgress {
         CANCEL
     }
 
-    /** A message that waits for the handler. */
-    record Arrived(InboundMessage message, boolean compressed) {}
-
     private final boolean waitsForWholeRequest;
     private final BooleanSupplier windowOpen;
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock.
-    private final ArrayDeque<Arrived> arrived = new ArrayDeque<>(2);
+    /** The message that the handler gets next; most calls have no other. */
+    private @Nullable InboundMessage arrived;
+
+    /** Those behind it; null while there were none. */
+    private @Nullable ArrayDeque<InboundMessage> arrivedLater;
+
     private boolean started;
     private boolean running;
     private int requested;
@@ -65,11 +69,11 @@ final class CallProgress {
     }
 
     /** A message came; closed here when nobody wants it any more. */
-    boolean messageArrived(InboundMessage message, boolean compressed) {
+    boolean messageArrived(InboundMessage message) {
         lock.lock();
         try {
             if (!cancelled && !closed) {
-                arrived.add(new Arrived(message, compressed));
+                add(message);
                 return mustRun();
             }
         } finally {
@@ -228,14 +232,27 @@ final class CallProgress {
     }
 
     /** The message of a {@link Step#MESSAGE}. */
-    Arrived takeMessage() {
+    InboundMessage takeMessage() {
         lock.lock();
         try {
             requested--;
-            return arrived.remove();
+            InboundMessage next = Objects.requireNonNull(arrived);
+            arrived = arrivedLater == null ? null : arrivedLater.poll();
+            return next;
         } finally {
             lock.unlock();
         }
+    }
+
+    private void add(InboundMessage message) {
+        if (arrived == null) {
+            arrived = message;
+            return;
+        }
+        if (arrivedLater == null) {
+            arrivedLater = new ArrayDeque<>();
+        }
+        arrivedLater.add(message);
     }
 
     private boolean mustRun() {
@@ -255,7 +272,7 @@ final class CallProgress {
             if (cancelled) {
                 return Step.CANCEL;
             }
-            boolean complete = requestEnded || arrived.size() > 1;
+            boolean complete = requestEnded || (arrivedLater != null && !arrivedLater.isEmpty());
             return waitsForWholeRequest && !complete ? Step.NOTHING : Step.START;
         }
         if (closed && !closeDone) {
@@ -270,14 +287,20 @@ final class CallProgress {
         if (wantsReady && windowOpen.getAsBoolean()) {
             return Step.READY;
         }
-        if (!arrived.isEmpty()) {
+        if (arrived != null) {
             return requested > 0 ? Step.MESSAGE : Step.NOTHING;
         }
         return requestEnded && !halfCloseGiven ? Step.HALF_CLOSE : Step.NOTHING;
     }
 
     private void dropArrived() {
-        arrived.forEach(waiting -> waiting.message().close());
-        arrived.clear();
+        if (arrived != null) {
+            arrived.close();
+            arrived = null;
+        }
+        if (arrivedLater != null) {
+            arrivedLater.forEach(InboundMessage::close);
+            arrivedLater = null;
+        }
     }
 }

@@ -53,7 +53,7 @@ final class ConnectionStreams {
     }
 
     void add(GrpcStream stream) {
-        streams.put(stream.id(), stream);
+        streams.put(stream.key(), stream);
     }
 
     /** The stream with that number; null for one that is over. */
@@ -73,7 +73,7 @@ final class ConnectionStreams {
 
     /** The stream is over; its late frames are passed over from now on. */
     void forget(GrpcStream stream) {
-        streams.remove(stream.id(), stream);
+        streams.remove(stream.key(), stream);
     }
 
     /** A call is over for its handler and the writer. */
@@ -89,6 +89,9 @@ final class ConnectionStreams {
 
     /** Whether all other streams are answered, or as good as: nothing but the last write of each may be to come. */
     boolean isOnlyUnanswered(GrpcStream stream) {
+        if (liveCalls.get() == 1) {
+            return true; // its own, without a look at each
+        }
         for (GrpcStream other : streams.values()) {
             if (other != stream && !other.sendClosed()) {
                 return false;

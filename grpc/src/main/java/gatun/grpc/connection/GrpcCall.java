@@ -123,9 +123,9 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     }
 
     /** A message is complete. */
-    void messageArrived(InboundMessage message, boolean compressed) {
+    void messageArrived(InboundMessage message) {
         UNFINISHED.addAndGet(this, WorkBudgets.REQUEST_NANOS);
-        runIf(progress.messageArrived(message, compressed));
+        runIf(progress.messageArrived(message));
     }
 
     /** No more messages will come; whether this is to be run now: by the caller, or by a thread that it starts. */
@@ -271,14 +271,14 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         }
     }
 
-    private void giveMessage(CallProgress.Arrived next) {
-        InboundMessage message = next.message();
+    private void giveMessage(InboundMessage next) {
+        InboundMessage message = next;
         long byteSize = OutgoingMessage.PREFIX_SIZE + message.segment().byteSize();
         receivedByteSize += byteSize;
         try {
             Q request;
             try {
-                if (next.compressed()) {
+                if (message.isCompressed()) {
                     message = opening.services().decompression().unpack(message, opening.decompressor());
                 }
                 request = method.parseRequest(message);

@@ -21,7 +21,9 @@ final class GrpcStream implements MessageAssembler.Receiver {
     private static final AtomicIntegerFieldUpdater<GrpcStream> OPEN_PARTS =
             AtomicIntegerFieldUpdater.newUpdater(GrpcStream.class, "openParts");
 
-    private final int id;
+    /** Its number, as an object that all who keep the stream by it share. */
+    private final Integer id;
+
     private final GrpcConnection connection;
     private final FrameWriter writer;
     private final ReceiveWindow receiveWindow;
@@ -65,6 +67,11 @@ final class GrpcStream implements MessageAssembler.Receiver {
     }
 
     int id() {
+        return id;
+    }
+
+    /** The same number as a key. */
+    Integer key() {
         return id;
     }
 
@@ -222,9 +229,9 @@ final class GrpcStream implements MessageAssembler.Receiver {
     }
 
     @Override
-    public void messageArrived(InboundMessage message, boolean compressed) {
+    public void messageArrived(InboundMessage message) {
         receiveWindow.messageWaits();
-        call.messageArrived(message, compressed);
+        call.messageArrived(message);
     }
 
     @Override

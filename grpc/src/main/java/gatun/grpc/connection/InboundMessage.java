@@ -19,15 +19,28 @@ public final class InboundMessage extends InputStream implements KnownLength {
     private Hold hold;
     private long position;
 
+    /** Whether it has to be unpacked before anybody reads it. */
+    private final boolean compressed;
+
     /** A message in {@code bytes}, which are valid until {@code hold} is closed. */
     public InboundMessage(MemorySegment bytes, Hold hold) {
+        this(bytes, hold, false);
+    }
+
+    /** The same, as the client has sent it. */
+    InboundMessage(MemorySegment bytes, Hold hold, boolean compressed) {
         this.bytes = bytes;
         this.hold = hold;
+        this.compressed = compressed;
     }
 
     /** A message without bytes. */
-    static InboundMessage empty() {
-        return new InboundMessage(MemorySegment.NULL, NOTHING);
+    static InboundMessage empty(boolean compressed) {
+        return new InboundMessage(MemorySegment.NULL, NOTHING, compressed);
+    }
+
+    boolean isCompressed() {
+        return compressed;
     }
 
     /** The whole message, writable; valid until this is closed, or for whom took the ownership, until that is. */

@@ -32,7 +32,7 @@ final class MessageAssembler {
         void messageBegins(long beyond);
 
         /** A message is complete. Takes it over. */
-        void messageArrived(InboundMessage message, boolean compressed);
+        void messageArrived(InboundMessage message);
 
         /** The stream's messages cannot be taken; all further DATA is passed over. */
         void messageRefused(Status status);
@@ -310,8 +310,9 @@ final class MessageAssembler {
         }
         incoming = null;
         prefixBytes = 0;
-        InboundMessage message = length == 0 ? InboundMessage.empty() : new InboundMessage(body, taken);
-        receiver.messageArrived(message, compressed);
+        InboundMessage message =
+                length == 0 ? InboundMessage.empty(compressed) : new InboundMessage(body, taken, compressed);
+        receiver.messageArrived(message);
     }
 
     private void refuse(Status status) {

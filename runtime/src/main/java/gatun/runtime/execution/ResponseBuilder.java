@@ -29,8 +29,8 @@ final class ResponseBuilder {
     private final @Nullable OutputTensor[] outputs;
     private final @Nullable Hold[] buffers;
 
-    /** Where outputs lie that are still to be copied to the client's memory; null for all others. */
-    private final @Nullable MemorySegment[] staged;
+    /** Where outputs lie that are still to be copied to the client's memory; null for all others, and while there are none. */
+    private @Nullable MemorySegment @Nullable [] staged;
 
     private Map<String, ParameterValue> parameters = Map.of();
     private boolean showsInputs;
@@ -45,7 +45,6 @@ final class ResponseBuilder {
     ResponseBuilder(int count) {
         outputs = new OutputTensor[count];
         buffers = new Hold[count];
-        staged = new MemorySegment[count];
     }
 
     /** Output {@code index}; null when it has not been made yet. */
@@ -62,7 +61,9 @@ final class ResponseBuilder {
         Hold previous = buffers[index];
         outputs[index] = output;
         buffers[index] = buffer;
-        staged[index] = null;
+        if (staged != null) {
+            staged[index] = null;
+        }
         if (previous != null) {
             previous.close();
         }
@@ -74,20 +75,27 @@ final class ResponseBuilder {
      */
     void stage(int index, OutputTensor output, MemorySegment bytes, @Nullable Hold hold) {
         set(index, output, hold);
+        if (staged == null) {
+            staged = new MemorySegment[outputs.length];
+        }
         staged[index] = bytes;
     }
 
     /** Copies what was staged to the client's memory, now that nothing reads it any more, and frees it. */
     void deliver() {
         // The last first, so that the pool lends the same memory for the same output again.
-        for (int i = staged.length - 1; i >= 0; i--) {
-            MemorySegment bytes = staged[i];
+        @Nullable MemorySegment @Nullable [] waiting = staged;
+        if (waiting == null) {
+            return;
+        }
+        for (int i = waiting.length - 1; i >= 0; i--) {
+            MemorySegment bytes = waiting[i];
             OutputTensor output = outputs[i];
             if (bytes == null || output == null) {
                 continue;
             }
             TensorCopy.copy(bytes, output.tensor().bytes());
-            staged[i] = null;
+            waiting[i] = null;
             Hold hold = buffers[i];
             buffers[i] = null;
             if (hold != null) {
@@ -255,11 +263,11 @@ final class ResponseBuilder {
         leftOut = null;
         showsInputs = false;
         parameters = Map.of();
+        staged = null;
         for (int i = 0; i < buffers.length; i++) {
             Hold buffer = buffers[i];
             outputs[i] = null;
             buffers[i] = null;
-            staged[i] = null;
             if (buffer != null) {
                 buffer.close();
             }
