@@ -14,8 +14,10 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseStatistics;
 import gatun.runtime.StageLatencies;
+import gatun.runtime.VersionCounters;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -218,6 +220,43 @@ class StatisticsTest {
                 .containsExactly(3L, 2L, 1L, 0L);
         Latencies first = test.server().latencies().getFirst().total().firstResponse();
         assertThat(first.count()).as("of answered requests").isEqualTo(2);
+    }
+
+    @Test
+    void shouldTellByOneNumberThatARequestWasAnsweredOrHasFailed() {
+        AtomicInteger runs = new AtomicInteger();
+        test.model("m", BATCHED).open(execution -> {
+            if (runs.incrementAndGet() == 2) {
+                throw GatunException.invalidArgument("no");
+            }
+            ScriptedBackend.copy(execution);
+        });
+        VersionCounters counters = counters();
+        long atFirst = counters.activity();
+        assertThat(counters.isBusy()).isFalse();
+        assertThat(counters.instanceCount()).isEqualTo(1);
+
+        inferBatches(1);
+        long answered = counters.activity();
+        assertThatThrownBy(() -> inferBatches(1)).isInstanceOf(GatunException.class);
+        long failed = counters.activity();
+
+        assertThat(answered).isGreaterThan(atFirst);
+        assertThat(failed).isGreaterThan(answered);
+        assertThat(counters()).as("as long as it is not loaded anew").isSameAs(counters);
+        assertThat(counters.activity()).isEqualTo(failed);
+        assertThat(counters.statistics().successCount()).isEqualTo(1);
+    }
+
+    private VersionCounters counters() {
+        List<VersionCounters> found = new ArrayList<>();
+        test.server().forEachReady((model, version, counters) -> {
+            assertThat(model.name()).isEqualTo("m");
+            assertThat(version).isEqualTo("1");
+            found.add(counters);
+        });
+        assertThat(found).hasSize(1);
+        return found.getFirst();
     }
 
     private void inferBatches(int... sizes) {
