@@ -28,9 +28,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class InputReader {
     /** Stands for a data array that has not been met, and for a size that was not given. */
-    private static final long NONE = -1;
+    private static final int NONE = -1;
 
     private static final int USUAL_RANK = 4;
+    private static final int KEPT_SPECS = 4;
+
+    /** An input of a longer name is not kept: a connection that waits must not hold what its client chose to send. */
+    private static final int KEPT_NAME_LENGTH = 64;
 
     private static final String INPUTS = "Unable to parse 'inputs'";
     private static final String NAME = "Unable to parse 'name'";
@@ -64,7 +68,9 @@ final class InputReader {
     // The input at hand.
     private @Nullable String name;
     private @Nullable Datatype datatype;
-    private @Nullable Shape shape;
+    /** How many of {@link #dims} are its shape; {@link #NONE} when that has not been met. */
+    private int rank;
+
     private @Nullable String region;
     private long regionOffset;
     private long regionByteSize;
@@ -77,6 +83,12 @@ final class InputReader {
 
     private @Nullable MemorySegment dataBytes;
     private long[] dims = new long[USUAL_RANK];
+
+    /** How many inputs of the request were read before this one. */
+    private int index;
+
+    /** What the last inputs at the same places were, which those of most requests are again. */
+    private final @Nullable TensorSpec[] lastSpecs = new TensorSpec[KEPT_SPECS];
 
     /** Reads from {@code json}, which is part of {@code body}. */
     InputReader(BufferPool buffers, Regions regions, InferBodies.Body body, JsonReader json, long maxInputByteSize) {
@@ -119,6 +131,7 @@ final class InputReader {
         json.enterArray(INPUTS);
         int count = 0;
         while (json.nextElement()) {
+            index = count;
             usage().addTensor(++count, "inputs");
             read();
         }
@@ -139,7 +152,7 @@ final class InputReader {
     private void clearInput() {
         name = null;
         datatype = null;
-        shape = null;
+        rank = NONE;
         region = null;
         regionOffset = 0;
         regionByteSize = 0;
@@ -159,8 +172,8 @@ final class InputReader {
                 name = json.readString(NAME, modelInputs, TensorSpec::name);
             } else if (datatype == null && json.nameIs("datatype")) {
                 datatype = readDatatype(json);
-            } else if (shape == null && json.nameIs("shape")) {
-                shape = readShape();
+            } else if (rank == NONE && json.nameIs("shape")) {
+                rank = readShape();
             } else if (!hasParameters && json.nameIs("parameters")) {
                 hasParameters = true;
                 readParameters();
@@ -179,18 +192,19 @@ final class InputReader {
         return Datatype.of(json.readString(DATATYPE, DATATYPES, Datatype::wireName));
     }
 
-    private Shape readShape() {
-        int rank = 0;
+    /** Reads a shape into {@link #dims}, and returns how many they are. */
+    private int readShape() {
+        int count = 0;
         json.enterArray(SHAPE);
         while (json.nextElement()) {
             usage().addDimension();
-            if (rank == dims.length) {
-                dims = Arrays.copyOf(dims, 2 * rank);
+            if (count == dims.length) {
+                dims = Arrays.copyOf(dims, 2 * count);
             }
             // The protocol's reference implementation, and tests of it, have this code for a negative dimension.
-            dims[rank++] = json.readUnsigned(SHAPE, ErrorCode.INTERNAL);
+            dims[count++] = json.readUnsigned(SHAPE, ErrorCode.INTERNAL);
         }
-        return Shape.ofFirst(dims, rank);
+        return count;
     }
 
     private void readParameters() {
@@ -214,7 +228,7 @@ final class InputReader {
 
     /** Reads the data array at once where name, datatype and shape came before it, as they mostly do. */
     private void meetData() {
-        if (name != null && datatype != null && shape != null) {
+        if (name != null && datatype != null && rank != NONE) {
             dataBytes = readData(spec());
         } else {
             dataAt = json.position();
@@ -249,10 +263,26 @@ final class InputReader {
         if (datatype == null) {
             throw JsonFailure.missingMember(DATATYPE, "datatype");
         }
-        if (shape == null) {
+        if (rank == NONE) {
             throw JsonFailure.missingMember(SHAPE, "shape");
         }
-        return new TensorSpec(name, datatype, shape);
+        TensorSpec known = index < KEPT_SPECS ? lastSpecs[index] : null;
+        if (known != null && known.datatype() == datatype && known.name().equals(name) && hasDims(known.shape())) {
+            return known;
+        }
+        TensorSpec made = new TensorSpec(name, datatype, Shape.ofFirst(dims, rank));
+        if (index < KEPT_SPECS && rank <= USUAL_RANK && name.length() <= KEPT_NAME_LENGTH) {
+            lastSpecs[index] = made;
+        }
+        return made;
+    }
+
+    private boolean hasDims(Shape shape) {
+        boolean same = shape.rank() == rank;
+        for (int i = 0; same && i < rank; i++) {
+            same = shape.dim(i) == dims[i];
+        }
+        return same;
     }
 
     private void checkOneSource() {

@@ -108,8 +108,11 @@ class ConnectionTest {
         String broken = JSON.replace("]}]}", "]},{\"name\":\"IN0\",\"datatype\":\"FP32\",\"shape\":[2,");
         String nested = "{\"inputs\":[[[[[{";
         String deep = JSON.replace("[2]", "[1,1,1,1,1,2]");
+        String shorter = JSON.replace("[2]", "[1]").replace("[1,2.5]", "[1]");
+        String otherType = JSON.replace("FP32", "INT32").replace("2.5", "2");
         try (RawClient client = connect()) {
-            for (String other : new String[] {named, listed, binary, twoSources, broken, nested, deep}) {
+            for (String other :
+                    new String[] {named, listed, binary, twoSources, broken, nested, deep, shorter, otherType}) {
                 client.sendLines(INFER + length(other) + "\n").send(other);
                 assertThat(client.read().text()).as(other).isNotEqualTo(ANSWER);
 
