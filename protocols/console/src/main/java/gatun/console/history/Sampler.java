@@ -193,7 +193,7 @@ public final class Sampler {
             }
             if (counts) { // and was not loaded anew
                 gone.put(version.key(), version);
-                version.goneAt(second);
+                version.leave(second);
                 measureNoMore(version);
             }
             return true;

@@ -152,8 +152,10 @@ final class TrackedVersion {
         return goneAt;
     }
 
-    void goneAt(long second) {
+    /** Notes that it is gone since {@code second}, and lets go of what it counted with. */
+    void leave(long second) {
         goneAt = second;
+        counters = null;
     }
 
     /** Whether requests were answered since the last look. */
