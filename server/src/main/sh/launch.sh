@@ -140,35 +140,86 @@ install_library() {
     say "installed $title $version in $cache/$1"
 }
 
-# The largest heap in MiB: less than usual where a container's limit is less than four times that, since tensors, models and
-# threads lie within that limit too.
-heap() {
-    limit=max
+# Finds in $profile what the arguments of a server ask for: the last --profile, else GATUN_PROFILE, else balanced. The program
+# refuses a name that there is not, and one that comes from where nobody looks here, such as a file.
+find_profile() {
+    profile=${GATUN_PROFILE:-balanced}
+    before=
+    for argument; do
+        case $before$argument in
+            --profile=*) profile=${argument#--profile=} ;;
+        esac
+        before=
+        [ "$argument" != --profile ] || before=$argument=
+    done
+    [ "$profile" = small ] || profile=balanced
+}
+
+# Finds in $memory the limit of the container in MiB, a large number where there is none.
+find_memory() {
+    memory=max
     if [ -r /sys/fs/cgroup/memory.max ]; then
-        read -r limit </sys/fs/cgroup/memory.max
+        read -r memory </sys/fs/cgroup/memory.max
     elif [ -r /sys/fs/cgroup/memory/memory.limit_in_bytes ]; then
-        read -r limit </sys/fs/cgroup/memory/memory.limit_in_bytes
+        read -r memory </sys/fs/cgroup/memory/memory.limit_in_bytes
     fi
-    heap=512
-    if [ "$limit" != max ] && [ $((limit >> 22)) -lt $heap ]; then
-        heap=$((limit >> 22))
+    if [ "$memory" = max ]; then
+        memory=$((1 << 30))
+    else
+        memory=$((memory >> 20))
     fi
+}
+
+# Whether the kernel gives huge pages to those who ask; a JVM that asks in vain complains.
+has_huge_pages() {
+    pages=
+    [ ! -r /sys/kernel/mm/transparent_hugepage/enabled ] || read -r pages </sys/kernel/mm/transparent_hugepage/enabled
+    case $pages in
+        *'[madvise]'* | *'[always]'*) ;;
+        *) return 1 ;;
+    esac
+}
+
+# Finds in $flags the flags of the JVM for $profile and $memory. docs/decisions/0095-profiles-of-the-jvm.md has the figures.
+find_flags() {
+    # Tensors lie outside the heap: a small one is enough, and models and threads need most of a small container.
+    heap=$((memory < 2048 ? memory / 4 : 512))
     [ "$heap" -ge 32 ] || heap=32
-    echo $heap
+    # Requests leave nothing in the heap: the rarer a collection, the less there is to look through.
+    young=$((heap / 4))
+    if [ "$profile" = small ]; then
+        # A space for new objects is touched as a whole before anything is collected.
+        young=8
+        # Half of a start is the compiler's work for what runs at a start alone.
+        flags="-XX:CompileThresholdScaling=4"
+    else
+        # Java's code and objects need fewer entries of the processor's tables. A small container has no memory to round up.
+        flags=
+        [ "$memory" -lt 1024 ] || ! has_huge_pages || flags="-XX:+UseTransparentHugePages"
+    fi
+    flags="$flags -XX:+UseParallelGC -Xmx${heap}m -Xms$((young + 64 < heap ? young + 64 : heap))m"
+    # A space that is larger than the user's heap would be complained of.
+    case ${GATUN_JAVA_OPTS:-} in
+        *-Xm[nx]* | *NewSize=*) ;;
+        *) flags="$flags -Xmn${young}m" ;;
+    esac
+    # The buffer pool has a limit of its own, and the JVM's must not come first.
+    flags="$flags -XX:MaxDirectMemorySize=1t"
+    # A JVM that is out of heap ends, so that it can be started anew.
+    flags="$flags -XX:+ExitOnOutOfMemoryError"
+    # Nobody reads the JVM's counters in /tmp.
+    flags="$flags -XX:-UsePerfData"
 }
 
 # Replaces this process by the program: run CACHE JVM-FLAGS... with the class or module to run, and its arguments, last.
-#
-# Tensors lie outside the heap, in the buffer pool, which has a limit of its own: a small heap is enough, and the JVM's
-# limit on memory outside the heap must not come first. A JVM that is out of heap ends, so that it can be started anew.
-#
-# Requests leave little in the heap, so the space for new objects need not grow: some 32 MiB are collected in a millisecond. Methods are compiled
-# when they were called four times as often as usual: half of a start was the compiler's work for what runs at a start alone.
 run() {
     cache=$1
     shift
+    find_profile "$@"
+    find_memory
+    find_flags
     # shellcheck disable=SC2086 # flags are separated by blanks
-    set -- ${GATUN_JAVA_OPTS:-} "$@"
+    set -- ${GATUN_JAVA_OPTS:-} "-Dgatun.profile=$profile" "$@"
     version=$(feature "$jdk")
     if [ "$version" -ge 23 ]; then
         set -- --sun-misc-unsafe-memory-access=allow "$@"
@@ -177,11 +228,6 @@ run() {
     if [ -f "$cache" ] && [ "$version" -ge 25 ]; then
         set -- -XX:AOTCache="$cache" -Xlog:aot=off -Xlog:cds=off "$@"
     fi
-    largest=$(heap)
-    case ${GATUN_JAVA_OPTS:-} in
-        *-Xm[nx]* | *NewSize=*) ;; # a space that is larger than the heap would be complained of
-        *) set -- "-Xmn$((largest < 128 ? largest / 4 : 32))m" "$@" ;;
-    esac
-    exec "$jdk/bin/java" -XX:+UseParallelGC -Xms$((largest < 64 ? largest : 64))m "-Xmx${largest}m" \
-        -XX:MaxDirectMemorySize=1t -XX:+ExitOnOutOfMemoryError -XX:CompileThresholdScaling=4 -XX:-UsePerfData "$@"
+    # shellcheck disable=SC2086 # flags are separated by blanks
+    exec "$jdk/bin/java" $flags "$@"
 }

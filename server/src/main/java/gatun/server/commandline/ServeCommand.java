@@ -99,6 +99,7 @@ final class ServeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        server.requireProfile(spec);
         return action.serve(
                 settings(),
                 log.settings(),

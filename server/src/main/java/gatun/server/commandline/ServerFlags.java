@@ -5,10 +5,19 @@ import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.LifecycleSettings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 
 /** The server as a whole. Read once. */
 final class ServerFlags extends OverlayFlags<ServerSettings> {
+    /** The system property by which the launcher tells the profile whose flags it gave to the JVM. */
+    private static final String JVM_PROFILE = "gatun.profile";
+
+    private static final FlagType<String> PROFILE = FlagType.choice(
+            "PROFILE", "a profile: balanced or small", Map.of("balanced", "balanced", "small", "small"));
+
     /** Read before all others, by {@link SettingSources}. */
     final Flag<Optional<Path>> configuration = optional(
             SettingSources.CONFIG_FLAG,
@@ -19,6 +28,12 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
     /** The name of the server for clients. */
     final Flag<String> id = flag("--id", FlagType.TEXT, standard.id(), "How the server names itself in its metadata.");
 
+    private final Flag<Optional<String>> profile = optional(
+            "--profile",
+            PROFILE,
+            "What the JVM is started for: balanced, for requests that cost little processor time, or small, for little"
+                    + " memory (default: balanced). The launcher takes it from the command line or the environment;"
+                    + " files of settings or arguments are read too late for it.");
     private final Flag<Duration> exitTimeout = flag(
             "--exit-timeout-secs",
             FlagType.SECONDS,
@@ -45,6 +60,26 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
 
     ServerFlags(ServerSettings standard) {
         super(standard);
+    }
+
+    /**
+     * Compares the profile with that of the JVM, whose flags cannot be changed any more.
+     *
+     * @throws ParameterException when another profile is asked for than the one that the JVM was started with
+     */
+    void requireProfile(CommandSpec spec) {
+        Optional<String> started = Optional.ofNullable(System.getProperty(JVM_PROFILE));
+        if (profile.value().isEmpty() || profile.value().equals(started)) {
+            return;
+        }
+        throw new ParameterException(
+                spec.commandLine(),
+                profile.name() + " is '" + profile.value().get() + "', "
+                        + started.map(name -> "but the JVM was started as '" + name
+                                        + "': the launcher looks for it on its command line, by its whole name, and in"
+                                        + " GATUN_PROFILE. Write it there.")
+                                .orElse("but the JVM was not started by Gatun's launcher, which turns a profile into"
+                                        + " flags of the JVM. Leave it out, and give those flags yourself."));
     }
 
     LifecycleSettings lifecycle() {

@@ -25,6 +25,15 @@ class SettingSourcesTest extends CommandFixture {
     }
 
     @Test
+    void shouldRefuseAProfileThatNoLauncherHasSeen() throws IOException {
+        assertThat(refuse("--profile=balanced"))
+                .contains("--profile is 'balanced', but the JVM was not started by Gatun's launcher");
+        assertThat(refuse(config("profile: small\n"))).contains("--profile is 'small', but the JVM was not started");
+        environment.put("GATUN_PROFILE", "tiny");
+        assertThat(refuse()).contains("GATUN_PROFILE: 'tiny' is not a profile: balanced or small.");
+    }
+
+    @Test
     void shouldTakeFlagsFromTheEnvironment() {
         environment.put("GATUN_MODEL_REPOSITORY", "a\nb");
         environment.put("GATUN_HTTP_PORT", "9000");
