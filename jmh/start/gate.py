@@ -139,6 +139,12 @@ class Lane:
         return count + self.WARM_UP, rate, p50, p99
 
 
+def require_programs():
+    for program, package in (("wrk", "wrk"), ("h2load", "nghttp2-client"), ("cc", "gcc")):
+        if shutil.which(program) is None:
+            sys.exit(f"{program} is missing; install it, for example 'apt-get install {package}'")
+
+
 def built(commit):
     """The tree of a commit, built by its own launcher; what was built before is taken as it is."""
     sha = subprocess.run(["git", "-C", ROOT, "rev-parse", "--verify", f"{commit}^{{commit}}"], check=True,
@@ -155,18 +161,29 @@ def built(commit):
 
 
 @contextlib.contextmanager
-def serving(tree, folder):
+def serving(tree, folder, *flags, java_options=""):
     socket = folder / "http.sock"
-    with example_server.running("--allow-client-shm", f"--http-unix-socket={socket}", root=tree) as server:
+    with example_server.running("--allow-client-shm", f"--http-unix-socket={socket}", *flags, root=tree,
+                                java_options=java_options) as server:
         server.socket = str(socket)
         yield server
 
 
-def measure(client, server):
+def measure(client, server, seconds=SECONDS):
     """Microseconds of the server's processor for a request, requests a second, p50 and p99 in microseconds."""
     before = server.processor_seconds()
-    count, *figures = client.ask(server, SECONDS)
+    count, *figures = client.ask(server, seconds)
     return ((server.processor_seconds() - before) * 1e6 / count, *figures)
+
+
+def cells(folder):
+    """The clients by the names of their cells; what they need of files lies in the folder."""
+    return {
+        f"JSON, {CONNECTIONS} connections": Http(folder, *json_body()),
+        f"binary, {CONNECTIONS} connections": Http(folder, *binary_body()),
+        "gRPC, 1 connection": Grpc(folder, 1),
+        f"gRPC, {CONNECTIONS} connections": Grpc(folder, CONNECTIONS),
+        "lane, 1 caller": Lane(folder)}
 
 
 def compare(client, servers, turns):
@@ -184,24 +201,15 @@ def main():
     parser.add_argument("commit", help="what this tree is compared with")
     parser.add_argument("--limit", type=float, default=1.05, help="the most processor time of this tree over the commit's (1.05)")
     flags = parser.parse_args()
-    for program, package in (("wrk", "wrk"), ("h2load", "nghttp2-client"), ("cc", "gcc")):
-        if shutil.which(program) is None:
-            sys.exit(f"{program} is missing; install it, for example 'apt-get install {package}'")
+    require_programs()
     tree = built(flags.commit)
     above = False
     with contextlib.ExitStack() as stack:
         folders = [pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(3)]
         servers = [stack.enter_context(serving(*side)) for side in zip((tree, ROOT), folders)]
-        folder = folders[2]
-        cells = {
-            f"JSON, {CONNECTIONS} connections": Http(folder, *json_body()),
-            f"binary, {CONNECTIONS} connections": Http(folder, *binary_body()),
-            "gRPC, 1 connection": Grpc(folder, 1),
-            f"gRPC, {CONNECTIONS} connections": Grpc(folder, CONNECTIONS),
-            "lane, 1 caller": Lane(folder)}
         print(f"| `simple`: {tree.name[:8]} and this tree | processor, us a request | **ratio** | requests/s | p50, us | p99, us | turns |\n"
               "|---|---|---|---|---|---|---|", flush=True)
-        for name, client in cells.items():
+        for name, client in cells(folders[2]).items():
             try:
                 for server in servers:
                     client.ask(server, WARM_UP_SECONDS)
@@ -220,4 +228,5 @@ def main():
         sys.exit(f"a cell is above the limit of {flags.limit}")
 
 
-main()
+if __name__ == "__main__":
+    main()
