@@ -180,29 +180,25 @@ has_huge_pages() {
     esac
 }
 
-# Finds in $flags the flags of the JVM for $profile and $memory. docs/decisions/0095-profiles-of-the-jvm.md has the figures.
+# Finds in $flags the flags of the JVM for $profile and $memory; docs/decisions/0095-profiles-of-the-jvm.md has the figures.
 find_flags() {
     # Tensors lie outside the heap: a small one is enough, and models and threads need most of a small container.
     heap=$((memory < 2048 ? memory / 4 : 512))
     [ "$heap" -ge 32 ] || heap=32
-    # Requests leave nothing in the heap: the rarer a collection, the less there is to look through.
-    young=$((heap / 4))
+    flags="-XX:+UseParallelGC -Xms$((heap < 64 ? heap : 64))m -Xmx${heap}m"
     if [ "$profile" = small ]; then
-        # A space for new objects is touched as a whole before anything is collected.
-        young=8
-        # Half of a start is the compiler's work for what runs at a start alone.
-        flags="-XX:CompileThresholdScaling=4"
-    else
-        # Java's code and objects need fewer entries of the processor's tables. A small container has no memory to round up.
-        flags=
-        [ "$memory" -lt 1024 ] || ! has_huge_pages || flags="-XX:+UseTransparentHugePages"
+        # The space for new objects is touched as a whole before anything is collected. By itself it is up to a third of the heap, and
+        # collections are rare. One that is larger than the user's heap would be complained of.
+        case ${GATUN_JAVA_OPTS:-} in
+            *-Xm[nx]* | *NewSize=*) ;;
+            *) flags="$flags -Xmn8m" ;;
+        esac
+    elif [ "$memory" -ge 1024 ] && has_huge_pages; then
+        # The processor finds Java's code and objects faster; their spaces are rounded up.
+        flags="$flags -XX:+UseTransparentHugePages"
     fi
-    flags="$flags -XX:+UseParallelGC -Xmx${heap}m -Xms$((young + 64 < heap ? young + 64 : heap))m"
-    # A space that is larger than the user's heap would be complained of.
-    case ${GATUN_JAVA_OPTS:-} in
-        *-Xm[nx]* | *NewSize=*) ;;
-        *) flags="$flags -Xmn${young}m" ;;
-    esac
+    # Half of a start was the compiler's work for what runs at a start alone. What requests need is compiled by the profiles in the cache.
+    flags="$flags -XX:CompileThresholdScaling=4"
     # The buffer pool has a limit of its own, and the JVM's must not come first.
     flags="$flags -XX:MaxDirectMemorySize=1t"
     # A JVM that is out of heap ends, so that it can be started anew.
