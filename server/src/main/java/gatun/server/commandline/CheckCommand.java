@@ -82,7 +82,7 @@ final class CheckCommand implements Callable<Integer> {
     Optional<Path> backendDirectory = Optional.empty();
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

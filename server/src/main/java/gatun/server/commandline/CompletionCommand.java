@@ -39,7 +39,7 @@ final class CompletionCommand implements Callable<Integer> {
     String shell = "";
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     /** The shells that there are scripts for. */
     static final class Shells extends ArrayList<String> {

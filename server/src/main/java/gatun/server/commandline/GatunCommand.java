@@ -18,28 +18,15 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import picocli.CommandLine;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** {@code gatun}: names the commands. */
-@Command(
-        name = "gatun",
-        description = "A model inference server.",
-        usageHelpWidth = 80,
-        synopsisHeading = "Usage: ",
-        commandListHeading = "%nCommands:%n",
-        optionListHeading = "%nFlags:%n",
-        footer = {
-            "",
-            "Start with: gatun serve PATH",
-            "An argument @FILE stands for the arguments in FILE.",
-            "'gatun help COMMAND' shows the flags of a command."
-        })
+/**
+ * {@code gatun}: names the commands. Its own flags, and those of {@code gatun serve}, are made without annotations, since to
+ * read annotations costs a tenth of a start.
+ */
 public final class GatunCommand implements Callable<Integer> {
     private static final String NAME = "gatun ";
     private static final String SERVE = "serve";
@@ -48,17 +35,27 @@ public final class GatunCommand implements Callable<Integer> {
     private static final Set<String> ALONE =
             Set.of(SERVE, "check", "init", "pull", "models", "top", "bench", "install");
 
-    @Spec
-    @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
-    CommandSpec spec;
+    private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
 
-    @Mixin
-    HelpFlag help = new HelpFlag();
-
-    @Option(names = "--version", versionHelp = true, description = "Show the version.")
-    boolean version;
-
-    private GatunCommand() {}
+    private GatunCommand(String version) {
+        spec.name("gatun").version(NAME + version);
+        spec.usageMessage()
+                .description("A model inference server.")
+                .width(80)
+                .synopsisHeading("Usage: ")
+                .commandListHeading("%nCommands:%n")
+                .optionListHeading("%nFlags:%n")
+                .footer(
+                        "",
+                        "Start with: gatun serve PATH",
+                        "An argument @FILE stands for the arguments in FILE.",
+                        "'gatun help COMMAND' shows the flags of a command.");
+        spec.addOption(HelpFlag.create());
+        spec.addOption(OptionSpec.builder("--version")
+                .versionHelp(true)
+                .description("Show the version.")
+                .build());
+    }
 
     /**
      * The command line of the program.
@@ -116,9 +113,8 @@ public final class GatunCommand implements Callable<Integer> {
     }
 
     private static CommandLine create(String version, Map<String, Supplier<Object>> commands, SettingSources sources) {
-        CommandLine command = new CommandLine(new GatunCommand());
+        CommandLine command = new CommandLine(new GatunCommand(version).spec);
         commands.values().forEach(make -> command.addSubcommand(make.get()));
-        command.getCommandSpec().version(NAME + version);
         command.setParameterExceptionHandler(new FlagErrors(sources));
         // As with Triton, the last of several values counts.
         command.setOverwrittenOptionsAllowed(true);

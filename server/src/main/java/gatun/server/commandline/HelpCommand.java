@@ -29,7 +29,7 @@ final class HelpCommand implements Callable<Integer> {
     Optional<String> command = Optional.empty();
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

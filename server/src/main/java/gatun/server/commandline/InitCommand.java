@@ -59,7 +59,7 @@ final class InitCommand implements Callable<Integer> {
     List<NamedOption> backendOptions = new ArrayList<>();
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

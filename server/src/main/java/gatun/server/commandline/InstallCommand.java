@@ -46,7 +46,7 @@ final class InstallCommand implements Callable<Integer> {
     String library = "";
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

@@ -22,7 +22,7 @@ final class ManualCommand implements Callable<Integer> {
     CommandSpec spec;
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

@@ -27,7 +27,7 @@ final class ModelServerCommand implements Callable<Integer> {
     CommandSpec spec;
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

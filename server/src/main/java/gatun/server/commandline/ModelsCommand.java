@@ -35,7 +35,7 @@ final class ModelsCommand implements Callable<Integer> {
     boolean onlyReady;
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

@@ -72,7 +72,7 @@ final class PullCommand implements Callable<Integer> {
     int connections;
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {

@@ -68,7 +68,7 @@ final class ServeCommand implements Callable<Integer> {
         log = group("Logging", new LogFlags());
         access = group("Access", new AccessFlags());
         trace = group("Tracing", new TraceFlags());
-        spec.addMixin("Help", CommandSpec.forAnnotatedObject(new HelpFlag()));
+        spec.addMixin("Help", HelpFlag.mixin());
     }
 
     /**

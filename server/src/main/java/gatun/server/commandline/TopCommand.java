@@ -66,7 +66,7 @@ final class TopCommand implements Callable<Integer> {
     boolean once;
 
     @Mixin
-    HelpFlag help = new HelpFlag();
+    CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {
