@@ -20,8 +20,7 @@ java=$("$project/gatun" --print-java)
 jdk=$(dirname "$(dirname "$java")")
 made=$folder/$name
 case $machine in
-    x86_64) platform=linux-x64 ;;
-    aarch64) platform=linux-aarch64 ;;
+    x86_64 | aarch64) ;;
     *)
         echo "no engine has a library for $machine" >&2
         exit 1
@@ -37,7 +36,7 @@ if [ "$machine" != "$here" ] && ! "$jdk/bin/jar" tf "$jars"/gatun-bindings-*.jar
 fi
 
 rm -rf "$made" "$made.tar.gz"
-mkdir -p "$made/bin" "$made/lib" "$made/native" "$made/models"
+mkdir -p "$made/bin" "$made/lib" "$made/models"
 cp "$jars"/*.jar "$made/lib"
 cp "$project/server/src/main/sh/distribution/gatun" "$made/bin"
 ln -s gatun "$made/bin/tritonserver"
@@ -53,17 +52,8 @@ cp -R "$project/examples/models/." "$made/models"
 # The engine's jar has libraries for four systems, and classes that nobody calls.
 scratch=$(mktemp -d "$folder/unpacked.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-for jar in "$made"/lib/onnxruntime-*.jar; do
-    (cd "$scratch" && "$jdk/bin/jar" xf "$jar" "ai/onnxruntime/native/$platform/libonnxruntime.so" ThirdPartyNotices.txt)
-    rm "$jar"
-done
-mv "$scratch/ai/onnxruntime/native/$platform/libonnxruntime.so" "$made/native"
-mv "$scratch/ThirdPartyNotices.txt" "$made/native/onnxruntime-notices.txt"
-for jar in "$made"/lib/gatun-bindings-*.jar; do
-    (cd "$scratch" && "$jdk/bin/jar" xf "$jar" "$natives")
-done
-mkdir -p "$scratch/gatun" # where our C was not built
-find "$scratch/gatun" -name '*.so' -exec mv {} "$made/native/" \;
+sh "$project/server/src/main/sh/unpack-libraries.sh" "$project/gatun" "$made/lib" "$made/native" "$machine"
+rm "$made"/lib/onnxruntime-*.jar
 
 # Made from the flags that there are, before a runtime lies there that may be another machine's. Names of files are those under which
 # shells and man look for them.

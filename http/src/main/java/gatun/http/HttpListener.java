@@ -93,6 +93,11 @@ public final class HttpListener {
         none.buildPrototype();
     }
 
+    /** Loads what connections are made of, which the first of them does otherwise. For any thread. */
+    public static void prepareConnections() {
+        HttpConnections.prepareFirst();
+    }
+
     /**
      * Sets up a listener.
      *

@@ -9,19 +9,28 @@ import gatun.runtime.server.GatunServer;
 /**
  * Makes beside a start what each start needs and what needs nothing of it, so that a second core has work before the
  * models are known: what reads configurations, the functions of the engine that
- * most models have, and the classes of the listeners. Who needs them sooner waits for them,
- * or makes them.
+ * most models have, and the classes of the listeners. What the first request needs and no start does is made once the
+ * server is ready. Who needs any of it sooner waits for it, or makes it.
  */
 final class Preparation {
     private Preparation() {}
 
     /** Begins it on a thread of its own, which ends by itself. */
     static void begin() {
-        Thread.ofPlatform().daemon().name("preparation").start(() -> {
+        run(() -> {
             GatunServer.prepare();
             OnnxRuntime.prepare();
             HelidonServices.findNone();
             HttpListener.prepare();
         });
+    }
+
+    /** Prepares for requests on a thread of its own, which ends by itself. To be called when the server is ready. */
+    static void forRequests() {
+        run(HttpListener::prepareConnections);
+    }
+
+    private static void run(Runnable work) {
+        Thread.ofPlatform().daemon().name("preparation").start(work);
     }
 }

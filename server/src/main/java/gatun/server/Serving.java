@@ -64,6 +64,7 @@ final class Serving {
                 signals)) {
             if (!signals.isTold()) {
                 started.set(true);
+                Preparation.forRequests();
                 report.ready(server.endpoints(), Duration.ofNanos(System.nanoTime() - startedAt));
                 signals.onHangUp(() -> {
                     logControl.reopen();

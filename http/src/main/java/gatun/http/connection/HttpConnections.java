@@ -32,18 +32,26 @@ public final class HttpConnections implements ServerConnectionSelector {
             // Without it, a response to a pipelining client may wait for that client's delayed acknowledgement.
             SocketOptions.builder().tcpNoDelay(true).build());
 
-    // Paths are matched as they are, also those that are no URI. Headers are not validated: Helidon would refuse
-    // Content-Encoding, which is handled where a body is read.
-    private final Http1ConnectionSelector http1 = Http1ConnectionSelector.builder()
-            .config(Http1Config.builder()
-                    .maxPrologueLength(MAX_PROLOGUE_BYTES)
-                    .maxHeadersSize(MAX_HEADERS_BYTES)
-                    .validatePath(false)
-                    .validatePrologue(false)
-                    .validateRequestHeaders(false)
-                    .sendKeepAliveHeader(false)
-                    .build())
-            .build();
+    /**
+     * Makes Helidon's own connections. Loaded with the first connection: what it reads of its defaults makes the JDK
+     * compute large powers, which takes a twentieth of a start.
+     */
+    private static final class Http1 {
+        // Paths are matched as they are, also those that are no URI. Headers are not validated: Helidon would refuse
+        // Content-Encoding, which is handled where a body is read.
+        static final Http1ConnectionSelector SELECTOR = Http1ConnectionSelector.builder()
+                .config(Http1Config.builder()
+                        .maxPrologueLength(MAX_PROLOGUE_BYTES)
+                        .maxHeadersSize(MAX_HEADERS_BYTES)
+                        .validatePath(false)
+                        .validatePrologue(false)
+                        .validateRequestHeaders(false)
+                        .sendKeepAliveHeader(false)
+                        .build())
+                .build();
+
+        private Http1() {}
+    }
 
     private final DisconnectWatch watch = new DisconnectWatch();
     private final ConnectionResources resources;
@@ -61,6 +69,11 @@ public final class HttpConnections implements ServerConnectionSelector {
         this.resources = resources;
         this.tls = tls;
         this.bodyByteRate = bodyByteRate;
+    }
+
+    /** Loads what the first connection does otherwise. For any thread. */
+    public static void prepareFirst() {
+        Http1.SELECTOR.supportedApplicationProtocols();
     }
 
     /**
@@ -93,7 +106,7 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     @Override
     public Set<String> supportedApplicationProtocols() {
-        return http1.supportedApplicationProtocols();
+        return Set.of(PROTOCOL);
     }
 
     @Override
@@ -105,7 +118,7 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
         ClientWait clientWait = new ClientWait(bodyByteRate, System::nanoTime);
-        return new ClientConnection(context, socket(context, channel), resources, watch, clientWait, http1);
+        return new ClientConnection(context, socket(context, channel), resources, watch, clientWait, Http1.SELECTOR);
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {

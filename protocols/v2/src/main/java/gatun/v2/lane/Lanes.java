@@ -38,7 +38,6 @@ public final class Lanes implements AutoCloseable {
 
     private final InferenceServer server;
     private final LaneSettings settings;
-    private final SecureRandom random = new SecureRandom();
     private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
     private boolean closed; // guarded by this
     private @Nullable Started started; // guarded by this
@@ -143,7 +142,7 @@ public final class Lanes implements AutoCloseable {
 
     private String newName() {
         byte[] bytes = new byte[NAME_BYTES];
-        random.nextBytes(bytes);
+        new SecureRandom().nextBytes(bytes);
         return HEX.formatHex(bytes);
     }
 
