@@ -187,18 +187,18 @@ find_flags() {
     [ "$heap" -ge 32 ] || heap=32
     flags="-XX:+UseParallelGC -Xms$((heap < 64 ? heap : 64))m -Xmx${heap}m"
     if [ "$profile" = small ]; then
-        # The space for new objects is touched as a whole before anything is collected. By itself it is up to a third of the heap, and
-        # collections are rare. One that is larger than the user's heap would be complained of.
+        # Half of a start is the compiler's work for what runs at a start alone.
+        flags="$flags -XX:CompileThresholdScaling=4"
+        # The space for new objects is touched as a whole before anything is collected. By itself it is up to a third of the heap, so
+        # that collections are rare. One that is larger than the user's heap would be complained of.
         case ${GATUN_JAVA_OPTS:-} in
             *-Xm[nx]* | *NewSize=*) ;;
             *) flags="$flags -Xmn8m" ;;
         esac
     elif [ "$memory" -ge 1024 ] && has_huge_pages; then
-        # The processor finds Java's code and objects faster; their spaces are rounded up.
+        # The processor finds the pages of Java's code and objects faster; in a small container there is nothing to round them up to.
         flags="$flags -XX:+UseTransparentHugePages"
     fi
-    # Half of a start was the compiler's work for what runs at a start alone. What requests need is compiled by the profiles in the cache.
-    flags="$flags -XX:CompileThresholdScaling=4"
     # The buffer pool has a limit of its own, and the JVM's must not come first.
     flags="$flags -XX:MaxDirectMemorySize=1t"
     # A JVM that is out of heap ends, so that it can be started anew.

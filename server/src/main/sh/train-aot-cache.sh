@@ -1,13 +1,14 @@
 #!/bin/sh
 # Makes the AOT cache with which the server starts in half the time: train-aot-cache.sh LAUNCHER MODELS CACHE [INTERVAL]. A server
 # serves the models, one of which is "simple", is asked over each protocol for INTERVAL, and stores at its end which classes it had loaded
-# and linked, and which methods it called how: the longer it was asked, the sooner a server with the cache runs them compiled. A cache is
-# worth nothing to another JVM, so it is made where it is used; before Java 25 there is none.
+# and linked, and which methods it called how. By that a server with the cache compiles them: 100 ms, in which a method is called for the first
+# times, made requests dearer for as long as a server runs. A cache is worth nothing to another JVM, so it is made where it is used; before Java 25
+# there is none.
 set -eu
 launcher=$1
 models=$2
 cache=$3
-interval=${4:-100ms}
+interval=${4:-2000ms}
 export GATUN_BUILD=never
 rm -f "$cache"
 if [ "$("$launcher" --print-feature)" -lt 25 ]; then
