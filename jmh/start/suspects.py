@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what a request of `simple` costs servers that differ in one thing each:
 
-jmh/suspects [--turns=N] [--cells=BEGINNING,...] NAME=[COMMIT][;FLAGS OF THE JVM[;FLAGS OF SERVE]] ...
+jmh/suspects [--turns=N] [--cells=BEGINNING,...] [--connections=N] NAME=[COMMIT][;FLAGS OF THE JVM[;FLAGS OF SERVE]] ...
 
 A server without a commit is that of this tree. All of them run at the same time, and are asked in short turns, each turn
 in another order, since the machine's speed changes by the minute. A cell is the server's processor time for a request,
@@ -33,7 +33,9 @@ def main():
     parser.add_argument("servers", nargs="+", type=server, metavar="NAME=[COMMIT][;JVM[;SERVE]]")
     parser.add_argument("--turns", type=int, default=9, help="turns of a second for each server (9)")
     parser.add_argument("--cells", default="JSON,binary,gRPC", help="beginnings of the names of cells that jmh/gate has")
+    parser.add_argument("--connections", type=int, default=gate.CONNECTIONS, help="connections over HTTP (%(default)s)")
     flags = parser.parse_args()
+    gate.CONNECTIONS = flags.connections
     gate.require_programs()
     with contextlib.ExitStack() as stack:
         folder = lambda: pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -41,7 +43,7 @@ def main():
             name: stack.enter_context(
                 gate.serving(gate.built(commit) if commit else gate.ROOT, folder(), *rest, java_options=java_options))
             for name, commit, java_options, rest in flags.servers}
-        print("| cell | server | processor, us a request | **ratio** | requests/s | p99, us | resident, MB |\n|---|---|---|---|---|---|---|",
+        print("| cell | server | processor, us a request | **ratio** | requests/s | p50, us | p99, us | resident, MB |\n|---|---|---|---|---|---|---|---|",
               flush=True)
         for cell, client in gate.cells(folder()).items():
             if not cell.startswith(tuple(flags.cells.split(","))):
@@ -56,8 +58,8 @@ def main():
             first = next(iter(rows.values()))
             for name, turns in rows.items():
                 ratio = statistics.median(turn[0] / beside[0] for turn, beside in zip(turns, first))
-                cost, rate, _, p99 = (statistics.median(column) for column in zip(*turns))
-                print(f"| {cell} | {name} | {cost:.1f} | **{ratio:.2f}** | {rate:,.0f} | {p99:,.0f} "
+                cost, rate, p50, p99 = (statistics.median(column) for column in zip(*turns))
+                print(f"| {cell} | {name} | {cost:.1f} | **{ratio:.2f}** | {rate:,.0f} | {p50:,.0f} | {p99:,.0f} "
                       f"| {servers[name].resident_megabytes():.0f} |", flush=True)
 
 
