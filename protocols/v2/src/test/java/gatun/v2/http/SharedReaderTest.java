@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SharedReaderTest {
     private static final ResponseHeaders TEXT =
             ResponseHeaders.of(ResponseHeaders.constant("Content-Type: text/plain"));
-    private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(5); // others may take a while until they are lent
     private static final int LARGE_BYTES = 32 << 20;
     private static final MemorySegment LARGE = Arena.global().allocate(LARGE_BYTES);
     private static final String ASK = "GET /thread HTTP/1.1\nHost: h\n\n";
