@@ -3,6 +3,7 @@ package gatun.http.connection;
 
 import gatun.listener.ChannelTransport;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.concurrent.atomic.AtomicLong;
@@ -137,8 +138,8 @@ final class LentConnection {
         try {
             key = transport.channel().configureBlocking(false).register(selector, SelectionKey.OP_READ, this);
             return true;
-        } catch (IOException e) {
-            LOG.trace("a connection is closed already", e);
+        } catch (IOException | IllegalStateException e) { // of a channel that is not as it should be, too
+            LOG.trace("a connection cannot be waited for", e);
             return false;
         }
     }
@@ -203,7 +204,9 @@ final class LentConnection {
 
     /** Lets another thread read, and waits until the socket can be waited for. */
     private void leaveToWait() {
-        reader.passOn();
+        if (!reader.passOn(this)) {
+            throw new UncheckedIOException(new IOException("no thread can be started to wait for the client"));
+        }
         socketWaiter = Thread.currentThread();
         while (!hasLeft) {
             LockSupport.park(this);

@@ -18,6 +18,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Waits for the next requests of many {@linkplain LentConnection connections}, and serves them on a platform thread of
@@ -48,6 +50,8 @@ final class SharedReader implements LoanWatchdog.Lender {
             ALL.add(new SharedReader());
         }
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(SharedReader.class);
 
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final Queue<LentConnection> arrived = new ConcurrentLinkedQueue<>();
@@ -109,13 +113,15 @@ final class SharedReader implements LoanWatchdog.Lender {
 
     /** The work of a reading thread: until another reads, or nothing is lent. */
     private void read() {
-        LentThread.beginLending(this::passOn);
+        Turn turn = new Turn();
+        LentThread.beginLending(turn);
         try {
             Selector own = open();
             while (true) {
                 follow(own);
                 LentConnection next = ready.poll();
                 if (next != null) {
+                    turn.connection = next;
                     if (!serve(next)) {
                         return;
                     }
@@ -129,6 +135,18 @@ final class SharedReader implements LoanWatchdog.Lender {
             }
         } catch (IOException e) {
             throw new UncheckedIOException("requests cannot be waited for", e);
+        }
+    }
+
+    /** What one thread serves, also when another reads since. For that thread. */
+    private final class Turn implements Runnable {
+        private @Nullable LentConnection connection;
+
+        @Override
+        public void run() {
+            if (connection != null && !passOn(connection)) {
+                LOG.warn("No thread can be started to read requests while one waits: others wait for it");
+            }
         }
     }
 
@@ -200,14 +218,27 @@ final class SharedReader implements LoanWatchdog.Lender {
         return true;
     }
 
-    /** The reading thread is about to wait, or has served one request for long: another goes on. For any thread. */
-    void passOn() {
-        LentConnection lasting = served.get();
-        if (lasting != null && served.compareAndSet(lasting, null)) {
-            APART.incrementAndGet();
-            lasting.lasts();
-            recalled.add(lasting);
+    /**
+     * The thread that serves {@code lasting} is about to wait, or has served it for long: another reads on, unless one does
+     * already. For any thread.
+     *
+     * @return false where no thread can be started, and the serving one goes on to read
+     */
+    boolean passOn(LentConnection lasting) {
+        if (!served.compareAndSet(lasting, null)) {
+            return true;
+        }
+        APART.incrementAndGet();
+        lasting.lasts();
+        recalled.add(lasting);
+        try {
             startThread();
+            return true;
+        } catch (OutOfMemoryError e) {
+            LOG.debug("no thread can be started", e);
+            served.set(lasting);
+            APART.decrementAndGet();
+            return false;
         }
     }
 
@@ -223,7 +254,7 @@ final class SharedReader implements LoanWatchdog.Lender {
         looks = serving == seen ? looks + 1 : 1;
         seen = serving;
         if (now != null && looks >= LOOKS) {
-            passOn();
+            passOn(now); // at the next look again, where no thread can be started
         }
     }
 }
