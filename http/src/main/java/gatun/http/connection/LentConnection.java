@@ -4,9 +4,10 @@ package gatun.http.connection;
 import gatun.listener.ChannelTransport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.CancelledKeyException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,8 +22,17 @@ import org.slf4j.LoggerFactory;
 final class LentConnection {
     private static final Logger LOG = LoggerFactory.getLogger(LentConnection.class);
 
-    /** Tells requests of all connections apart. */
-    private static final AtomicLong SERVED = new AtomicLong();
+    /** The selector looks at the channel. */
+    private static final int WAITING = 0;
+
+    /** A thread serves the connection, or will. */
+    private static final int TAKEN = 1;
+
+    /** As {@link #TAKEN}; more bytes have come, and the selector does not look until they are served. */
+    private static final int TAKEN_MORE = 2;
+
+    /** It was waiting when it left the selector, and is served no more. */
+    private static final int GONE = 3;
 
     /** Serves what has come, on the reader's thread. */
     interface Service {
@@ -47,16 +57,14 @@ final class LentConnection {
 
     private volatile boolean isServedToEnd;
     private volatile boolean hasLeft;
-
-    /** The request at hand, among all; 0 for none. Written by the serving thread. */
-    private volatile long serving;
-
     private volatile boolean isLasting;
+    private volatile boolean isCancelled;
 
-    // Of the thread that reads.
-    private @Nullable SelectionKey key;
-    private boolean isCancelled;
-    private boolean isServed;
+    private final AtomicInteger state = new AtomicInteger();
+    private volatile @Nullable SelectionKey key;
+
+    /** The reader whose thread serves a request, which may be another one's. Of that thread. */
+    private SharedReader servedBy;
 
     /** Of the thread that serves, and of the owner after the loan. */
     private @Nullable Throwable failure;
@@ -64,6 +72,7 @@ final class LentConnection {
     /** A connection that is not lent. */
     LentConnection(SharedReader reader, ChannelTransport transport, Service service) {
         this.reader = reader;
+        this.servedBy = reader;
         this.transport = transport;
         this.service = service;
     }
@@ -80,7 +89,7 @@ final class LentConnection {
         isLasting = false;
         key = null;
         isCancelled = false;
-        isServed = false;
+        state.set(WAITING);
         failure = null;
         owner = Thread.currentThread();
         transport.beginLoan(onClose, beforeWaiting);
@@ -118,17 +127,13 @@ final class LentConnection {
         reader.recall(this);
     }
 
-    /** The request at hand, among all; 0 for none. Any thread. */
-    long serving() {
-        return serving;
-    }
-
     /** The request at hand has lasted, and another thread reads. Any thread. */
     void lasts() {
         isLasting = true;
+        reader.recall(this);
     }
 
-    // Of the thread that reads.
+    // Of the thread that selects.
 
     /** Has {@code selector} look at the channel; false where that cannot be. */
     boolean register(Selector selector) {
@@ -144,18 +149,25 @@ final class LentConnection {
         }
     }
 
-    /** Whether it may be served now; if so it is. */
-    boolean begin() {
-        if (isServed || isCancelled) {
-            return false;
+    /**
+     * The selector has found the channel ready.
+     *
+     * @return whether the connection is to be served, which it is not yet
+     */
+    boolean take() {
+        if (state.compareAndSet(WAITING, TAKEN)) {
+            return true;
         }
-        isServed = true;
-        return true;
-    }
-
-    /** The request is answered, and the next one is waited for. */
-    void goOn() {
-        isServed = false;
+        SelectionKey registered = key;
+        if (registered != null && registered.isValid() && state.get() == TAKEN) {
+            // What is there would be found again and again until it is read. The state tells of it afterwards, so that
+            // whoever serves has the selector look again after this.
+            registered.interestOps(0);
+            if (!state.compareAndSet(TAKEN, TAKEN_MORE)) {
+                registered.interestOps(SelectionKey.OP_READ);
+            }
+        }
+        return false;
     }
 
     /** Takes the channel out of the selector with its next look; false where that was done before. */
@@ -173,7 +185,7 @@ final class LentConnection {
 
     /** The channel is out of the selector. */
     void leave() {
-        if (!isServed) {
+        if (state.compareAndSet(WAITING, GONE)) {
             isServedToEnd = true;
         }
         hasLeft = true;
@@ -181,19 +193,52 @@ final class LentConnection {
         LockSupport.unpark(socketWaiter);
     }
 
-    // Of the thread that serves, which reads as well until it passes that on.
+    // Of the thread that serves.
 
-    /** As {@link Service#serve}; what that throws is for the connection's own thread. */
-    boolean serve() {
-        serving = SERVED.incrementAndGet();
+    /** Whether it may be served; it is not once it has been recalled. */
+    boolean mayServe() {
+        return !isCancelled;
+    }
+
+    /**
+     * As {@link Service#serve}; what that throws is for the connection's own thread.
+     *
+     * @param server the reader whose thread this is
+     */
+    boolean serve(SharedReader server) {
+        servedBy = server;
         try {
             return service.serve();
         } catch (Throwable t) {
             failure = t;
             return false;
-        } finally {
-            serving = 0;
         }
+    }
+
+    /** What had come is answered, and more is waited for. */
+    void goOn() {
+        if (state.compareAndSet(TAKEN, WAITING)) {
+            if (isCancelled && state.compareAndSet(WAITING, GONE)) {
+                end();
+            }
+            return;
+        }
+        state.set(TAKEN);
+        try {
+            SelectionKey registered = key;
+            if (registered != null) {
+                registered.interestOps(SelectionKey.OP_READ);
+            }
+        } catch (CancelledKeyException e) {
+            LOG.trace("a connection was recalled", e);
+        }
+        reader.addReady(this);
+    }
+
+    /** The connection is served no more, and given back. */
+    void giveBack() {
+        end();
+        reader.recall(this);
     }
 
     /** The connection is served no more. */
@@ -204,7 +249,7 @@ final class LentConnection {
 
     /** Lets another thread read, and waits until the socket can be waited for. */
     private void leaveToWait() {
-        if (!reader.passOn(this)) {
+        if (!servedBy.passOn(this)) {
             throw new UncheckedIOException(new IOException("no thread can be started to wait for the client"));
         }
         socketWaiter = Thread.currentThread();

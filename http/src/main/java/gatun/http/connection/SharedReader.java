@@ -8,15 +8,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,8 +23,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Waits for the next requests of many {@linkplain LentConnection connections}, and serves them on a platform thread of
  * its own: a request is read, answered, and its response written, without another thread being woken up. One thread at a
- * time does that. Before it waits for anything but requests, it has another go on, and the {@link LoanWatchdog} does so
- * where one request lasts. The thread exists while connections are lent. Safe for any thread.
+ * time does that, and another reader's serves for it while it is stalled, as by the operating system, which has given its
+ * processor to others. Before the thread waits for anything but requests, it has another go on, and the
+ * {@link LoanWatchdog} does so where one request lasts. The thread exists while connections are lent. Safe for any thread.
  */
 final class SharedReader implements LoanWatchdog.Lender {
     /** A request that is seen at so many looks one after the other has lasted 7.5 to 15 ms. */
@@ -34,7 +34,10 @@ final class SharedReader implements LoanWatchdog.Lender {
     /** How many readers there are: as many as may run at the same time, by logical processors as carriers are counted. */
     private static final int COUNT = Runtime.getRuntime().availableProcessors();
 
-    /** The most threads that serve a request which another reads on for, over all readers, for each of them. */
+    /** A reader that serves one request while its neighbour serves more than so many is stalled. */
+    private static final int STALLED = 2;
+
+    /** The most threads that serve a request apart, over all readers, for each of them. */
     private static final int MOST_APART = 4;
 
     private static final long IDLE_MILLIS = 1000;
@@ -47,32 +50,51 @@ final class SharedReader implements LoanWatchdog.Lender {
 
     static {
         for (int i = 0; i < COUNT; i++) {
-            ALL.add(new SharedReader());
+            ALL.add(new SharedReader(i));
         }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedReader.class);
 
+    private final int index;
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final Queue<LentConnection> arrived = new ConcurrentLinkedQueue<>();
     private final Queue<LentConnection> recalled = new ConcurrentLinkedQueue<>();
+
+    /** Connections to be served. */
+    private final Queue<LentConnection> ready = new ConcurrentLinkedQueue<>();
+
     private final AtomicBoolean running = new AtomicBoolean();
 
     /** The connection that the reading thread serves. Whoever takes it out has another thread read. */
     private final AtomicReference<@Nullable LentConnection> served = new AtomicReference<>();
 
+    /** How many connections were served; for others as of when they saw the one that is. */
+    private int count;
+
+    /** Held by the thread that finds out what is ready, or waits for that. */
+    private final ReentrantLock selecting = new ReentrantLock();
+
+    /** Whether the thread has nothing to do; also while there is none. */
+    private volatile boolean isWaiting = true;
+
     /** Null before the first thread. */
     private volatile @Nullable Selector selector;
 
     // Of the reading thread.
-    private final Deque<LentConnection> ready = new ArrayDeque<>();
+    private int neighboursCount;
+    private int servedMeanwhile;
+
+    // Of the thread that selects.
     private final List<LentConnection> leaving = new ArrayList<>();
 
     // Of the watchdog.
-    private long seen;
+    private int seen;
     private int looks;
 
-    private SharedReader() {}
+    private SharedReader(int index) {
+        this.index = index;
+    }
 
     /** Whether connections may be lent: few requests last. */
     static boolean hasRoom() {
@@ -87,49 +109,49 @@ final class SharedReader implements LoanWatchdog.Lender {
     /** Waits for requests of {@code connection} from now on, until it gives it back. */
     void add(LentConnection connection) {
         arrived.add(connection);
-        if (running.compareAndSet(false, true)) {
-            startThread();
-        } else {
-            wakeUp();
+        if (!running.compareAndSet(false, true)) {
+            wakeSelector();
+        } else if (!startThread()) {
+            running.set(false);
+            if (arrived.remove(connection)) {
+                throw new IllegalStateException("no thread can be started to read requests");
+            }
         }
     }
 
     /** Gives a connection back soon. */
     void recall(LentConnection connection) {
         recalled.add(connection);
-        wakeUp();
+        wakeSelector();
     }
 
-    private void wakeUp() {
+    /** Has the thread that selects look at what has changed. */
+    private void wakeSelector() {
         Selector waiting = selector;
-        if (waiting != null) {
-            waiting.wakeup(); // else the thread has not begun, and looks at the queues first
+        if (waiting != null && selecting.isLocked()) {
+            waiting.wakeup(); // else the next thread that selects looks first
         }
-    }
-
-    private void startThread() {
-        SupervisedThread.start("http-reader", this::read);
     }
 
     /** The work of a reading thread: until another reads, or nothing is lent. */
     private void read() {
         Turn turn = new Turn();
         LentThread.beginLending(turn);
+        SharedReader neighbour = ALL.get((index + 1) % COUNT);
         try {
-            Selector own = open();
             while (true) {
-                follow(own);
+                boolean isHelping = hasStalled(neighbour);
                 LentConnection next = ready.poll();
-                if (next != null) {
-                    turn.connection = next;
-                    if (!serve(next)) {
+                if (next == null) {
+                    boolean isBusy = isHelping && neighbour.selectNow();
+                    if (!select(isBusy)) {
                         return;
                     }
-                } else if (!leaving.isEmpty()) {
-                    own.selectNow(this::found);
-                    leaving.forEach(LentConnection::leave);
-                    leaving.clear();
-                } else if (own.select(this::found, IDLE_MILLIS) == 0 && hasEnded(own)) {
+                } else if (!turn.serve(next)) {
+                    return;
+                }
+                LentConnection others = isHelping ? neighbour.ready.poll() : null;
+                if (others != null && !turn.serve(others)) {
                     return;
                 }
             }
@@ -138,15 +160,59 @@ final class SharedReader implements LoanWatchdog.Lender {
         }
     }
 
-    /** What one thread serves, also when another reads since. For that thread. */
-    private final class Turn implements Runnable {
-        private @Nullable LentConnection connection;
+    /**
+     * Whether the neighbour has something to do, and has not gone on with it while this one has. The watchdog sees that
+     * much later. Of the reading thread.
+     */
+    private boolean hasStalled(SharedReader neighbour) {
+        if (neighbour != this && !neighbour.isWaiting && neighbour.count == neighboursCount) {
+            servedMeanwhile++;
+        } else {
+            servedMeanwhile = 0;
+            neighboursCount = neighbour.count;
+        }
+        return servedMeanwhile > STALLED;
+    }
 
-        @Override
-        public void run() {
-            if (connection != null && !passOn(connection)) {
-                LOG.warn("No thread can be started to read requests while one waits: others wait for it");
+    /** Finds out what is ready, unless another thread does that; false where nothing is. Any reader's thread. */
+    private boolean selectNow() throws IOException {
+        Selector known = selector;
+        if (known == null || !selecting.tryLock()) {
+            return false;
+        }
+        try {
+            known.selectNow(this::found);
+        } finally {
+            selecting.unlock();
+        }
+        return !ready.isEmpty();
+    }
+
+    /**
+     * Finds out what is ready.
+     *
+     * @param isBusy whether there is something else to do, so that nothing is waited for
+     * @return false when nothing is lent, and no thread reads from now on
+     */
+    private boolean select(boolean isBusy) throws IOException {
+        selecting.lock();
+        try {
+            Selector own = open();
+            follow(own);
+            if (isBusy || !leaving.isEmpty()) {
+                own.selectNow(this::found);
+                leaving.forEach(LentConnection::leave);
+                leaving.clear();
+                return true;
             }
+            isWaiting = true;
+            if (own.select(this::found, IDLE_MILLIS) == 0 && hasEnded(own)) {
+                return false;
+            }
+            isWaiting = false;
+            return true;
+        } finally {
+            selecting.unlock();
         }
     }
 
@@ -160,7 +226,10 @@ final class SharedReader implements LoanWatchdog.Lender {
     }
 
     private void found(SelectionKey key) {
-        ready.add((LentConnection) key.attachment());
+        LentConnection connection = (LentConnection) key.attachment();
+        if (connection.take()) {
+            ready.add(connection);
+        }
     }
 
     /** Whether nothing is lent, and no thread reads from now on. */
@@ -192,30 +261,56 @@ final class SharedReader implements LoanWatchdog.Lender {
         }
     }
 
-    /** Serves what has come of a connection; false where another thread reads since. */
-    private boolean serve(LentConnection connection) {
-        if (!hasRoom()) {
-            letGo(connection);
+    /** Serves {@code connection} again: more has come. Any thread. */
+    void addReady(LentConnection connection) {
+        ready.add(connection);
+        wakeSelector();
+    }
+
+    private boolean startThread() {
+        try {
+            SupervisedThread.start("http-reader", this::read);
             return true;
-        }
-        if (!connection.begin()) {
-            return true;
-        }
-        served.set(connection);
-        watch.noteLoan();
-        boolean stays = connection.serve();
-        if (!served.compareAndSet(connection, null)) {
-            APART.decrementAndGet();
-            connection.end();
+        } catch (OutOfMemoryError e) {
+            LOG.debug("no thread can be started", e);
             return false;
         }
-        if (stays) {
-            connection.goOn();
-        } else {
-            connection.end();
-            letGo(connection);
+    }
+
+    /** What one thread serves, also when another reads since. For that thread. */
+    private final class Turn implements Runnable {
+        private @Nullable LentConnection connection;
+
+        @Override
+        public void run() {
+            if (connection != null && !passOn(connection)) {
+                LOG.warn("No thread can be started to read requests while one waits: others wait for it");
+            }
         }
-        return true;
+
+        /** Serves what has come of a connection, of this reader or another; false where another thread reads since. */
+        boolean serve(LentConnection next) {
+            if (!hasRoom() || !next.mayServe()) {
+                next.giveBack();
+                return true;
+            }
+            connection = next;
+            count++;
+            served.set(next);
+            watch.noteLoan();
+            boolean stays = next.serve(SharedReader.this);
+            if (!served.compareAndSet(next, null)) {
+                APART.decrementAndGet();
+                next.end();
+                return false;
+            }
+            if (stays) {
+                next.goOn();
+            } else {
+                next.giveBack();
+            }
+            return true;
+        }
     }
 
     /**
@@ -230,16 +325,12 @@ final class SharedReader implements LoanWatchdog.Lender {
         }
         APART.incrementAndGet();
         lasting.lasts();
-        recalled.add(lasting);
-        try {
-            startThread();
+        if (startThread()) {
             return true;
-        } catch (OutOfMemoryError e) {
-            LOG.debug("no thread can be started", e);
-            served.set(lasting);
-            APART.decrementAndGet();
-            return false;
         }
+        served.set(lasting);
+        APART.decrementAndGet();
+        return false;
     }
 
     @Override
@@ -250,9 +341,8 @@ final class SharedReader implements LoanWatchdog.Lender {
     @Override
     public void look() {
         LentConnection now = served.get();
-        long serving = now == null ? 0 : now.serving();
-        looks = serving == seen ? looks + 1 : 1;
-        seen = serving;
+        looks = count == seen ? looks + 1 : 1;
+        seen = count;
         if (now != null && looks >= LOOKS) {
             passOn(now); // at the next look again, where no thread can be started
         }

@@ -48,7 +48,7 @@ public final class RunPlacement {
      */
     static final long LONG_WAIT_NANOS = 5 * WAKING_NANOS;
 
-    /** A gRPC connection's first calls show whether they come one at a time. */
+    /** A gRPC connection's first calls show whether they come one at a time, an HTTP connection's whether they are short. */
     private static final int FIRST_CALLS = 4;
 
     /** So many calls must have been alone after some that were not; each time twice as many. */
@@ -149,7 +149,7 @@ public final class RunPlacement {
 
     /** An estimate of how long the requests of an HTTP connection keep a thread, before there was any. */
     public RunTimeEstimator newConnectionTimes() {
-        return new RunTimeEstimator(LONG_WAIT_NANOS);
+        return new RunTimeEstimator(LONG_WAIT_NANOS, FIRST_CALLS);
     }
 
     /**

@@ -33,12 +33,21 @@ public final class RunTimeEstimator {
     /** What a run counts beyond that, so that an average of nothing can grow. */
     private static final long LEAST_STEP_NANOS = 1000;
 
-    private final Trust trust = new Trust(FIRST_TRIAL, FIRST_TRIAL, LAST_TRIAL);
+    private final Trust trust;
     private long typicalNanos;
 
     /** @param typicalNanos the estimate before the first run */
     public RunTimeEstimator(long typicalNanos) {
+        this(typicalNanos, FIRST_TRIAL);
+    }
+
+    /**
+     * @param typicalNanos the estimate before the first run
+     * @param firstTrial how many runs that are not long are asked for at first
+     */
+    RunTimeEstimator(long typicalNanos, int firstTrial) {
         this.typicalNanos = typicalNanos;
+        this.trust = new Trust(firstTrial, FIRST_TRIAL, LAST_TRIAL);
     }
 
     /** Notes a run. */

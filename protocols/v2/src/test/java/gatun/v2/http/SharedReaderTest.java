@@ -18,6 +18,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -114,6 +116,34 @@ class SharedReaderTest {
         assertThat(client.sendLines(ASK + ASK + ASK).read().status()).isEqualTo(200);
         assertThat(client.read().status()).isEqualTo(200);
         assertThat(client.read().status()).isEqualTo(200);
+    }
+
+    @Test
+    void shouldAnswerEachRequestOfManyClientsWhateverComesTogether() throws InterruptedException {
+        int rounds = 300;
+        ConcurrentLinkedQueue<Integer> statuses = new ConcurrentLinkedQueue<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int seed = 0; seed < 16; seed++) {
+            RawClient client = new RawClient(edge.port());
+            clients.add(client);
+            Random random = new Random(seed);
+            threads.add(Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    String two = ASK + ASK;
+                    int first = random.nextInt(4) > 0 ? two.length() : 1 + random.nextInt(two.length() - 1);
+                    client.sendLines(two.substring(0, first));
+                    if (first < two.length()) {
+                        client.sendLines(two.substring(first));
+                    }
+                    statuses.add(client.read().status());
+                    statuses.add(client.read().status());
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(statuses).hasSize(2 * rounds * threads.size()).containsOnly(200);
     }
 
     @Test
