@@ -11,7 +11,7 @@ import java.util.Map;
  * A response to an {@link InferenceRequest}. Owns the buffers that its outputs lie in: the protocol that received it
  * closes it when the last byte has been sent. Not safe for several threads at a time.
  */
-public final class InferenceResponse implements AutoCloseable {
+public final class InferenceResponse implements Hold {
     private final String modelName;
     private final String modelVersion;
     private final String id;

@@ -9,6 +9,7 @@ import io.grpc.Status;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** Decides whether a header block opens a call, and which. Immutable. */
 final class CallAdmission {
@@ -49,12 +50,36 @@ final class CallAdmission {
         this.table = table;
     }
 
-    /** The call that a block opens. */
-    CallOpening<?, ?> admit(RequestHead head, CallServices services) throws RefusedCall {
+    /**
+     * The call that a block opens.
+     *
+     * @param last what the connection's last call was opened with, which is the result for another with the same head;
+     *     null for none
+     */
+    @SuppressWarnings("ReferenceEquality") // to compare the fields of two takes longer than to open a call
+    CallOpening<?, ?> admit(RequestHead head, CallServices services, @Nullable CallOpening<?, ?> last)
+            throws RefusedCall {
         Optional<String> foreignHost = services.hosts().foreignHost(head);
         if (foreignHost.isPresent()) {
             throw refuse(Status.PERMISSION_DENIED, HostNames.refusal(foreignHost.get()));
         }
+        CallOpening<?, ?> opening = last != null && head == last.head() ? last : opening(head, services);
+        requireAllowed(opening);
+        return opening;
+    }
+
+    /** Asks each time: what is allowed may have changed. */
+    private static void requireAllowed(CallOpening<?, ?> opening) throws RefusedCall {
+        if (opening.method().getServerCallHandler() instanceof GuardedCallHandler<?, ?> guarded) {
+            Optional<Status> refusal = guarded.refusal(opening.head().metadata());
+            if (refusal.isPresent()) {
+                throw new RefusedCall(
+                        refusal.get().getCode(), HeaderEncoder.trailersOnly(refusal.get(), new Metadata()));
+            }
+        }
+    }
+
+    private CallOpening<?, ?> opening(RequestHead head, CallServices services) throws RefusedCall {
         if (!head.method().equals("POST")) {
             throw new RefusedCall(
                     Status.Code.INTERNAL,
@@ -95,13 +120,6 @@ final class CallAdmission {
                         Status.INVALID_ARGUMENT,
                         "the grpc-timeout '" + quote(head.timeout())
                                 + "' must be up to 8 digits and one of H, M, S, m, u, n");
-            }
-        }
-        if (method.get().getServerCallHandler() instanceof GuardedCallHandler<?, ?> guarded) {
-            Optional<Status> refusal = guarded.refusal(head.metadata());
-            if (refusal.isPresent()) {
-                throw new RefusedCall(
-                        refusal.get().getCode(), HeaderEncoder.trailersOnly(refusal.get(), new Metadata()));
             }
         }
         return opening(method.get(), head, decompressor.get(), timeout, services);

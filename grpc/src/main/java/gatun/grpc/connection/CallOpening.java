@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Decompressor;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 
 /**
- * A call that was found to be all right and is about to begin.
+ * A call that was found to be all right and is about to begin; or several of one connection, one after the other.
  *
  * @param <Q> the request message
  * @param <R> the response message
@@ -36,6 +39,25 @@ record CallOpening<Q, R>(
         MethodDescriptor<Q, R> descriptor = method.getMethodDescriptor();
         return descriptor.getType() == MethodDescriptor.MethodType.UNARY
                 && descriptor.getRequestMarshaller() instanceof Placement;
+    }
+
+    /** The context of one call, whose time begins now. */
+    Context.CancellableContext newContext() {
+        Context root = services.root(head);
+        if (timeoutNanos.isEmpty()) {
+            return root.withCancellation();
+        }
+        Deadline deadline = Deadline.after(timeoutNanos.getAsLong(), TimeUnit.NANOSECONDS);
+        return root.withDeadline(deadline, services.timer().executor());
+    }
+
+    /**
+     * The text for the client when the server notices the deadline first. A client that notices it first reports the
+     * same text: either may be first, and users match on this text.
+     */
+    String overdue() {
+        double seconds = timeoutNanos.orElseThrow() / 1e9;
+        return "CallOptions deadline exceeded after " + seconds + "s. [the server ended the call]";
     }
 
     /** Makes the call. */

@@ -58,7 +58,7 @@ final class FrameEncoder {
     }
 
     /** The next {@code byteSize} bytes of a message, in as many frames as the client's limit asks for. */
-    void data(int streamId, OutgoingMessage message, int byteSize) throws IOException {
+    void data(int streamId, OutboundMessage message, int byteSize) throws IOException {
         noteData();
         int left = byteSize;
         while (left > 0) {

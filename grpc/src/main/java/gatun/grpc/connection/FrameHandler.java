@@ -40,6 +40,9 @@ final class FrameHandler {
 
     private final FrameWriter.Control windowGrowth = this::growWindow;
 
+    /** What the last call was opened with. */
+    private @Nullable CallOpening<?, ?> lastOpening;
+
     /** The call that the present frame has completed, and nobody runs yet. */
     private @Nullable GrpcCall<?, ?> ready;
 
@@ -158,7 +161,7 @@ final class FrameHandler {
         window.received(length);
         GrpcStream stream = streams.get(reader.streamId());
         int payload = length - padding;
-        if (payload < OutgoingMessage.PREFIX_SIZE) {
+        if (payload < OutboundMessage.PREFIX_SIZE) {
             floods.controlFrame();
         }
         boolean last = reader.has(Http2.FLAG_END_STREAM);
@@ -235,8 +238,12 @@ final class FrameHandler {
     }
 
     private CallOpening<?, ?> admit(RequestHead head) throws CallAdmission.RefusedCall {
+        CallOpening<?, ?> last = lastOpening;
+        lastOpening = null; // its head is not held beside a newer one that is refused
         try {
-            return admission.admit(head, connection.services());
+            CallOpening<?, ?> opening = admission.admit(head, connection.services(), last);
+            lastOpening = opening;
+            return opening;
         } catch (CallAdmission.RefusedCall e) {
             AccessEntry entry = connection.services().accessEntry(head);
             if (entry != null) {

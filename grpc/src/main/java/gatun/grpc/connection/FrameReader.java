@@ -23,11 +23,16 @@ final class FrameReader {
     private final ConnectionBuffers buffers;
     private final ByteBuffer small;
     private final MemorySegment smallMemory;
+    private final ByteBuffer smallView;
 
     /** Unread bytes lie between position and limit. */
     private ByteBuffer buffer;
 
     private MemorySegment memory;
+
+    /** The same bytes as in the buffer, for {@link #peek} and {@link #view}: one for all frames. */
+    private ByteBuffer view;
+
     private boolean large;
 
     /** Whether the last read filled the buffer, so that the client probably has more. */
@@ -43,7 +48,9 @@ final class FrameReader {
         this.buffers = buffers;
         this.small = buffers.small().take();
         this.smallMemory = MemorySegment.ofBuffer(small);
+        this.smallView = small.duplicate();
         this.memory = smallMemory;
+        this.view = smallView;
         this.buffer = small.limit(0);
     }
 
@@ -236,17 +243,21 @@ final class FrameReader {
         } while (fill() >= 0);
     }
 
-    /** A view of those of the next {@code count} bytes that are in the buffer already; valid until the next read. */
+    /**
+     * Those of the next {@code count} bytes that are in the buffer already, between position and limit; valid until the
+     * next read, or the next of these.
+     */
     ByteBuffer peek(int count) {
-        return buffer.slice(buffer.position(), Math.min(count, buffer.remaining()));
+        int position = buffer.position();
+        return view.limit(position + Math.min(count, buffer.remaining())).position(position);
     }
 
-    /** A view of the next {@code count} bytes, passed over; valid until the next read. */
+    /** The next {@code count} bytes, passed over, between position and limit; valid as those of {@link #peek}. */
     ByteBuffer view(int count) throws IOException {
         require(count);
-        ByteBuffer view = buffer.slice(buffer.position(), count);
-        buffer.position(buffer.position() + count);
-        return view;
+        ByteBuffer next = peek(count);
+        buffer.position(next.limit());
+        return next;
     }
 
     /** Reads {@code count} bytes to the heap. */
@@ -310,6 +321,7 @@ final class FrameReader {
             large = true;
             buffer = buffers.large().take();
             memory = MemorySegment.ofBuffer(buffer);
+            view = buffer.duplicate();
             buffer.put(before);
         } else {
             small.clear().put(before);
@@ -321,6 +333,7 @@ final class FrameReader {
         ByteBuffer before = buffer;
         buffer = small;
         memory = smallMemory;
+        view = smallView;
         if (large) {
             large = false;
             buffers.large().give(before);

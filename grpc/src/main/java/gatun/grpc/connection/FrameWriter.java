@@ -164,11 +164,11 @@ final class FrameWriter {
      * Sends a part of a call's response and waits, parked, where windows are empty.
      *
      * @param headers the response's header block; empty when it was sent before
-     * @param message the message; closed on every path
+     * @param message the message, closed on every path; null for none
      * @param trailers the block that ends the stream; empty when more will come
      * @return whether all was written; false when the stream or the connection ended before
      */
-    boolean send(GrpcStream stream, byte[] headers, OutgoingMessage message, byte[] trailers) {
+    boolean send(GrpcStream stream, byte[] headers, @Nullable OutboundMessage message, byte[] trailers) {
         try (message) {
             lock.lock();
             try {
@@ -182,7 +182,7 @@ final class FrameWriter {
                     frames.headers(stream.id(), headers, false);
                     stream.headersSent();
                 }
-                if (!sendBody(stream, message)) {
+                if (message != null && !sendBody(stream, message)) {
                     return false;
                 }
                 if (trailers.length > 0) {
@@ -205,8 +205,8 @@ final class FrameWriter {
         }
     }
 
-    private boolean sendBody(GrpcStream stream, OutgoingMessage message) throws IOException {
-        long left = message.byteSize();
+    private boolean sendBody(GrpcStream stream, OutboundMessage message) throws IOException {
+        long left = message.wireByteSize();
         while (left > 0) {
             int allowed = (int) Math.min(Math.min(connectionWindow, stream.sendWindow()), Math.min(left, BATCH_SIZE));
             if (allowed <= 0) {

@@ -11,7 +11,6 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,11 +23,11 @@ import org.slf4j.LoggerFactory;
  *
  * <p>As {@link ServerCall} says, one thread at a time may call its methods, but it need not be the call's own.
  */
-final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
+public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
 
     /** The listener of a call whose handler failed to make one. */
-    private static final class Ignoring<Q> extends Listener<Q> {}
+    private static final Listener<?> IGNORING = new Listener<Object>() {};
 
     /** The marshaller refused a message: its status is the response, where a handler's own would be UNKNOWN. */
     private static final class UnreadableMessage extends RuntimeException {
@@ -45,7 +44,6 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private static final AtomicLongFieldUpdater<GrpcCall<?, ?>> UNFINISHED = unfinished();
 
     private final CallOpening<Q, R> opening;
-    private final MethodDescriptor<Q, R> method;
     private final GrpcStream stream;
     private final CallProgress progress;
     private final Context.CancellableContext context;
@@ -62,27 +60,22 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private long receivedByteSize;
 
     /** Used by the call's thread only, whichever it is at the moment. */
-    private Listener<Q> listener = new Ignoring<>();
+    @SuppressWarnings("unchecked") // it takes anything
+    private Listener<Q> listener = (Listener<Q>) IGNORING;
+
+    /** Run when the call is cancelled while its handler may be busy. */
+    private volatile @Nullable Runnable onCancelled;
 
     /** Written before the call is cancelled, read after. */
     private volatile Status cancellation = Status.CANCELLED;
 
     GrpcCall(CallOpening<Q, R> opening, GrpcStream stream) {
         this.opening = opening;
-        this.method = opening.method().getMethodDescriptor();
         this.stream = stream;
         this.accessEntry = opening.services().accessEntry(opening.head());
-        CallServices services = opening.services();
-        String acceptEncoding = opening.head().compression().acceptEncoding();
-        this.response = new Response<>(method, stream, acceptEncoding, services.threads(), this::windowOpened);
-        this.progress = new CallProgress(method.getType().clientSendsOneMessage(), response::isReady);
-        if (opening.timeoutNanos().isPresent()) {
-            Deadline deadline = Deadline.after(opening.timeoutNanos().getAsLong(), TimeUnit.NANOSECONDS);
-            this.context = services.root(opening.head())
-                    .withDeadline(deadline, services.timer().executor());
-        } else {
-            this.context = services.root(opening.head()).withCancellation();
-        }
+        this.response = new Response<>(opening, stream);
+        this.progress = new CallProgress(getMethodDescriptor().getType().clientSendsOneMessage(), response);
+        this.context = opening.newContext();
     }
 
     @SuppressWarnings("unchecked") // a class has no type arguments
@@ -107,19 +100,10 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         context.addListener(
                 ignored -> {
                     if (!progress.isCancelled() && !progress.isClosed() && deadline.isExpired()) {
-                        stream.abort(Status.DEADLINE_EXCEEDED.withDescription(overdue()));
+                        stream.abort(Status.DEADLINE_EXCEEDED.withDescription(opening.overdue()));
                     }
                 },
                 Runnable::run);
-    }
-
-    /**
-     * The text for the client when the server notices the deadline first. A client that notices it first reports the
-     * same text: either may be first, and users match on this text.
-     */
-    private String overdue() {
-        double seconds = opening.timeoutNanos().orElseThrow() / 1e9;
-        return "CallOptions deadline exceeded after " + seconds + "s. [the server ended the call]";
     }
 
     /** A message is complete. */
@@ -177,12 +161,17 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
             }
             case MUST_RUN -> runIf(true);
             case RUNNING ->
-                // The context's listeners are the handler's code, for which neither the reader nor the timer may wait.
-                opening.services()
-                        .threads()
-                        .newThread(() -> context.cancel(why.asRuntimeException()))
-                        .start();
+                // What listens is the handler's code, for which neither the reader nor the timer may wait.
+                opening.services().threads().newThread(() -> tellHandler(why)).start();
         }
+    }
+
+    private void tellHandler(Status why) {
+        Runnable action = onCancelled;
+        if (action != null) {
+            action.run();
+        }
+        context.cancel(why.asRuntimeException());
     }
 
     /** The call is cancelled: by its client, unless the reason is the server's. */
@@ -265,7 +254,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         try {
             listener = opening.method()
                     .getServerCallHandler()
-                    .startCall(this, opening.head().metadata());
+                    .startCall(this, opening.head().metadataCopy());
         } finally {
             progress.started();
         }
@@ -273,7 +262,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     private void giveMessage(InboundMessage next) {
         InboundMessage message = next;
-        long byteSize = OutgoingMessage.PREFIX_SIZE + message.segment().byteSize();
+        long byteSize = OutboundMessage.PREFIX_SIZE + message.segment().byteSize();
         receivedByteSize += byteSize;
         try {
             Q request;
@@ -281,7 +270,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
                 if (message.isCompressed()) {
                     message = opening.services().decompression().unpack(message, opening.decompressor());
                 }
-                request = method.parseRequest(message);
+                request = getMethodDescriptor().parseRequest(message);
             } catch (StatusRuntimeException e) {
                 throw new UnreadableMessage(e.getStatus());
             }
@@ -297,7 +286,7 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         if (t instanceof UnreadableMessage unreadable) {
             status = unreadable.status;
         } else {
-            LOG.error("the handler of {} failed", method.getFullMethodName(), t);
+            LOG.error("the handler of {} failed", getMethodDescriptor().getFullMethodName(), t);
             status = Status.UNKNOWN.withDescription("Application error processing RPC");
         }
         if (!progress.isClosed()) {
@@ -306,6 +295,17 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     }
 
     // Called by the handler.
+
+    /**
+     * Has {@code action} run when nobody waits for the response any more, in the place of the one before; at once where
+     * that is so already. On any thread, and perhaps twice. Makes no object, unlike a listener of the call's context.
+     */
+    public void onCancelled(Runnable action) {
+        onCancelled = action;
+        if (progress.isCancelled()) {
+            action.run();
+        }
+    }
 
     @Override
     public void request(int numMessages) {
@@ -391,6 +391,6 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     @Override
     public MethodDescriptor<Q, R> getMethodDescriptor() {
-        return method;
+        return opening.method().getMethodDescriptor();
     }
 }

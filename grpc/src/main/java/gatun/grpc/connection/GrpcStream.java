@@ -242,7 +242,7 @@ final class GrpcStream implements MessageAssembler.Receiver {
     // Called by the call.
 
     /** Sends; see {@link FrameWriter#send}. */
-    boolean send(byte[] headers, OutgoingMessage message, byte[] trailers) {
+    boolean send(byte[] headers, @Nullable OutboundMessage message, byte[] trailers) {
         boolean sent = writer.send(this, headers, message, trailers);
         if (trailers.length > 0) {
             if (!remoteClosed) {

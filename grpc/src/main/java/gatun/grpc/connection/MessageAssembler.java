@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,9 +64,8 @@ final class MessageAssembler {
     /** The message that is on its way; null when there is none, or when it has come with its prefix. */
     private volatile @Nullable IncomingBuffer incoming;
 
-    private final ReentrantLock lock = new ReentrantLock();
-
-    // Guarded by lock, so that nobody gives memory back that the socket is being read into.
+    // Guarded by this, which costs a call no object, so that nobody gives memory back that the socket is being read
+    // into.
     private Hold hold = NOTHING;
 
     private boolean busy;
@@ -94,10 +92,10 @@ final class MessageAssembler {
                 in.skip(left);
                 return;
             }
-            if (prefixBytes < OutgoingMessage.PREFIX_SIZE) {
+            if (prefixBytes < OutboundMessage.PREFIX_SIZE) {
                 acceptPrefixByte(in.readByte());
                 left--;
-                if (prefixBytes == OutgoingMessage.PREFIX_SIZE) {
+                if (prefixBytes == OutboundMessage.PREFIX_SIZE) {
                     begin(in, left);
                 }
             } else {
@@ -144,26 +142,20 @@ final class MessageAssembler {
     }
 
     private boolean enterBody() {
-        lock.lock();
-        try {
+        synchronized (this) {
             busy = !closed;
             refused |= closed;
             return busy;
-        } finally {
-            lock.unlock();
         }
     }
 
     private void leaveBody() {
-        lock.lock();
-        try {
+        synchronized (this) {
             busy = false;
             refused |= closed;
             if (closed) {
                 release();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -195,19 +187,16 @@ final class MessageAssembler {
 
     /** Gives back the memory of an incomplete message; further bytes are skipped. Any thread. */
     void close() {
-        lock.lock();
-        try {
+        synchronized (this) {
             closed = true;
             if (!busy) {
                 release();
             }
-        } finally {
-            lock.unlock();
         }
     }
 
     private void release() {
-        assert lock.isHeldByCurrentThread();
+        assert Thread.holdsLock(this);
         Hold taken = hold;
         hold = NOTHING;
         taken.close();
@@ -272,15 +261,12 @@ final class MessageAssembler {
             return false;
         }
         body = memory.asSlice(offset, byteSize);
-        lock.lock();
-        try {
+        synchronized (this) {
             hold = taken;
             if (closed) {
                 refused = true;
                 release();
             }
-        } finally {
-            lock.unlock();
         }
         return !refused;
     }
@@ -293,20 +279,19 @@ final class MessageAssembler {
     private void finish() {
         IncomingBuffer arrived = incoming;
         Hold taken;
-        lock.lock();
-        try {
+        synchronized (this) {
             if (closed) {
                 refused = true;
                 return;
             }
-            taken = arrived == null ? hold : arrived.complete();
+            try {
+                taken = arrived == null ? hold : arrived.complete();
+            } catch (GatunException e) {
+                // Taken away at the last moment: the receiver hears it from who did that, and closes this.
+                refused = true;
+                return;
+            }
             hold = NOTHING;
-        } catch (GatunException e) {
-            // Taken away at the last moment: the receiver hears it from who did that, and closes this.
-            refused = true;
-            return;
-        } finally {
-            lock.unlock();
         }
         incoming = null;
         prefixBytes = 0;

@@ -13,7 +13,7 @@ public interface Placement {
     /**
      * The number of bytes, 0 to 63, to leave free in front of a message.
      *
-     * @param start the message's first bytes, as many as have come
+     * @param start the message's first bytes, as many as have come, between position and limit; only read
      * @param byteSize the length of the whole message
      */
     int offset(ByteBuffer start, long byteSize);

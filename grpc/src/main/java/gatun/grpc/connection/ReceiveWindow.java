@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import java.util.concurrent.locks.ReentrantLock;
-
 /**
  * Bytes that a client may still send on one stream. A message's bytes are given back when its handler has consumed it,
  * so a slow handler holds back its own client only. A message that does not fit into the rest of the window gets its
  * whole length at once, because its memory is already taken; but only when no earlier message waits, or a client could
  * make the server take memory without end. An increment counts for the client once it is announced, which is late when
- * the client does not read. Safe for any thread.
+ * the client does not read. Safe for any thread, by its own monitor: a lock would be one more object for each call.
  */
 final class ReceiveWindow {
-    private final ReentrantLock lock = new ReentrantLock();
-
     /** Returned bytes are announced to the client from this many on. */
     private final long announceSize;
 
-    // Guarded by lock.
+    // Guarded by this.
     /** Bytes that the client may send once all decided increments have been announced. */
     private long available;
 
@@ -40,17 +36,12 @@ final class ReceiveWindow {
      * @param padding its bytes of padding, length byte included; given back at once
      * @return whether the client was allowed to send it
      */
-    boolean received(int payload, int padding) {
-        lock.lock();
-        try {
-            available -= payload + padding;
-            told -= payload + padding;
-            awaited = Math.max(0, awaited - payload);
-            returned += padding;
-            return told >= 0;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean received(int payload, int padding) {
+        available -= payload + padding;
+        told -= payload + padding;
+        awaited = Math.max(0, awaited - payload);
+        returned += padding;
+        return told >= 0;
     }
 
     /**
@@ -58,24 +49,14 @@ final class ReceiveWindow {
      *
      * @return the increment to announce, or 0
      */
-    int messageBegins(long beyond) {
-        lock.lock();
-        try {
-            awaited = beyond;
-            return waitingMessages == 0 ? announceAwaited() : 0;
-        } finally {
-            lock.unlock();
-        }
+    synchronized int messageBegins(long beyond) {
+        awaited = beyond;
+        return waitingMessages == 0 ? announceAwaited() : 0;
     }
 
     /** A message is complete and waits for its handler. */
-    void messageWaits() {
-        lock.lock();
-        try {
-            waitingMessages++;
-        } finally {
-            lock.unlock();
-        }
+    synchronized void messageWaits() {
+        waitingMessages++;
     }
 
     /**
@@ -83,43 +64,28 @@ final class ReceiveWindow {
      *
      * @return the increment to announce, or 0
      */
-    int messageConsumed(long byteSize) {
-        lock.lock();
-        try {
-            waitingMessages--;
-            returned += byteSize;
-            if (waitingMessages == 0 && awaited > available) {
-                return announceAwaited();
-            }
-            return returned >= announceSize ? announce(returned) : 0;
-        } finally {
-            lock.unlock();
+    synchronized int messageConsumed(long byteSize) {
+        waitingMessages--;
+        returned += byteSize;
+        if (waitingMessages == 0 && awaited > available) {
+            return announceAwaited();
         }
+        return returned >= announceSize ? announce(returned) : 0;
     }
 
     /** Whether the client may not send all of the message that it has begun. */
-    boolean holdsBack() {
-        lock.lock();
-        try {
-            return awaited > available;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean holdsBack() {
+        return awaited > available;
     }
 
     /** The client is told {@code increment} now; before it can know. */
-    void told(int increment) {
-        lock.lock();
-        try {
-            told += increment;
-        } finally {
-            lock.unlock();
-        }
+    synchronized void told(int increment) {
+        told += increment;
     }
 
     /** Gives the awaited message all that it needs, in advance of the bytes that are returned when it is consumed. */
     private int announceAwaited() {
-        assert lock.isHeldByCurrentThread();
+        assert Thread.holdsLock(this);
         if (awaited <= available) {
             return 0;
         }

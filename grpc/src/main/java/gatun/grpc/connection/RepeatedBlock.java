@@ -22,7 +22,10 @@ final class RepeatedBlock {
     private int size;
     private Optional<RequestHead> head = Optional.empty();
 
-    /** The head of a call that {@code block} opens, when it is the remembered one; consumes the block then. */
+    /**
+     * The head of a call that {@code block} opens, when it is the remembered one: the very same each time. Consumes the
+     * block then.
+     */
     Optional<RequestHead> read(ByteBuffer block) {
         if (head.isEmpty() || block.remaining() != size) {
             return Optional.empty();
@@ -34,7 +37,7 @@ final class RepeatedBlock {
             }
         }
         block.position(block.limit());
-        return head.map(RequestHead::again);
+        return head;
     }
 
     /** Takes note of the bytes of a block that is about to be decoded, which may change the tables. */
@@ -68,7 +71,7 @@ final class RepeatedBlock {
     /** Notes the decoded form of the noted block. */
     void decoded(RequestHead decoded) {
         if (size > 0) {
-            head = Optional.of(decoded.again());
+            head = Optional.of(decoded);
         }
     }
 }

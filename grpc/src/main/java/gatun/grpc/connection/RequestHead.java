@@ -5,7 +5,7 @@ import io.grpc.Metadata;
 import java.util.List;
 
 /**
- * The header block that opens a call.
+ * The header block that opens a call, or several.
  *
  * @param method the HTTP method
  * @param path the path as the client wrote it
@@ -14,7 +14,7 @@ import java.util.List;
  * @param contentType the content type; empty when there was none
  * @param timeout the {@code grpc-timeout}; empty when there was none
  * @param compression how messages may be compressed
- * @param metadata every field that is not HTTP/2's own
+ * @param metadata every field that is not HTTP/2's own; only read, for handlers get a {@linkplain #metadataCopy copy}
  */
 record RequestHead(
         String method,
@@ -42,10 +42,10 @@ record RequestHead(
      */
     record Compression(String encoding, String acceptEncoding) {}
 
-    /** The same for another call, which may change its metadata. */
-    RequestHead again() {
+    /** The metadata for a handler, which may change it: other calls have the same head. */
+    Metadata metadataCopy() {
         Metadata copy = new Metadata();
         copy.merge(metadata);
-        return new RequestHead(method, path, authority, route, contentType, timeout, compression, copy);
+        return copy;
     }
 }

@@ -14,8 +14,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,11 +28,12 @@ final class Response<R> {
     /** Bytes that are compressed in one step. */
     private static final int PIECE = 16 * 1024;
 
-    private final MethodDescriptor<?, R> method;
+    @SuppressWarnings("rawtypes") // a class has no type arguments
+    private static final AtomicReferenceFieldUpdater<Response, @Nullable OutboundMessage> UNSENT_MESSAGE =
+            AtomicReferenceFieldUpdater.newUpdater(Response.class, OutboundMessage.class, "unsentMessage");
+
+    private final CallOpening<?, R> opening;
     private final GrpcStream stream;
-    private final String acceptEncoding;
-    private final ThreadFactory threads;
-    private final Runnable onReady;
     private final boolean unary;
 
     private boolean headersGiven;
@@ -47,30 +47,17 @@ final class Response<R> {
     private boolean compress = true;
 
     /** A unary call's message that waits for the call's end. Whoever takes it out sends it or closes it. */
-    private final AtomicReference<OutgoingMessage> unsentMessage = new AtomicReference<>(OutgoingMessage.NONE);
+    @SuppressWarnings("UnusedVariable") // UNSENT_MESSAGE reads it
+    private volatile @Nullable OutboundMessage unsentMessage;
 
     /** The thread that sends a message which did not fit; set by the handler's thread, cleared by itself. */
     private volatile @Nullable Thread sender;
 
-    /**
-     * The response to a call.
-     *
-     * @param acceptEncoding the compressions that the client takes
-     * @param threads makes the threads that send what does not fit
-     * @param onReady run at the end of such a thread
-     */
-    Response(
-            MethodDescriptor<?, R> method,
-            GrpcStream stream,
-            String acceptEncoding,
-            ThreadFactory threads,
-            Runnable onReady) {
-        this.method = method;
+    /** The response to the call that {@code opening} has begun, over its stream. */
+    Response(CallOpening<?, R> opening, GrpcStream stream) {
+        this.opening = opening;
         this.stream = stream;
-        this.acceptEncoding = acceptEncoding;
-        this.threads = threads;
-        this.onReady = onReady;
-        this.unary = method.getType() == MethodDescriptor.MethodType.UNARY;
+        this.unary = opening.method().getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY;
     }
 
     /** Compresses messages from now on, if the client takes that; before the headers. */
@@ -80,6 +67,7 @@ final class Response<R> {
         }
         Compressor found = Encodings.compressor(encoding)
                 .orElseThrow(() -> new IllegalArgumentException("there is no compressor '" + encoding + "'"));
+        String acceptEncoding = opening.head().compression().acceptEncoding();
         compressor = Encodings.list(acceptEncoding).contains(encoding) ? found : Codec.Identity.NONE;
     }
 
@@ -103,7 +91,7 @@ final class Response<R> {
         if (unary) {
             unsentHeaders = block;
         } else {
-            stream.send(block, OutgoingMessage.NONE, HeaderEncoder.NONE);
+            stream.send(block, null, HeaderEncoder.NONE);
         }
     }
 
@@ -117,7 +105,8 @@ final class Response<R> {
         if (!headersGiven) {
             throw new IllegalStateException("the headers must be sent before a message");
         }
-        OutboundMessage serialised = serialise(method.streamResponse(message));
+        OutboundMessage serialised =
+                serialise(opening.method().getMethodDescriptor().streamResponse(message));
         if (unwanted) {
             serialised.close();
             return true;
@@ -127,25 +116,24 @@ final class Response<R> {
             throw new IllegalStateException("a unary call has one response and this is the second");
         }
         messageGiven = true;
-        boolean compressed = compress && compresses();
-        OutgoingMessage outgoing = OutgoingMessage.of(compressed ? pack(serialised) : serialised, compressed);
-        sentByteSize += outgoing.byteSize();
+        OutboundMessage outgoing = compress && compresses() ? pack(serialised) : serialised;
+        sentByteSize += outgoing.wireByteSize();
         if (unary) {
-            unsentMessage.set(outgoing);
+            unsentMessage = outgoing;
             return true;
         }
         return send(outgoing);
     }
 
-    private boolean send(OutgoingMessage message) {
+    private boolean send(OutboundMessage message) {
         awaitSender();
-        if (stream.hasRoomFor(message.byteSize())) {
+        if (stream.hasRoomFor(message.wireByteSize())) {
             return stream.send(HeaderEncoder.NONE, message, HeaderEncoder.NONE);
         }
-        Thread thread = threads.newThread(() -> {
+        Thread thread = opening.services().threads().newThread(() -> {
             stream.send(HeaderEncoder.NONE, message, HeaderEncoder.NONE);
             sender = null;
-            onReady.run();
+            stream.wake();
         });
         sender = thread;
         thread.start();
@@ -175,7 +163,10 @@ final class Response<R> {
 
     /** Nothing will be sent any more: waiting messages give their memory back. Any thread. */
     void abandon() {
-        unsentMessage.getAndSet(OutgoingMessage.NONE).close();
+        OutboundMessage unsent = UNSENT_MESSAGE.getAndSet(this, null);
+        if (unsent != null) {
+            unsent.close();
+        }
     }
 
     /** The bytes of all messages so far, with their prefixes. */
@@ -186,14 +177,14 @@ final class Response<R> {
     /** Ends the call; false when nobody could receive that any more. */
     boolean close(Status status, Metadata trailers) {
         awaitSender();
-        OutgoingMessage last = unsentMessage.getAndSet(OutgoingMessage.NONE);
+        OutboundMessage last = UNSENT_MESSAGE.getAndSet(this, null);
         Status answer = status;
         if (unary && status.isOk() && !messageGiven) {
             answer = Status.INTERNAL.withDescription("Completed without a response");
         }
-        if (!answer.isOk()) {
+        if (last != null && !answer.isOk()) {
             last.close();
-            last = OutgoingMessage.NONE;
+            last = null;
         }
         boolean onlyTrailers =
                 !headersGiven || (unary && !answer.isOk() && Arrays.equals(unsentHeaders, HeaderEncoder.RESPONSE));
@@ -238,6 +229,6 @@ final class Response<R> {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return OutboundMessage.of(packed.toByteArray());
+        return OutboundMessage.compressed(packed.toByteArray());
     }
 }

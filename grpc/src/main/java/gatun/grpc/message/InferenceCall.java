@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.message;
 
+import gatun.grpc.connection.GrpcCall;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.connection.OutboundMessage;
 import gatun.memory.buffers.Sender;
@@ -83,6 +84,9 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
         }
     }
 
+    /** The metadata of responses; only read. */
+    private static final Metadata NONE = new Metadata();
+
     private final ServerCall<M, OutboundMessage> call;
     private final Metadata headers;
     private final InferenceServer server;
@@ -139,10 +143,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
                 if (deadline != null) {
                     inference.timeLeftNanos(deadline.timeRemaining(TimeUnit.NANOSECONDS));
                 }
-                // The context is this call's own, and cancelled when the client is gone; also at the call's end, which
-                // does no harm.
-                Context.current()
-                        .addListener(cancelled -> inference.cancellation().cancel(), Runnable::run);
+                giveUpWith(call, inference);
                 answer = answer(request, inference);
             } catch (GatunException e) {
                 Optional<OutboundMessage> told = exchange.failureMessage(request, e);
@@ -157,9 +158,9 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
             }
             trace.ifPresent(present -> present.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_START));
-            call.sendHeaders(new Metadata());
+            call.sendHeaders(NONE);
             call.sendMessage(answer);
-            call.close(Status.OK, new Metadata());
+            call.close(Status.OK, NONE);
             exchange.ended(request, Status.OK);
             trace.ifPresent(present -> present.reached(TraceStage.GRPC_SEND_END));
         } finally {
@@ -172,6 +173,13 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
         Sender sender = call.getAttributes().get(GrpcConnectionSelector.SENDER);
         if (sender != null) {
             inference.sender(sender);
+        }
+    }
+
+    /** Has a request given up when its client gives the call up. */
+    private static void giveUpWith(ServerCall<?, ?> call, InferenceRequest inference) {
+        if (call instanceof GrpcCall<?, ?> ours) {
+            ours.onCancelled(() -> inference.cancellation().cancel());
         }
     }
 

@@ -34,11 +34,11 @@ public final class RawAlignment {
      * How far into a buffer a message should be put so that its first tensor is aligned there. Zero when that is too
      * far from the start to be seen.
      *
-     * @param start the message's first bytes
+     * @param start the message's first bytes, between position and limit
      * @param field the number of the field that holds tensors
      */
     public static int landingOffset(ByteBuffer start, int field) {
-        int position = 0;
+        int position = start.position();
         int end = start.limit();
         while (position < end) {
             int tag = start.get(position++);
@@ -64,7 +64,7 @@ public final class RawAlignment {
                 shift += 7;
             } while (next < 0);
             if (tag >>> 3 == field) {
-                return -position & (BEST - 1);
+                return (start.position() - position) & (BEST - 1);
             }
             position = (int) Math.min(end, position + length);
         }

@@ -22,48 +22,35 @@ public final class TensorMessage {
      * @param outer the number of the field that the whole is in a message of nothing else; {@link #NOT_NESTED} for none
      * @param head the bytes before the tensors; written to
      * @param field the number of the tensors' fields, below 16
-     * @param tensors the tensors' data
+     * @param tensors the tensors' data; the array is not copied
      * @param hold keeps the data valid; closed with the message
      * @throws GatunException INVALID_ARGUMENT when the message is larger than gRPC's may be; the hold is the caller's
      *     then
      */
     public static OutboundMessage of(int outer, WireWriter head, int field, MemorySegment[] tensors, Hold hold) {
-        int cut = head.size();
+        int[] ends = new int[tensors.length];
         long byteSize = 0;
-        int sentCount = 0;
-        for (MemorySegment tensor : tensors) {
-            long length = tensor.byteSize();
+        for (int i = 0; i < tensors.length; i++) {
+            long length = tensors[i].byteSize();
             head.header(field, length);
+            ends[i] = head.size();
             byteSize += length;
-            sentCount += length > 0 ? 1 : 0;
         }
         byteSize += head.size();
         if (byteSize > Integer.MAX_VALUE) {
             throw GatunException.invalidArgument(
                     "Response has byte size " + byteSize + " which exceeds gRPC's byte size limit 2147483647.");
         }
-        boolean ends = tensors.length > 0 && tensors[tensors.length - 1].byteSize() > 0;
-        MemorySegment[] parts = new MemorySegment[2 * sentCount + (ends ? 0 : 1) + (outer == NOT_NESTED ? 0 : 1)];
-        int count = 0;
-        if (outer != NOT_NESTED) {
-            WireWriter wrapping = new WireWriter();
-            wrapping.header(outer, byteSize);
-            parts[count++] = wrapping.segment();
+        if (outer == NOT_NESTED) {
+            return new OutboundMessage(head.bytes(), head.size(), ends, tensors, hold);
         }
-        MemorySegment heads = head.segment();
-        int from = 0;
-        for (MemorySegment tensor : tensors) {
-            long length = tensor.byteSize();
-            cut += 1 + WireWriter.varintSize(length);
-            if (length > 0) {
-                parts[count++] = heads.asSlice(from, cut - from);
-                parts[count++] = tensor;
-                from = cut;
-            }
+        WireWriter wrapped = new WireWriter();
+        wrapped.header(outer, byteSize);
+        int before = wrapped.size();
+        wrapped.raw(head);
+        for (int i = 0; i < ends.length; i++) {
+            ends[i] += before;
         }
-        if (!ends) {
-            parts[count] = heads.asSlice(from, head.size() - from);
-        }
-        return new OutboundMessage(parts, hold);
+        return new OutboundMessage(wrapped.bytes(), wrapped.size(), ends, tensors, hold);
     }
 }

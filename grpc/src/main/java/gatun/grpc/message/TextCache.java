@@ -6,24 +6,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Strings that recur in requests, such as the names of models and tensors, without decoding them anew. A fixed number
- * of places; a newcomer replaces whom it meets. Safe for any thread: entries are immutable, and a lost one costs a
- * decoding.
+ * Strings that recur in requests, such as the names of models and tensors, without decoding them anew. Safe for any
+ * thread.
  */
 public final class TextCache {
-    /** Longer texts are hardly names. */
-    private static final int MAX_LENGTH = 64;
-
-    private static final int PLACES = 512;
-    private static final int HASH_FACTOR = 31;
     private static final char REPLACEMENT = '\ufffd';
 
-    private record Entry(MemorySegment utf8, String text) {}
-
-    private final @Nullable Entry[] entries = new Entry[PLACES];
+    private final RecurringParts<String> texts = new RecurringParts<>();
 
     /** An empty cache. */
     public TextCache() {}
@@ -37,22 +28,12 @@ public final class TextCache {
         if (length == 0) {
             return "";
         }
-        if (length > MAX_LENGTH) {
-            return decode(bytes, start, length);
-        }
-        int hash = length;
-        for (int i = start; i < start + length; i++) {
-            hash = HASH_FACTOR * hash + bytes.get(ValueLayout.JAVA_BYTE, i);
-        }
-        int place = (hash ^ hash >>> 16) & (PLACES - 1);
-        Entry entry = entries[place];
-        if (entry != null
-                && entry.utf8.byteSize() == length
-                && MemorySegment.mismatch(entry.utf8, 0, length, bytes, start, start + length) < 0) {
-            return entry.text;
+        String known = texts.find(bytes, start, length);
+        if (known != null) {
+            return known;
         }
         String text = decode(bytes, start, length);
-        entries[place] = new Entry(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)), text);
+        texts.keep(bytes, start, length, text);
         return text;
     }
 

@@ -6,7 +6,9 @@ import java.util.Arrays;
 
 /** Writes protobuf's wire format to the heap. One thread uses it. */
 public final class WireWriter {
-    private static final int FIRST_SIZE = 128;
+    /** Enough for a response with two tensors of short names. */
+    private static final int FIRST_SIZE = 80;
+
     private static final int MAX_VARINT_SIZE = 10;
 
     private byte[] bytes = new byte[FIRST_SIZE];
@@ -23,6 +25,11 @@ public final class WireWriter {
     /** The written bytes; later writes may move to other memory. */
     public MemorySegment segment() {
         return MemorySegment.ofArray(bytes).asSlice(0, size);
+    }
+
+    /** The array of which the first {@link #size()} bytes are written; later writes may move to another. */
+    byte[] bytes() {
+        return bytes;
     }
 
     /** A copy of the written bytes. */

@@ -99,13 +99,14 @@ class RepeatedBlockTest {
     }
 
     @Test
-    void shouldGiveEachCallItsOwnMetadata() throws Exception {
+    void shouldGiveEachHandlerItsOwnMetadata() throws Exception {
         RequestHead first = decode(REFERENCES);
-        first.metadata().discardAll(USER_AGENT);
+        first.metadataCopy().discardAll(USER_AGENT);
         RequestHead second = decode(REFERENCES);
-        second.metadata().put(USER_AGENT, "y/2");
+        second.metadataCopy().put(USER_AGENT, "y/2");
 
-        assertThat(decode(REFERENCES).metadata().getAll(USER_AGENT)).containsExactly("x/1");
+        assertThat(second).isSameAs(first);
+        assertThat(decode(REFERENCES).metadataCopy().getAll(USER_AGENT)).containsExactly("x/1");
     }
 
     @Test

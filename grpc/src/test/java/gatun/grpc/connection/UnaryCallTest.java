@@ -282,6 +282,30 @@ class UnaryCallTest {
     }
 
     @Test
+    void shouldRunWhatWasToRunOnCancellationAndAtOnceAfterIt() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch early = new CountDownLatch(1);
+        CountDownLatch late = new CountDownLatch(1);
+        TestServer server = opened.serve(EchoService.of(EchoService.UNARY, (call, headers) -> {
+            GrpcCall<byte[], byte[]> ours = (GrpcCall<byte[], byte[]>) call;
+            ours.onCancelled(early::countDown);
+            running.countDown();
+            awaitQuietly(early);
+            ours.onCancelled(late::countDown);
+            return new ServerCall.Listener<>() {};
+        }));
+        Future<byte[]> answer = ClientCalls.futureUnaryCall(
+                opened.channel(server).newCall(EchoService.UNARY, CallOptions.DEFAULT), new byte[10]);
+        assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(early.getCount()).isEqualTo(1);
+
+        answer.cancel(true);
+
+        assertThat(early.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(late.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
     void shouldAnswerInternalWhenTheHandlerCompletesWithoutAResponse() {
         ManagedChannel channel = opened.channel(opened.serve(EchoService.of(
                 EchoService.UNARY, ServerCalls.asyncUnaryCall((request, answer) -> answer.onCompleted()))));

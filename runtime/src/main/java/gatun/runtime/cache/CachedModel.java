@@ -134,7 +134,7 @@ public final class CachedModel implements ServedModel {
         }
         long askedNanos = System.nanoTime();
         InferenceResponse response = ask(request, answer, inputs, copies);
-        SharedHolds memory = new SharedHolds(List.of(response::close));
+        SharedHolds memory = new SharedHolds(List.of(response));
         long answeredNanos = System.nanoTime();
         List<Tensor> outputs =
                 response.outputs().stream().map(OutputTensor::tensor).toList();

@@ -3,7 +3,6 @@ package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.RequestedOutput;
@@ -111,7 +110,7 @@ final class StepRuns {
      * @throws GatunException CANCELLED when no more responses are wanted
      */
     private void admit(EnsembleStep step, InferenceResponse response, MemberResponses admitted) {
-        SharedHolds memory = new SharedHolds(List.<Hold>of(response::close));
+        SharedHolds memory = new SharedHolds(List.of(response));
         List<ReadyStep> ready = new ArrayList<>();
         threads.lock();
         try {
@@ -309,7 +308,7 @@ final class StepRuns {
         run.ask(step, this, (member, request) -> {
             InferenceResponse response = member.infer(request);
             request.traceAnswer(response);
-            SharedHolds memory = new SharedHolds(List.<Hold>of(response::close));
+            SharedHolds memory = new SharedHolds(List.of(response));
             threads.lock();
             try {
                 take(step, response, memory, ready);

@@ -39,7 +39,7 @@ final class EmbeddedResponses {
                 sent,
                 inRegions,
                 parameters(response.parameters()),
-                response::close);
+                response);
     }
 
     private static Map<String, Object> parameters(Map<String, ParameterValue> given) {

@@ -2,17 +2,21 @@
 package gatun.v2.grpc;
 
 import gatun.grpc.message.LimitedReader;
+import gatun.grpc.message.RecurringParts;
 import gatun.grpc.message.TextCache;
+import gatun.grpc.message.Utf8;
 import gatun.grpc.message.WireReader;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -48,10 +52,18 @@ public final class InferDecoder {
     private static final int DOUBLE_PARAM = 4 << 3 | WireReader.FIXED64;
     private static final int UINT64_PARAM = 5 << 3 | WireReader.VARINT;
 
+    // For texts to clients.
+    private static final String NAME = "an input's name";
+    private static final String DATATYPE = "an input's datatype";
+
     private static final int MAX_RANK = 1024;
     private static final int USUAL_RANK = 4;
 
     private final TextCache texts = new TextCache();
+
+    /** Inputs that consist of name, datatype and shape. */
+    private final RecurringParts<InferMessage.Input> plainInputs = new RecurringParts<>();
+
     private final RequestLimits limits;
     private final HeapBudget heap;
 
@@ -84,7 +96,6 @@ public final class InferDecoder {
 
     private InferMessage decode(LimitedReader in, MemorySegment bytes, Hold hold) {
         InferMessage message = new InferMessage(bytes, hold);
-        long[] dims = new long[USUAL_RANK];
         while (in.hasMore()) {
             int tag = in.tag();
             if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
@@ -98,7 +109,7 @@ public final class InferDecoder {
                 case MODEL_VERSION -> message.modelVersion = in.text(texts, start, length, "the model's version");
                 case ID -> message.id = in.text(texts, start, length, "the request's id");
                 case PARAMETERS -> message.add(parameter(in, start, length));
-                case INPUTS -> message.inputs.add(input(in, start, length, dims));
+                case INPUTS -> message.inputs.add(input(in, bytes, start, length));
                 case OUTPUTS -> message.add(output(in, start, length));
                 case RAW_INPUT_CONTENTS -> {
                     in.countRange();
@@ -112,16 +123,37 @@ public final class InferDecoder {
         return message;
     }
 
-    private InferMessage.Input input(LimitedReader in, int start, int length, long[] scratch) {
+    private InferMessage.Input input(LimitedReader in, MemorySegment message, int start, int length) {
         in.countInput();
-        InferMessage.Input input = new InferMessage.Input();
-        long[] dims = scratch;
+        InferMessage.Input known = plainInputs.find(message, start, length);
+        if (known == null) {
+            return readInput(in, message, start, length);
+        }
+        // As if it were read: whether a request is within the limits does not depend on the requests before.
+        in.countText(Utf8.length(known.name()), NAME);
+        in.countText(known.datatype().wireName().length(), DATATYPE);
+        for (int i = 0; i < known.spec().shape().rank(); i++) {
+            in.countDimension();
+        }
+        return known;
+    }
+
+    private InferMessage.Input readInput(LimitedReader in, MemorySegment message, int start, int length) {
+        String name = "";
+        Datatype datatype = Datatype.INVALID;
+        List<InferMessage.Parameter> parameters = List.of();
+        Contents contents = Contents.ABSENT;
+        long[] dims = new long[USUAL_RANK];
         int rank = 0;
+        int seen = 0;
+        boolean plain = true;
         int outerLimit = in.limit();
         in.window(start, start + length);
         while (in.hasMore()) {
             int tag = in.tag();
             int field = WireReader.field(tag);
+            plain &= field <= TENSOR_SHAPE && (seen & 1 << field) == 0;
+            seen |= 1 << field;
             if (field == TENSOR_SHAPE && WireReader.type(tag) == WireReader.VARINT) {
                 dims = withRoom(in, dims, rank);
                 dims[rank++] = in.varint();
@@ -135,9 +167,8 @@ public final class InferDecoder {
             int innerStart = in.position();
             int end = innerStart + innerLength;
             switch (field) {
-                case TENSOR_NAME -> input.name = in.text(texts, innerStart, innerLength, "an input's name");
-                case TENSOR_DATATYPE ->
-                    input.datatype = Datatype.of(in.text(texts, innerStart, innerLength, "an input's datatype"));
+                case TENSOR_NAME -> name = in.text(texts, innerStart, innerLength, NAME);
+                case TENSOR_DATATYPE -> datatype = Datatype.of(in.text(texts, innerStart, innerLength, DATATYPE));
                 case TENSOR_SHAPE -> {
                     int limit = in.limit();
                     in.window(innerStart, end);
@@ -147,12 +178,13 @@ public final class InferDecoder {
                     }
                     in.window(end, limit);
                 }
-                case TENSOR_PARAMETERS -> input.add(parameter(in, innerStart, innerLength));
+                case TENSOR_PARAMETERS ->
+                    parameters = InferMessage.with(parameters, parameter(in, innerStart, innerLength));
                 case TENSOR_CONTENTS -> {
-                    if (!input.contents.isPresent()) {
-                        input.contents = new Contents();
+                    if (!contents.isPresent()) {
+                        contents = new Contents();
                     }
-                    ContentsReader.survey(in, input.contents, innerStart, end);
+                    ContentsReader.survey(in, contents, innerStart, end);
                 }
                 default -> {
                     // A field of a newer protocol.
@@ -161,7 +193,11 @@ public final class InferDecoder {
             in.window(end, start + length);
         }
         in.window(start + length, outerLimit);
-        input.shape = Shape.ofFirst(dims, rank);
+        InferMessage.Input input =
+                new InferMessage.Input(new TensorSpec(name, datatype, Shape.ofFirst(dims, rank)), parameters, contents);
+        if (plain && datatype != Datatype.INVALID) {
+            plainInputs.keep(message, start, length, input);
+        }
         return input;
     }
 

@@ -187,7 +187,7 @@ public final class InferEncoder {
                 tensors[i] = sent(outputs.get(i));
             }
             int outer = streamed ? INFER_RESPONSE : TensorMessage.NOT_NESTED;
-            return TensorMessage.of(outer, head, RAW_OUTPUT_CONTENTS, tensors, response::close);
+            return TensorMessage.of(outer, head, RAW_OUTPUT_CONTENTS, tensors, response);
         } catch (Throwable t) {
             response.close();
             throw t;

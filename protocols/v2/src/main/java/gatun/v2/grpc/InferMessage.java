@@ -4,7 +4,7 @@ package gatun.v2.grpc;
 import gatun.grpc.message.RawMessage;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
-import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -23,16 +23,14 @@ public final class InferMessage extends RawMessage {
      */
     record Parameter(String name, Optional<ParameterValue> value) {}
 
-    /** An input, as far as it stands beside its raw data. */
-    static final class Input {
-        String name = "";
-        Datatype datatype = Datatype.INVALID;
-        Shape shape = Shape.of();
-        List<Parameter> parameters = List.of();
-        Contents contents = Contents.ABSENT;
+    /** An input, as far as it stands beside its raw data. One without parameters and contents may be of several messages. */
+    record Input(TensorSpec spec, List<Parameter> parameters, Contents contents) {
+        String name() {
+            return spec.name();
+        }
 
-        void add(Parameter parameter) {
-            parameters = with(parameters, parameter);
+        Datatype datatype() {
+            return spec.datatype();
         }
     }
 
@@ -91,7 +89,7 @@ public final class InferMessage extends RawMessage {
     }
 
     /** A map's later entry replaces an earlier one of the same name. */
-    private static List<Parameter> with(List<Parameter> parameters, Parameter parameter) {
+    static List<Parameter> with(List<Parameter> parameters, Parameter parameter) {
         List<Parameter> more = parameters.isEmpty() ? new ArrayList<>(4) : parameters;
         more.removeIf(earlier -> earlier.name().equals(parameter.name()));
         more.add(parameter);

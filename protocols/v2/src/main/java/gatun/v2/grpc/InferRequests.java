@@ -117,26 +117,26 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
         int rawIndex = 0;
         for (int i = 0; i < message.inputs.size(); i++) {
             InferMessage.Input input = message.inputs.get(i);
-            TensorSpec spec = new TensorSpec(input.name, input.datatype, input.shape);
-            Optional<RegionWindow> window = RegionWindow.of(input.parameters, input.name);
+            TensorSpec spec = input.spec();
+            Optional<RegionWindow> window = RegionWindow.of(input.parameters(), input.name());
             if (window.isPresent()) {
-                if (input.contents.isPresent()) {
+                if (input.contents().isPresent()) {
                     throw GatunException.invalidArgument(
-                            "unexpected 'content' provided when using shared memory for input tensor '" + input.name
+                            "unexpected 'content' provided when using shared memory for input tensor '" + input.name()
                                     + "' for model '" + message.modelName + "'");
                 }
                 RegionLease lease =
-                        borrow(client, window.get(), RegionRegistry.Access.forInput(input.datatype), request);
+                        borrow(client, window.get(), RegionRegistry.Access.forInput(input.datatype()), request);
                 request.addInput(Tensor.inRegion(spec, lease));
-            } else if (input.contents.isPresent()) {
+            } else if (input.contents().isPresent()) {
                 request.addInput(new Tensor(spec, typed(message, input, pool, request)));
             } else if (rawIndex < message.rawCount()) {
                 int start = message.rawStart(rawIndex);
                 int length = message.rawLength(rawIndex);
-                request.addInput(new Tensor(spec, raw.aligned(start, length, input.datatype, request)));
+                request.addInput(new Tensor(spec, raw.aligned(start, length, input.datatype(), request)));
                 rawIndex++;
             } else {
-                throw GatunException.invalidArgument("unable to find data for input tensor '" + input.name
+                throw GatunException.invalidArgument("unable to find data for input tensor '" + input.name()
                         + "' for model '" + message.modelName + "' in request.");
             }
         }
@@ -154,16 +154,16 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
             InferMessage message, InferMessage.Input input, BufferPool pool, InferenceRequest request) {
         if (message.rawCount() > 0) {
             throw GatunException.invalidArgument(
-                    "contents field must not be specified when using raw_input_contents for '" + input.name
+                    "contents field must not be specified when using raw_input_contents for '" + input.name()
                             + "' for model '" + message.modelName + "'");
         }
         int field = filledField(message, input);
         if (field == 0) {
             return MemorySegment.NULL;
         }
-        Buffer buffer = pool.take(ContentsReader.byteSize(input.contents, field, input.datatype));
+        Buffer buffer = pool.take(ContentsReader.byteSize(input.contents(), field, input.datatype()));
         request.hold(buffer);
-        ContentsReader.write(message.bytes(), input.contents, field, input.datatype, buffer.segment());
+        ContentsReader.write(message.bytes(), input.contents(), field, input.datatype(), buffer.segment());
         return buffer.segment();
     }
 
@@ -171,13 +171,14 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     private static int filledField(InferMessage message, InferMessage.Input input) {
         int filled = 0;
         for (int field = 1; field <= Contents.LAST_FIELD; field++) {
-            if (input.contents.elements(field) == 0) {
+            if (input.contents().elements(field) == 0) {
                 continue;
             }
-            String subject = "unexpected explicit tensor data for input tensor '" + input.name + "' for model '"
+            String subject = "unexpected explicit tensor data for input tensor '" + input.name() + "' for model '"
                     + message.modelName + "' of type '" + Contents.typeOf(field).wireName() + "', ";
-            if (!Contents.fits(field, input.datatype)) {
-                throw GatunException.invalidArgument(subject + "expected datatype '" + input.datatype.wireName() + "'");
+            if (!Contents.fits(field, input.datatype())) {
+                throw GatunException.invalidArgument(
+                        subject + "expected datatype '" + input.datatype().wireName() + "'");
             }
             if (filled > 0) {
                 throw GatunException.invalidArgument(subject + "binary data was already supplied.");
@@ -188,7 +189,8 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     }
 
     private void addOutputs(InferMessage message, PeerLocation client, InferenceRequest request) {
-        for (InferMessage.Output output : message.outputs) {
+        for (int i = 0; i < message.outputs.size(); i++) {
+            InferMessage.Output output = message.outputs.get(i);
             if (output.parameters.isEmpty()) {
                 request.addOutput(RequestedOutput.of(output.name));
                 continue;

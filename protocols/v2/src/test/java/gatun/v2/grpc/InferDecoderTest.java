@@ -10,6 +10,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.spi.ParameterValue;
@@ -88,15 +89,15 @@ class InferDecoderTest {
                         new InferMessage.Parameter("u", Optional.of(new ParameterValue.Uint64(-1))),
                         new InferMessage.Parameter("none", Optional.empty()));
         InferMessage.Input input = message.inputs.getFirst();
-        assertThat(input.name).isEqualTo("INPUT0");
-        assertThat(input.datatype).isEqualTo(Datatype.INT32);
-        assertThat(input.shape).isEqualTo(Shape.of(1, -1, 1L << 40));
-        assertThat(input.parameters)
+        assertThat(input.name()).isEqualTo("INPUT0");
+        assertThat(input.datatype()).isEqualTo(Datatype.INT32);
+        assertThat(input.spec().shape()).isEqualTo(Shape.of(1, -1, 1L << 40));
+        assertThat(input.parameters())
                 .containsExactly(
                         new InferMessage.Parameter("binary_data_size", Optional.of(new ParameterValue.Int64(64))));
-        assertThat(input.contents.isPresent()).isFalse();
-        assertThat(message.inputs.get(1).datatype).isEqualTo(Datatype.INVALID);
-        assertThat(message.inputs.get(1).shape.rank()).isZero();
+        assertThat(input.contents().isPresent()).isFalse();
+        assertThat(message.inputs.get(1).datatype()).isEqualTo(Datatype.INVALID);
+        assertThat(message.inputs.get(1).spec().shape().rank()).isZero();
         assertThat(message.outputs.getFirst().name).isEqualTo("OUTPUT0");
         assertThat(message.rawCount()).isEqualTo(3);
         assertThat(message.raw(0).toArray(ValueLayout.JAVA_BYTE)).asString().isEqualTo("first");
@@ -142,8 +143,74 @@ class InferDecoderTest {
         InferMessage message = decode(request.build().toByteArray());
 
         assertThat(message.inputs).hasSize(2);
-        assertThat(message.inputs.getFirst().name).isEqualTo("INPUT0");
+        assertThat(message.inputs.getFirst().name()).isEqualTo("INPUT0");
         assertThat(message.rawCount()).isEqualTo(3);
+    }
+
+    private static ModelInferRequest.InferInputTensor input(String name, String datatype, long dim) {
+        return ModelInferRequest.InferInputTensor.newBuilder()
+                .setName(name)
+                .setDatatype(datatype)
+                .addShape(dim)
+                .build();
+    }
+
+    @Test
+    void shouldTellInputsApartThatDifferInOneByte() {
+        List<ModelInferRequest.InferInputTensor> inputs = List.of(
+                input("INPUT0", "INT32", 16),
+                input("INPUT1", "INT32", 16),
+                input("INPUT0", "INT64", 16),
+                input("INPUT0", "INT32", 17));
+        byte[] bytes =
+                ModelInferRequest.newBuilder().addAllInputs(inputs).build().toByteArray();
+        for (int i = 0; i < 2; i++) {
+            InferMessage message = decode(bytes);
+
+            assertThat(message.inputs)
+                    .extracting(InferMessage.Input::spec)
+                    .containsExactly(
+                            new TensorSpec("INPUT0", Datatype.INT32, Shape.of(16)),
+                            new TensorSpec("INPUT1", Datatype.INT32, Shape.of(16)),
+                            new TensorSpec("INPUT0", Datatype.INT64, Shape.of(16)),
+                            new TensorSpec("INPUT0", Datatype.INT32, Shape.of(17)));
+        }
+    }
+
+    @Test
+    void shouldShareNoInputThatHasMoreThanNameDatatypeAndShape() {
+        byte[] bytes = complete().build().toByteArray();
+
+        assertThat(decode(bytes).inputs.getFirst())
+                .isNotSameAs(decode(bytes).inputs.getFirst());
+    }
+
+    /** Whether a request is within the limits does not depend on those before. */
+    @Test
+    void shouldCountWhatItHasReadBefore() {
+        // "INPUT0" and "INT32" have 11 bytes.
+        InferDecoder limited =
+                new InferDecoder(new RequestLimits(64, 3 * 11 - 1, 2, 2, 1024), new HeapBudget(64 << 20));
+        ModelInferRequest.Builder two = ModelInferRequest.newBuilder()
+                .addInputs(input("INPUT0", "INT32", 16))
+                .addInputs(input("INPUT0", "INT32", 16));
+        byte[] within = two.build().toByteArray();
+        byte[] beyond = two.addInputs(input("INPUT0", "INT32", 16)).build().toByteArray();
+        byte[] texts = ModelInferRequest.newBuilder()
+                .setId("another id")
+                .addInputs(input("INPUT0", "INT32", 16))
+                .addInputs(input("INPUT0", "INT32", 16))
+                .setModelName("m")
+                .build()
+                .toByteArray();
+        for (int i = 0; i < 3; i++) {
+            assertThat(limited.decode(MemorySegment.ofArray(within), () -> {}).inputCount())
+                    .isEqualTo(2);
+            assertThatThrownBy(() -> limited.decode(MemorySegment.ofArray(beyond), () -> {}))
+                    .hasMessageContaining("3 inputs");
+            assertThatThrownBy(() -> limited.decode(MemorySegment.ofArray(texts), () -> {}))
+                    .hasMessageContaining("33 bytes");
+        }
     }
 
     @Test
@@ -151,7 +218,7 @@ class InferDecoderTest {
         // input { shape: 2 shape: 300 }, each dimension a field of its own
         InferMessage message = decode(new byte[] {0x2a, 5, 0x18, 2, 0x18, (byte) 0xac, 2});
 
-        assertThat(message.inputs.getFirst().shape).isEqualTo(Shape.of(2, 300));
+        assertThat(message.inputs.getFirst().spec().shape()).isEqualTo(Shape.of(2, 300));
     }
 
     @ParameterizedTest

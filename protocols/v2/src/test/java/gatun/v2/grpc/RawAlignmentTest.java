@@ -86,6 +86,14 @@ class RawAlignmentTest {
     }
 
     @Test
+    void shouldLookFromThePositionOn() {
+        byte[] bytes = message("id", 64).toByteArray();
+        ByteBuffer behind = ByteBuffer.allocate(7 + bytes.length).put(7, bytes).position(7);
+
+        assertThat(landingOffset(behind)).isEqualTo(landingOffset(ByteBuffer.wrap(bytes)));
+    }
+
+    @Test
     void shouldMoveLaterTensorsOverWhatNobodyNeeds() {
         InferMessage landed = land(message("id", 8, 16, 3, 24), 0);
         RawAlignment raw = new RawAlignment(landed.bytes(), pool);

@@ -202,11 +202,11 @@ final class PredictDecoder {
      * How far into a buffer a message should be put so that the data of its first tensor is aligned as the buffer is.
      * Zero when that is too far from the start to be seen, or not what lies as the engine wants it.
      *
-     * @param start the message's first bytes
+     * @param start the message's first bytes, between position and limit
      */
     static int landingOffset(ByteBuffer start) {
         int end = start.limit();
-        int position = 0;
+        int position = start.position();
         int depth = 0;
         while (position < end) {
             int tag = start.get(position++);
@@ -232,7 +232,7 @@ final class PredictDecoder {
             }
             int field = WireReader.field(tag);
             if (depth == 2 && TensorTypes.liesAsElements(field)) {
-                return -position & (RawAlignment.BEST - 1);
+                return (start.position() - position) & (RawAlignment.BEST - 1);
             }
             if ((depth == 0 && field == INPUTS) || (depth == 1 && field == VALUE)) {
                 depth++;
