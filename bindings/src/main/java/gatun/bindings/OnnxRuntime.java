@@ -37,6 +37,7 @@ public final class OnnxRuntime {
     /** Links the library's functions, which is done when it is opened otherwise. For any thread, without the library. */
     public static void prepare() {
         OrtApi.layout();
+        OrtPoolThreads.prepare();
     }
 
     /**

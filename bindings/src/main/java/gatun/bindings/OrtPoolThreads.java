@@ -4,6 +4,7 @@ package gatun.bindings;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import gatun.bindings.onnxruntime.OrtApi;
+import gatun.bindings.words.WordFunctions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -11,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -28,8 +30,6 @@ public final class OrtPoolThreads implements AutoCloseable {
     /** Stack size of the library's own threads; the JVM's have less. Only the used part takes memory. */
     private static final long STACK_BYTES = 8 << 20;
 
-    // void (*OrtThreadWorkerFn)(void *param)
-    private static final FunctionDescriptor WORKER = FunctionDescriptor.ofVoid(ADDRESS);
     // OrtCustomThreadHandle (*OrtCustomCreateThreadFn)(void *options, OrtThreadWorkerFn worker, void *param)
     private static final FunctionDescriptor CREATE = FunctionDescriptor.of(ADDRESS, ADDRESS, ADDRESS, ADDRESS);
     // void (*OrtCustomJoinThreadFn)(OrtCustomThreadHandle handle)
@@ -44,12 +44,23 @@ public final class OrtPoolThreads implements AutoCloseable {
     private final Map<Long, Thread> threads = new ConcurrentHashMap<>();
     private final AtomicLong made = new AtomicLong();
 
+    /** Links what an object of this class links otherwise. For any thread, without the library. */
+    @SuppressWarnings("restricted")
+    static void prepare() {
+        try (Arena scratch = Arena.ofConfined()) {
+            for (FunctionDescriptor called : List.of(CREATE, JOIN)) {
+                Linker.nativeLinker().upcallStub(MethodHandles.empty(called.toMethodType()), called, scratch);
+            }
+        }
+    }
+
     /** @param runtime the library that the threads are for */
     @SuppressWarnings("restricted")
     public OrtPoolThreads(OnnxRuntime runtime) {
         this.runtime = runtime;
         Linker linker = Linker.nativeLinker();
-        worker = linker.downcallHandle(WORKER);
+        // void (*OrtThreadWorkerFn)(void *param)
+        worker = WordFunctions.taking(1);
         Creating creating = (options, function, param) -> create(function, param);
         Joining joining = this::join;
         create = linker.upcallStub(
@@ -113,7 +124,7 @@ public final class OrtPoolThreads implements AutoCloseable {
 
     private void work(MemorySegment function, MemorySegment param) {
         try {
-            worker.invokeExact(function, param);
+            MemorySegment ignored = (MemorySegment) worker.invokeExact(function, param);
         } catch (Throwable t) {
             throw NativeCall.unexpected(t);
         }

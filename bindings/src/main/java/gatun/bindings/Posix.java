@@ -3,6 +3,7 @@ package gatun.bindings;
 
 import gatun.bindings.posix.posix_h;
 import gatun.bindings.posix.stat;
+import gatun.bindings.words.WordFunctions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -258,7 +259,11 @@ public final class Posix {
      * @return whether there were any
      */
     public static boolean trimHeap() {
-        return posix_h.malloc_trim(0) != 0;
+        try {
+            return (int) ((MemorySegment) MallocTrim.HANDLE.invokeExact(MemorySegment.NULL)).address() != 0;
+        } catch (Throwable t) {
+            throw NativeCall.unexpected(t);
+        }
     }
 
     // The process and the system
@@ -288,6 +293,10 @@ public final class Posix {
             return "unknown error (errno " + errno + ")";
         }
         return NativeMemory.string(description) + " (" + NativeMemory.string(posix_h.strerrorname_np(errno)) + ")";
+    }
+
+    private static final class MallocTrim {
+        static final MethodHandle HANDLE = WordFunctions.find("malloc_trim", 1);
     }
 
     private static final class ShmOpen {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Counts the connections of all listeners that share limits, and says whether there may be one more. Thread-safe. */
 public final class OpenConnections {
-    private final ConnectionLimits limits;
+    private volatile ConnectionLimits limits;
     private final ClientErrors errors = new ClientErrors();
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -33,6 +33,11 @@ public final class OpenConnections {
     /** The limits. */
     public ConnectionLimits limits() {
         return limits;
+    }
+
+    /** Has other limits hold. To be called before the first connection, which is counted by them. */
+    public void limit(ConnectionLimits other) {
+        limits = other;
     }
 
     /** The errors of the clients of these connections. */

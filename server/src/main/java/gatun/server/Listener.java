@@ -64,46 +64,64 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /**
-     * Listens.
-     *
-     * @param endpoint the protocol and the address; a port of 0 stands for any free one
-     * @param wire the protocol that is spoken first on a connection
-     * @param open counts the connections and limits them
-     * @param grace how long running requests may take to finish once the listener is closed
-     * @param speak sets up the protocol
-     * @throws StartException when the address cannot be listened on
-     */
-    static Listener start(
-            Endpoint endpoint,
-            WireProtocol wire,
-            OpenConnections open,
-            Duration grace,
-            Consumer<WebServerConfig.Builder> speak) {
-        WebServerConfig config = WebServerConfig.builder()
-                .bindAddress(endpoint.address())
-                .shutdownGracePeriod(grace)
-                .update(speak)
-                .buildPrototype();
-        ConnectionListener connections;
-        try {
-            if (endpoint.protocol() == Endpoint.Protocol.GRPC
-                    && endpoint.address() instanceof UnixDomainSocketAddress unix) {
-                takeOver(unix.getPath());
-            }
-            connections = ConnectionListener.start(config, wire, open);
-        } catch (UnresolvedAddressException | IOException e) {
-            throw cannotListen(endpoint.protocol(), endpoint.address(), e);
+    /** A listener that does not listen yet. */
+    static final class Prepared {
+        private final Endpoint endpoint;
+        private final WireProtocol wire;
+        private final OpenConnections open;
+        private final WebServerConfig config;
+
+        /**
+         * Sets it up.
+         *
+         * @param endpoint the protocol and the address; a port of 0 stands for any free one
+         * @param wire the protocol that is spoken first on a connection
+         * @param open counts the connections and limits them
+         * @param grace how long running requests may take to finish once the listener is closed
+         * @param speak sets up the protocol
+         */
+        Prepared(
+                Endpoint endpoint,
+                WireProtocol wire,
+                OpenConnections open,
+                Duration grace,
+                Consumer<WebServerConfig.Builder> speak) {
+            this.endpoint = endpoint;
+            this.wire = wire;
+            this.open = open;
+            this.config = WebServerConfig.builder()
+                    .bindAddress(endpoint.address())
+                    .shutdownGracePeriod(grace)
+                    .update(speak)
+                    .buildPrototype();
         }
-        Listener listener = new Listener(connections, new Endpoint(endpoint.protocol(), connections.address()));
-        try {
-            if (endpoint.address() instanceof UnixDomainSocketAddress unix) {
-                restrict(unix.getPath());
+
+        /**
+         * Listens.
+         *
+         * @throws StartException when the address cannot be listened on
+         */
+        Listener start() {
+            ConnectionListener connections;
+            try {
+                if (endpoint.protocol() == Endpoint.Protocol.GRPC
+                        && endpoint.address() instanceof UnixDomainSocketAddress unix) {
+                    takeOver(unix.getPath());
+                }
+                connections = ConnectionListener.start(config, wire, open);
+            } catch (UnresolvedAddressException | IOException e) {
+                throw cannotListen(endpoint.protocol(), endpoint.address(), e);
             }
-            return listener;
-        } catch (IOException e) {
-            listener.close();
-            throw cannotListen(endpoint.protocol(), endpoint.address(), e);
+            Listener listener = new Listener(connections, new Endpoint(endpoint.protocol(), connections.address()));
+            try {
+                if (endpoint.address() instanceof UnixDomainSocketAddress unix) {
+                    restrict(unix.getPath());
+                }
+                return listener;
+            } catch (IOException e) {
+                listener.close();
+                throw cannotListen(endpoint.protocol(), endpoint.address(), e);
+            }
         }
     }
 

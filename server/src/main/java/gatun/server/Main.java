@@ -17,6 +17,7 @@ public final class Main {
         }
         SocketReaders.configure();
         if (GatunCommand.serves(arguments)) {
+            GatunCommand.leaveOutConverters();
             Preparation.begin();
         }
         Serving serving = new Serving(System.nanoTime());

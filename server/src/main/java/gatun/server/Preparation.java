@@ -15,11 +15,11 @@ import gatun.runtime.server.GatunServer;
 final class Preparation {
     private Preparation() {}
 
-    /** Begins it on a thread of its own, which ends by itself. */
+    /** Begins it on threads of its own, which end by themselves. */
     static void begin() {
+        run(OnnxRuntime::prepare);
         run(() -> {
             GatunServer.prepare();
-            OnnxRuntime.prepare();
             HelidonServices.findNone();
             HttpListener.prepare();
         });

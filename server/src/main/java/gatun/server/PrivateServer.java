@@ -63,7 +63,8 @@ final class PrivateServer implements AskedServer {
                     List.of(
                             new ListenAddress(Endpoint.Protocol.HTTP, http),
                             new ListenAddress(Endpoint.Protocol.GRPC, grpc)));
-            edges.listen(inference, new FetchWatch(FetchProgress.NONE), opened);
+            edges.prepare(inference, new FetchWatch(FetchProgress.NONE), opened);
+            edges.listen();
             return new PrivateServer(opened, http, grpc);
         } catch (RuntimeException | Error e) {
             try {

@@ -59,9 +59,13 @@ final class ProtocolListeners {
     private final Optional<ServerTls> grpcTls;
     private final Optional<Monitoring> monitoring;
 
+    private final OpenConnections open;
+    private final Listeners listeners = new Listeners();
+    private final List<Listener.Prepared> prepared = new ArrayList<>();
+
     private volatile List<Endpoint> listening = List.of();
 
-    /** Set once it listens. */
+    /** Set once it is prepared. */
     private Optional<HttpListener> http = Optional.empty();
 
     private Optional<GrpcListener> grpc = Optional.empty();
@@ -76,6 +80,7 @@ final class ProtocolListeners {
     ProtocolListeners(ServerSettings settings, List<ListenAddress> addresses) {
         this.settings = settings;
         this.addresses = List.copyOf(addresses);
+        this.open = new OpenConnections(settings.clients().connections());
         try {
             this.httpTls = settings.listeners().http().bind().tls().map(this::load);
             this.grpcTls = settings.listeners().grpc().bind().tls().map(this::load);
@@ -129,13 +134,13 @@ final class ProtocolListeners {
     }
 
     /**
-     * Serves every protocol of {@code inference} where the settings say so; {@code opened} owns the listeners.
+     * Makes every protocol of {@code inference} that the settings ask for, and its listeners, which do not listen yet: the
+     * models may still be loading. {@code opened} owns them.
      *
      * @param fetches knows what is fetched from stores
-     * @return where the server now listens
-     * @throws StartException when an address cannot be listened on after all
+     * @throws StartException when a setting of a protocol is wrong
      */
-    List<Endpoint> listen(InferenceServer inference, FetchWatch fetches, OpenResources opened) {
+    void prepare(InferenceServer inference, FetchWatch fetches, OpenResources opened) {
         ListenerSettings asked = settings.listeners();
         AccessSettings access = settings.clients().access();
         ProtocolSettings common = new ProtocolSettings(
@@ -171,9 +176,6 @@ final class ProtocolListeners {
                         .withHealthOfAnyName(asked.grpc().bind().enabled()),
                 budgets,
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
-        boolean tls = httpTls.isPresent() || grpcTls.isPresent();
-        OpenConnections open = new OpenConnections(ConnectionHeap.ofProcess()
-                .fit(DescriptorLimit.ofProcess().fit(settings.clients().connections()), tls));
         OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
         ConsoleSettings console = asked.console();
         List<Routes> plain = routes(protocols, common);
@@ -202,7 +204,7 @@ final class ProtocolListeners {
         Routes metrics = new MetricsRoutes(inference, asked.metrics().shown(), gpus, open);
         Optional<Routes> vertexAi = vertexAi(inference, common, metrics);
         Optional<Routes> sageMaker = sageMaker(inference, common);
-        Listeners listeners = opened.add(new Listeners());
+        opened.add(listeners);
         http = Optional.of(httpListener);
         grpc = Optional.of(grpcListener);
         AutoCloseable announcement = grpcListener::announceStop;
@@ -223,7 +225,7 @@ final class ProtocolListeners {
                         case SAGEMAKER ->
                             listener -> httpListener.configure(listener, List.of(sageMaker.orElseThrow()));
                     };
-            listeners.add(Listener.start(
+            prepared.add(new Listener.Prepared(
                     new Endpoint(address.protocol(), address.address()),
                     wire(address),
                     address.forOperators() ? operators : open,
@@ -234,6 +236,20 @@ final class ProtocolListeners {
         // Before the listeners: requests of lanes are answered before the connections that the lanes last as long as
         // end.
         opened.add(v2);
+    }
+
+    /**
+     * Listens; {@link #prepare} was called before.
+     *
+     * @return where the server now listens
+     * @throws StartException when an address cannot be listened on after all
+     */
+    List<Endpoint> listen() {
+        boolean tls = httpTls.isPresent() || grpcTls.isPresent();
+        // Now, when the models have the descriptors that they need.
+        open.limit(ConnectionHeap.ofProcess()
+                .fit(DescriptorLimit.ofProcess().fit(settings.clients().connections()), tls));
+        prepared.forEach(one -> listeners.add(one.start()));
         listening = listeners.endpoints();
         return listening;
     }

@@ -39,6 +39,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -108,7 +110,12 @@ final class Server implements AutoCloseable {
             ProcessIsolation isolation = opened.add(new ProcessIsolation(
                     settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));
             GatunServer inference =
-                    opened.add(load(settings, log, accessLog, buffers, regions, isolation, fetched, stop));
+                    opened.add(withoutModels(settings, log, accessLog, buffers, regions, isolation, fetched, stop));
+            FutureTask<Void> loads = new FutureTask<>(inference::loadModels, null);
+            Thread.ofPlatform().daemon().name("models").start(loads);
+            // Beside the loads, which leave processors idle while the first of them opens an engine.
+            edges.prepare(inference, fetched.watch(), opened);
+            await(loads);
             if (stop.isTold()) {
                 return new Server(opened, edges, inference, List.of());
             }
@@ -121,7 +128,7 @@ final class Server implements AutoCloseable {
             if (stop.isTold()) {
                 return new Server(opened, edges, inference, List.of());
             }
-            List<Endpoint> endpoints = edges.listen(inference, fetched.watch(), opened);
+            List<Endpoint> endpoints = edges.listen();
             settings.models()
                     .sources()
                     .list()
@@ -204,7 +211,7 @@ final class Server implements AutoCloseable {
         opened.close();
     }
 
-    private static GatunServer load(
+    private static GatunServer withoutModels(
             ServerSettings settings,
             LogControl log,
             AccessLog accessLog,
@@ -269,9 +276,24 @@ final class Server implements AutoCloseable {
             }
         });
         try {
-            return GatunServer.open(options);
+            return GatunServer.withoutModels(options);
         } catch (GatunException e) {
             throw new StartException(e.getMessage(), e);
+        }
+    }
+
+    /** @throws StartException when a repository cannot be read, and need be */
+    private static void await(FutureTask<Void> loads) {
+        try {
+            loads.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof GatunException refused) {
+                throw new StartException(refused.getMessage(), refused);
+            }
+            throw new IllegalStateException("Models cannot be loaded", e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StartException("The start was interrupted while models were loaded", e);
         }
     }
 

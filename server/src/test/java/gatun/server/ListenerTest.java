@@ -41,15 +41,16 @@ class ListenerTest {
     }
 
     private static Listener listen(Protocol protocol, SocketAddress address) {
-        return Listener.start(
-                new Endpoint(protocol, address),
-                WireProtocol.HTTP,
-                new OpenConnections(ConnectionLimits.STANDARD),
-                GRACE,
-                server -> server.addConnectionSelector(Http1ConnectionSelector.builder()
-                                .config(Http1Config.create())
-                                .build())
-                        .routing(HttpRouting.builder().get("/", (request, response) -> response.send("here"))));
+        return new Listener.Prepared(
+                        new Endpoint(protocol, address),
+                        WireProtocol.HTTP,
+                        new OpenConnections(ConnectionLimits.STANDARD),
+                        GRACE,
+                        server -> server.addConnectionSelector(Http1ConnectionSelector.builder()
+                                        .config(Http1Config.create())
+                                        .build())
+                                .routing(HttpRouting.builder().get("/", (request, response) -> response.send("here"))))
+                .start();
     }
 
     private static InetSocketAddress loopback(int port) {

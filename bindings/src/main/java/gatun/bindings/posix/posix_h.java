@@ -1097,64 +1097,6 @@ public class posix_h {
         }
     }
 
-    private static class malloc_trim {
-        public static final FunctionDescriptor DESC = FunctionDescriptor.of(
-            posix_h.C_INT,
-            posix_h.C_LONG
-        );
-
-        public static final MemorySegment ADDR = posix_h.findOrThrow("malloc_trim");
-
-        public static final MethodHandle HANDLE = Linker.nativeLinker().downcallHandle(ADDR, DESC);
-    }
-
-    /**
-     * Function descriptor for:
-     * {@snippet lang=c :
-     * extern int malloc_trim(size_t __pad)
-     * }
-     */
-    public static FunctionDescriptor malloc_trim$descriptor() {
-        return malloc_trim.DESC;
-    }
-
-    /**
-     * Downcall method handle for:
-     * {@snippet lang=c :
-     * extern int malloc_trim(size_t __pad)
-     * }
-     */
-    public static MethodHandle malloc_trim$handle() {
-        return malloc_trim.HANDLE;
-    }
-
-    /**
-     * Address for:
-     * {@snippet lang=c :
-     * extern int malloc_trim(size_t __pad)
-     * }
-     */
-    public static MemorySegment malloc_trim$address() {
-        return malloc_trim.ADDR;
-    }
-
-    /**
-     * {@snippet lang=c :
-     * extern int malloc_trim(size_t __pad)
-     * }
-     */
-    public static int malloc_trim(long __pad) {
-        var mh$ = malloc_trim.HANDLE;
-        try {
-            if (TRACE_DOWNCALLS) {
-                traceDowncall("malloc_trim", __pad);
-            }
-            return (int)mh$.invokeExact(__pad);
-        } catch (Throwable ex$) {
-           throw new AssertionError("should not reach here", ex$);
-        }
-    }
-
     private static class setenv {
         public static final FunctionDescriptor DESC = FunctionDescriptor.of(
             posix_h.C_INT,

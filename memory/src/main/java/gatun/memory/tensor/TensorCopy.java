@@ -16,10 +16,13 @@ public final class TensorCopy {
      */
     static final long STREAMING_BYTES = 8L << 20;
 
-    private static final @Nullable StreamingCopy STREAMING =
-            StreamingCopy.open(LibraryCache.ofUser()).orElse(null);
-
     private TensorCopy() {}
+
+    /** Opened by the first large copy: a start makes small ones alone. */
+    private static final class Streaming {
+        static final @Nullable StreamingCopy COPY =
+                StreamingCopy.open(LibraryCache.ofUser()).orElse(null);
+    }
 
     /**
      * Copies all of {@code source} to the beginning of {@code target}; where they overlap, as if by way of a third
@@ -28,8 +31,8 @@ public final class TensorCopy {
      * @throws IndexOutOfBoundsException when the target is smaller
      */
     public static void copy(MemorySegment source, MemorySegment target) {
-        StreamingCopy streaming = STREAMING;
-        if (streaming != null && source.byteSize() >= STREAMING_BYTES && areApart(source, target)) {
+        StreamingCopy streaming = source.byteSize() >= STREAMING_BYTES ? Streaming.COPY : null;
+        if (streaming != null && areApart(source, target)) {
             copyPastCaches(streaming, source, target);
         } else {
             CooperativeCopy.copy(source, target);

@@ -65,6 +65,7 @@ import org.slf4j.LoggerFactory;
 public final class GatunServer implements InferenceServer {
     private static final Logger LOG = LoggerFactory.getLogger(GatunServer.class);
 
+    private final ServerOptions options;
     private final ServerMetadata metadata;
     private final BufferPool buffers;
     private final RegionRegistry regions;
@@ -96,6 +97,7 @@ public final class GatunServer implements InferenceServer {
             MetricRegistry metrics) {}
 
     private GatunServer(ServerOptions options, OpenParts parts) {
+        this.options = options;
         metadata = options.metadata();
         buffers = options.buffers();
         regions = options.regions();
@@ -129,6 +131,22 @@ public final class GatunServer implements InferenceServer {
      * @throws GatunException when a model repository cannot be read, and need be; nothing is left open then
      */
     public static GatunServer open(ServerOptions options) {
+        GatunServer server = withoutModels(options);
+        try {
+            server.loadModels();
+        } catch (RuntimeException | Error e) {
+            server.close();
+            throw e;
+        }
+        return server;
+    }
+
+    /**
+     * A server whose {@link #loadModels} has not been called, so that its protocols can be made meanwhile.
+     *
+     * @throws GatunException when a setting of an engine is wrong
+     */
+    public static GatunServer withoutModels(ServerOptions options) {
         List<Backend> engines = new ArrayList<>(InstalledBackends.find());
         engines.addAll(options.backends());
         BackendDirectory directory =
@@ -149,21 +167,24 @@ public final class GatunServer implements InferenceServer {
         options.repositoryRefresh().ifPresent(repository::refreshBy);
         calls.connect(repository);
         options.stopping().accept(repository::endLoads);
-        try {
-            if (options.modelNames().isPresent()) {
-                repository.loadOnly(options.modelNames().get());
-            } else {
-                repository.loadAll();
-            }
-        } catch (RuntimeException | Error e) {
-            backends.close();
-            cache.ifPresent(ResponseCache::close);
-            throw e;
+        return new GatunServer(options, new OpenParts(backends, repository, cache, listeners, metrics));
+    }
+
+    /**
+     * Loads the models of a server {@link #withoutModels}, once, and returns when each is ready or has, in {@link #index},
+     * a reason why not.
+     *
+     * @throws GatunException when a model repository cannot be read, and need be; the server is to be closed then
+     */
+    public void loadModels() {
+        if (options.modelNames().isPresent()) {
+            repository.loadOnly(options.modelNames().get());
+        } else {
+            repository.loadAll();
         }
         if (options.controlMode() == ControlMode.POLL) {
             repository.follow(options.pollInterval());
         }
-        return new GatunServer(options, new OpenParts(backends, repository, cache, listeners, metrics));
     }
 
     private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {

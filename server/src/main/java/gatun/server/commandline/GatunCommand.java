@@ -100,6 +100,14 @@ public final class GatunCommand implements Callable<Integer> {
                         || arguments[0].equals(ModelServerArguments.COMMAND));
     }
 
+    /**
+     * Has picocli make no converters of the JDK's types, of which it initialises a good part. The flags of {@code gatun serve}
+     * need none; those of other commands do. For a process that is Gatun's own.
+     */
+    public static void leaveOutConverters() {
+        System.setProperty("picocli.converters.excludes", "java[.](sql|time|nio)[.].*");
+    }
+
     /** The names of those commands that the arguments can be about, as far as their first word tells. */
     private static Set<String> needed(Set<String> all, String... arguments) {
         String first = arguments.length == 0 ? "" : arguments[0];

@@ -4,6 +4,7 @@ package gatun.backend.onnxruntime.graph;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A graph of an ONNX file, without its weights: the model's own, that of a branch or loop, or the body of a function.
@@ -62,6 +63,20 @@ record Graph(
         /** An operator of ONNX itself. */
         static OperatorKey onnx(String name) {
             return new OperatorKey("", name, "");
+        }
+
+        // Those of a record are made when first called, which takes milliseconds of each start.
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof OperatorKey key
+                    && name.equals(key.name)
+                    && domain.equals(key.domain)
+                    && overload.equals(key.overload);
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * (31 * name.hashCode() + domain.hashCode()) + overload.hashCode();
         }
     }
 
