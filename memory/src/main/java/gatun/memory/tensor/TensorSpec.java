@@ -2,6 +2,7 @@
 package gatun.memory.tensor;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The name, datatype and shape of a tensor. Immutable.
@@ -16,5 +17,19 @@ public record TensorSpec(String name, Datatype datatype, Shape shape) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(datatype, "datatype");
         Objects.requireNonNull(shape, "shape");
+    }
+
+    // Those of a record are made when first called, which takes milliseconds of each start.
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof TensorSpec spec
+                && name.equals(spec.name)
+                && datatype.equals(spec.datatype)
+                && shape.equals(spec.shape);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * (31 * name.hashCode() + datatype.hashCode()) + shape.hashCode();
     }
 }

@@ -79,19 +79,20 @@ final class EnsemblePlan {
 
     private List<EnsembleStep> sorted() {
         List<EnsembleStep> sorted = new ArrayList<>();
+        boolean[] placed = new boolean[steps.size()];
         while (sorted.size() < steps.size()) {
             for (EnsembleStep step : steps) {
-                boolean placed = sorted.contains(step);
-                if (!placed && step.inputs().stream().allMatch(link -> isMade(link.tensor(), sorted))) {
+                if (!placed[step.index()] && step.inputs().stream().allMatch(link -> isMade(link.tensor(), placed))) {
                     sorted.add(step);
+                    placed[step.index()] = true;
                 }
             }
         }
         return sorted;
     }
 
-    private boolean isMade(int tensor, List<EnsembleStep> sorted) {
-        return producers[tensor] == FROM_REQUEST || sorted.contains(steps.get(producers[tensor]));
+    private boolean isMade(int tensor, boolean[] placed) {
+        return producers[tensor] == FROM_REQUEST || placed[producers[tensor]];
     }
 
     int tensorCount() {
