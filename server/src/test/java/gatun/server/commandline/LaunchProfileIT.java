@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LaunchProfileIT {
     private static final String HUGE_PAGES = "-XX:+UseTransparentHugePages";
     private static final String LATE_COMPILER = "-XX:CompileThresholdScaling=4";
+    private static final String RARE_QUESTIONS = "-XX:Tier0InvokeNotifyFreqLog=10";
     private static final String FEW_NEW_OBJECTS = "-Xmn8m";
 
     @TempDir
@@ -74,7 +75,7 @@ class LaunchProfileIT {
     @Test
     void shouldAskForRequestsThatCostLittleUnlessTold() throws Exception {
         assertThat(launched())
-                .contains("-Dgatun.profile=balanced", HUGE_PAGES, "-Xms64m", "-Xmx512m")
+                .contains("-Dgatun.profile=balanced", HUGE_PAGES, RARE_QUESTIONS, "-Xms64m", "-Xmx512m")
                 .doesNotContain(LATE_COMPILER, FEW_NEW_OBJECTS)
                 .isEqualTo(launched("--profile=balanced"));
     }
