@@ -3,12 +3,13 @@ package gatun.grpc.connection;
 
 import java.util.ArrayDeque;
 import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The state of a call, and the next event for its handler. All threads report events here; one that gets true in return
  * must start the call's thread, which takes one step after the other until none is left. Safe for any thread; never
- * waits. Its lock is its own monitor: another would be one more object for each call.
+ * waits.
  */
 final class CallProgress {
     /** The next event for the handler. */
@@ -31,8 +32,9 @@ final class CallProgress {
 
     private final boolean waitsForWholeRequest;
     private final Response<?> response;
+    private final ReentrantLock lock = new ReentrantLock();
 
-    // Guarded by this.
+    // Guarded by lock.
     /** The message that the handler gets next; most calls have no other. */
     private @Nullable InboundMessage arrived;
 
@@ -47,7 +49,7 @@ final class CallProgress {
     private boolean closeDone;
     private boolean ended;
 
-    // Written under this monitor, read anywhere.
+    // Written under the lock, read anywhere.
     private volatile boolean cancelled;
     private volatile boolean closed;
 
@@ -67,31 +69,49 @@ final class CallProgress {
 
     /** A message came; closed here when nobody wants it any more. */
     boolean messageArrived(InboundMessage message) {
-        synchronized (this) {
+        lock.lock();
+        try {
             if (!cancelled && !closed) {
                 add(message);
                 return mustRun();
             }
+        } finally {
+            lock.unlock();
         }
         message.close();
         return false;
     }
 
     /** No more messages will come. */
-    synchronized boolean requestEnded() {
-        requestEnded = true;
-        return mustRun();
+    boolean requestEnded() {
+        lock.lock();
+        try {
+            requestEnded = true;
+            return mustRun();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The handler takes {@code count} more messages. */
-    synchronized boolean requested(int count) {
-        requested = requested > Integer.MAX_VALUE - count ? Integer.MAX_VALUE : requested + count;
-        return mustRun();
+    boolean requested(int count) {
+        lock.lock();
+        try {
+            requested = requested > Integer.MAX_VALUE - count ? Integer.MAX_VALUE : requested + count;
+            return mustRun();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The thread that was to be started is not: the call ends before it has begun. */
-    synchronized void standBack() {
-        running = false;
+    void standBack() {
+        lock.lock();
+        try {
+            running = false;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** There may be room to send. */
@@ -99,8 +119,11 @@ final class CallProgress {
         if (!wantsReady || !response.isReady()) {
             return false;
         }
-        synchronized (this) {
+        lock.lock();
+        try {
             return mustRun();
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -117,31 +140,46 @@ final class CallProgress {
     }
 
     /** Nobody waits for the call any more. */
-    synchronized Cancellation cancel() {
-        if (cancelled || closed || ended) {
-            return Cancellation.TOO_LATE;
+    Cancellation cancel() {
+        lock.lock();
+        try {
+            if (cancelled || closed || ended) {
+                return Cancellation.TOO_LATE;
+            }
+            cancelled = true;
+            if (!started && !running) {
+                ended = true;
+                dropArrived();
+                return Cancellation.NEVER_BEGAN;
+            }
+            return mustRun() ? Cancellation.MUST_RUN : Cancellation.RUNNING;
+        } finally {
+            lock.unlock();
         }
-        cancelled = true;
-        if (!started && !running) {
-            ended = true;
-            dropArrived();
-            return Cancellation.NEVER_BEGAN;
-        }
-        return mustRun() ? Cancellation.MUST_RUN : Cancellation.RUNNING;
     }
 
     /** The handler begins to close the call; false when it did before. */
-    synchronized boolean beginClose() {
-        boolean first = !closed;
-        closed = true;
-        return first;
+    boolean beginClose() {
+        lock.lock();
+        try {
+            boolean first = !closed;
+            closed = true;
+            return first;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The handler has closed the call, and all of it {@code wentOut}, or not. */
-    synchronized boolean endClose(boolean wentOut) {
-        closeDone = true;
-        cancelled |= !wentOut;
-        return mustRun();
+    boolean endClose(boolean wentOut) {
+        lock.lock();
+        try {
+            closeDone = true;
+            cancelled |= !wentOut;
+            return mustRun();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Whether nobody waits for the call any more. */
@@ -160,34 +198,49 @@ final class CallProgress {
     }
 
     /** The next step, for the call's thread, which must not ask again after {@link Step#NOTHING}. */
-    synchronized Step next() {
-        Step step = nextStep();
-        switch (step) {
-            case NOTHING -> running = false;
-            case READY -> wantsReady = false;
-            case HALF_CLOSE -> halfCloseGiven = true;
-            case COMPLETE, CANCEL -> {
-                ended = true;
-                dropArrived();
+    Step next() {
+        lock.lock();
+        try {
+            Step step = nextStep();
+            switch (step) {
+                case NOTHING -> running = false;
+                case READY -> wantsReady = false;
+                case HALF_CLOSE -> halfCloseGiven = true;
+                case COMPLETE, CANCEL -> {
+                    ended = true;
+                    dropArrived();
+                }
+                case START, MESSAGE -> {
+                    // The thread reports these when they are done or taken.
+                }
             }
-            case START, MESSAGE -> {
-                // The thread reports these when they are done or taken.
-            }
+            return step;
+        } finally {
+            lock.unlock();
         }
-        return step;
     }
 
     /** The handler has been told that the call begins. */
-    synchronized void started() {
-        started = true;
+    void started() {
+        lock.lock();
+        try {
+            started = true;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** The message of a {@link Step#MESSAGE}. */
-    synchronized InboundMessage takeMessage() {
-        requested--;
-        InboundMessage next = Objects.requireNonNull(arrived);
-        arrived = arrivedLater == null ? null : arrivedLater.poll();
-        return next;
+    InboundMessage takeMessage() {
+        lock.lock();
+        try {
+            requested--;
+            InboundMessage next = Objects.requireNonNull(arrived);
+            arrived = arrivedLater == null ? null : arrivedLater.poll();
+            return next;
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void add(InboundMessage message) {
@@ -202,7 +255,7 @@ final class CallProgress {
     }
 
     private boolean mustRun() {
-        assert Thread.holdsLock(this);
+        assert lock.isHeldByCurrentThread();
         if (running || nextStep() == Step.NOTHING) {
             return false;
         }

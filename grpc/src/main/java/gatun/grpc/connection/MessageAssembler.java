@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,8 +65,9 @@ final class MessageAssembler {
     /** The message that is on its way; null when there is none, or when it has come with its prefix. */
     private volatile @Nullable IncomingBuffer incoming;
 
-    // Guarded by this, which costs a call no object, so that nobody gives memory back that the socket is being read
-    // into.
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock, so that nobody gives memory back that the socket is being read into.
     private Hold hold = NOTHING;
 
     private boolean busy;
@@ -142,20 +144,26 @@ final class MessageAssembler {
     }
 
     private boolean enterBody() {
-        synchronized (this) {
+        lock.lock();
+        try {
             busy = !closed;
             refused |= closed;
             return busy;
+        } finally {
+            lock.unlock();
         }
     }
 
     private void leaveBody() {
-        synchronized (this) {
+        lock.lock();
+        try {
             busy = false;
             refused |= closed;
             if (closed) {
                 release();
             }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -187,16 +195,19 @@ final class MessageAssembler {
 
     /** Gives back the memory of an incomplete message; further bytes are skipped. Any thread. */
     void close() {
-        synchronized (this) {
+        lock.lock();
+        try {
             closed = true;
             if (!busy) {
                 release();
             }
+        } finally {
+            lock.unlock();
         }
     }
 
     private void release() {
-        assert Thread.holdsLock(this);
+        assert lock.isHeldByCurrentThread();
         Hold taken = hold;
         hold = NOTHING;
         taken.close();
@@ -261,12 +272,15 @@ final class MessageAssembler {
             return false;
         }
         body = memory.asSlice(offset, byteSize);
-        synchronized (this) {
+        lock.lock();
+        try {
             hold = taken;
             if (closed) {
                 refused = true;
                 release();
             }
+        } finally {
+            lock.unlock();
         }
         return !refused;
     }
@@ -279,19 +293,20 @@ final class MessageAssembler {
     private void finish() {
         IncomingBuffer arrived = incoming;
         Hold taken;
-        synchronized (this) {
+        lock.lock();
+        try {
             if (closed) {
                 refused = true;
                 return;
             }
-            try {
-                taken = arrived == null ? hold : arrived.complete();
-            } catch (GatunException e) {
-                // Taken away at the last moment: the receiver hears it from who did that, and closes this.
-                refused = true;
-                return;
-            }
+            taken = arrived == null ? hold : arrived.complete();
             hold = NOTHING;
+        } catch (GatunException e) {
+            // Taken away at the last moment: the receiver hears it from who did that, and closes this.
+            refused = true;
+            return;
+        } finally {
+            lock.unlock();
         }
         incoming = null;
         prefixBytes = 0;

@@ -6,7 +6,8 @@ package gatun.grpc.connection;
  * so a slow handler holds back its own client only. A message that does not fit into the rest of the window gets its
  * whole length at once, because its memory is already taken; but only when no earlier message waits, or a client could
  * make the server take memory without end. An increment counts for the client once it is announced, which is late when
- * the client does not read. Safe for any thread, by its own monitor: a lock would be one more object for each call.
+ * the client does not read. Safe for any thread, by its own monitor: a lock would be one more object for each call. No
+ * other lock is taken within, so that a virtual thread never waits there while it is pinned.
  */
 final class ReceiveWindow {
     /** Returned bytes are announced to the client from this many on. */
