@@ -3,13 +3,13 @@ package gatun.grpc.connection;
 
 import java.util.ArrayDeque;
 import java.util.Objects;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The state of a call, and the next event for its handler. All threads report events here; one that gets true in return
  * must start the call's thread, which takes one step after the other until none is left. Safe for any thread; never
- * waits.
+ * waits. Its lock is its own monitor: another would be one more object for each call. No other lock is taken within, so
+ * that a virtual thread never waits there while it is pinned.
  */
 final class CallProgress {
     /** The next event for the handler. */
@@ -32,9 +32,8 @@ final class CallProgress {
 
     private final boolean waitsForWholeRequest;
     private final Response<?> response;
-    private final ReentrantLock lock = new ReentrantLock();
 
-    // Guarded by lock.
+    // Guarded by this.
     /** The message that the handler gets next; most calls have no other. */
     private @Nullable InboundMessage arrived;
 
@@ -49,7 +48,7 @@ final class CallProgress {
     private boolean closeDone;
     private boolean ended;
 
-    // Written under the lock, read anywhere.
+    // Written under this monitor, read anywhere.
     private volatile boolean cancelled;
     private volatile boolean closed;
 
@@ -69,49 +68,31 @@ final class CallProgress {
 
     /** A message came; closed here when nobody wants it any more. */
     boolean messageArrived(InboundMessage message) {
-        lock.lock();
-        try {
+        synchronized (this) {
             if (!cancelled && !closed) {
                 add(message);
                 return mustRun();
             }
-        } finally {
-            lock.unlock();
         }
         message.close();
         return false;
     }
 
     /** No more messages will come. */
-    boolean requestEnded() {
-        lock.lock();
-        try {
-            requestEnded = true;
-            return mustRun();
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean requestEnded() {
+        requestEnded = true;
+        return mustRun();
     }
 
     /** The handler takes {@code count} more messages. */
-    boolean requested(int count) {
-        lock.lock();
-        try {
-            requested = requested > Integer.MAX_VALUE - count ? Integer.MAX_VALUE : requested + count;
-            return mustRun();
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean requested(int count) {
+        requested = requested > Integer.MAX_VALUE - count ? Integer.MAX_VALUE : requested + count;
+        return mustRun();
     }
 
     /** The thread that was to be started is not: the call ends before it has begun. */
-    void standBack() {
-        lock.lock();
-        try {
-            running = false;
-        } finally {
-            lock.unlock();
-        }
+    synchronized void standBack() {
+        running = false;
     }
 
     /** There may be room to send. */
@@ -119,11 +100,8 @@ final class CallProgress {
         if (!wantsReady || !response.isReady()) {
             return false;
         }
-        lock.lock();
-        try {
+        synchronized (this) {
             return mustRun();
-        } finally {
-            lock.unlock();
         }
     }
 
@@ -141,45 +119,37 @@ final class CallProgress {
 
     /** Nobody waits for the call any more. */
     Cancellation cancel() {
-        lock.lock();
-        try {
-            if (cancelled || closed || ended) {
-                return Cancellation.TOO_LATE;
-            }
-            cancelled = true;
-            if (!started && !running) {
-                ended = true;
-                dropArrived();
-                return Cancellation.NEVER_BEGAN;
-            }
-            return mustRun() ? Cancellation.MUST_RUN : Cancellation.RUNNING;
-        } finally {
-            lock.unlock();
+        Cancellation outcome = markCancelled();
+        if (outcome == Cancellation.NEVER_BEGAN) {
+            dropArrived();
         }
+        return outcome;
+    }
+
+    private synchronized Cancellation markCancelled() {
+        if (cancelled || closed || ended) {
+            return Cancellation.TOO_LATE;
+        }
+        cancelled = true;
+        if (!started && !running) {
+            ended = true;
+            return Cancellation.NEVER_BEGAN;
+        }
+        return mustRun() ? Cancellation.MUST_RUN : Cancellation.RUNNING;
     }
 
     /** The handler begins to close the call; false when it did before. */
-    boolean beginClose() {
-        lock.lock();
-        try {
-            boolean first = !closed;
-            closed = true;
-            return first;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean beginClose() {
+        boolean first = !closed;
+        closed = true;
+        return first;
     }
 
     /** The handler has closed the call, and all of it {@code wentOut}, or not. */
-    boolean endClose(boolean wentOut) {
-        lock.lock();
-        try {
-            closeDone = true;
-            cancelled |= !wentOut;
-            return mustRun();
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean endClose(boolean wentOut) {
+        closeDone = true;
+        cancelled |= !wentOut;
+        return mustRun();
     }
 
     /** Whether nobody waits for the call any more. */
@@ -199,48 +169,38 @@ final class CallProgress {
 
     /** The next step, for the call's thread, which must not ask again after {@link Step#NOTHING}. */
     Step next() {
-        lock.lock();
-        try {
-            Step step = nextStep();
-            switch (step) {
-                case NOTHING -> running = false;
-                case READY -> wantsReady = false;
-                case HALF_CLOSE -> halfCloseGiven = true;
-                case COMPLETE, CANCEL -> {
-                    ended = true;
-                    dropArrived();
-                }
-                case START, MESSAGE -> {
-                    // The thread reports these when they are done or taken.
-                }
-            }
-            return step;
-        } finally {
-            lock.unlock();
+        Step step = takeStep();
+        if (step == Step.COMPLETE || step == Step.CANCEL) {
+            dropArrived();
         }
+        return step;
+    }
+
+    private synchronized Step takeStep() {
+        Step step = nextStep();
+        switch (step) {
+            case NOTHING -> running = false;
+            case READY -> wantsReady = false;
+            case HALF_CLOSE -> halfCloseGiven = true;
+            case COMPLETE, CANCEL -> ended = true;
+            case START, MESSAGE -> {
+                // The thread reports these when they are done or taken.
+            }
+        }
+        return step;
     }
 
     /** The handler has been told that the call begins. */
-    void started() {
-        lock.lock();
-        try {
-            started = true;
-        } finally {
-            lock.unlock();
-        }
+    synchronized void started() {
+        started = true;
     }
 
     /** The message of a {@link Step#MESSAGE}. */
-    InboundMessage takeMessage() {
-        lock.lock();
-        try {
-            requested--;
-            InboundMessage next = Objects.requireNonNull(arrived);
-            arrived = arrivedLater == null ? null : arrivedLater.poll();
-            return next;
-        } finally {
-            lock.unlock();
-        }
+    synchronized InboundMessage takeMessage() {
+        requested--;
+        InboundMessage next = Objects.requireNonNull(arrived);
+        arrived = arrivedLater == null ? null : arrivedLater.poll();
+        return next;
     }
 
     private void add(InboundMessage message) {
@@ -255,7 +215,7 @@ final class CallProgress {
     }
 
     private boolean mustRun() {
-        assert lock.isHeldByCurrentThread();
+        assert Thread.holdsLock(this);
         if (running || nextStep() == Step.NOTHING) {
             return false;
         }
@@ -292,6 +252,7 @@ final class CallProgress {
         return requestEnded && !halfCloseGiven ? Step.HALF_CLOSE : Step.NOTHING;
     }
 
+    /** For whoever has ended the call: nothing arrives any more, and nobody else takes what has. */
     private void dropArrived() {
         if (arrived != null) {
             arrived.close();
