@@ -73,11 +73,11 @@ public final class InferMessageFuzz {
         text.append(List.of(message.modelName, message.modelVersion, message.id));
         text.append(parameters(message.parameters));
         for (InferMessage.Input input : message.inputs) {
-            text.append("\n").append(input.name).append(input.datatype.name());
-            for (int i = 0; i < input.shape.rank(); i++) {
-                text.append(" ").append(input.shape.dim(i));
+            text.append("\n").append(input.name()).append(input.datatype().name());
+            for (int i = 0; i < input.spec().shape().rank(); i++) {
+                text.append(" ").append(input.spec().shape().dim(i));
             }
-            text.append(parameters(input.parameters)).append(contents(message, input.contents));
+            text.append(parameters(input.parameters())).append(contents(message, input.contents()));
         }
         for (InferMessage.Output output : message.outputs) {
             text.append("\n").append(output.name).append(parameters(output.parameters));
