@@ -131,4 +131,28 @@ public final class OnnxRuntime {
     public void check(MemorySegment returned) {
         status.check(returned);
     }
+
+    /**
+     * Turns each {@code OrtStatus*} into an exception, and frees it. The one class that looks at ONNX Runtime's error
+     * codes.
+     */
+    static final class OrtStatus {
+        private final MemorySegment api;
+
+        OrtStatus(MemorySegment api) {
+            this.api = api;
+        }
+
+        void check(MemorySegment status) {
+            if (status.address() == 0) {
+                return;
+            }
+            try {
+                NativeCode code = NativeCode.ofOrt(OrtApi.getErrorCode(api, status));
+                throw new NativeException(code, NativeMemory.string(OrtApi.getErrorMessage(api, status)));
+            } finally {
+                OrtApi.releaseStatus(api, status);
+            }
+        }
+    }
 }

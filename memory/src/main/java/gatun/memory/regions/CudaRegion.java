@@ -7,9 +7,16 @@ import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A registered region of a GPU's memory. Nothing that the owner does takes it away: the allocation stays as long as it
@@ -132,6 +139,196 @@ final class CudaRegion implements Region {
         } catch (Throwable t) {
             copy.close();
             throw t;
+        }
+    }
+
+    /**
+     * A window of a GPU's memory to read inputs from. Who can use it there takes its address; for everybody else it is
+     * copied to system memory, once. Safe for any thread, since the steps of an ensemble may read one input at a time.
+     */
+    static final class CudaInputLease implements RegionLease {
+        private final CudaRegion region;
+        private final DeviceMemory window;
+        /** The copy: made by whoever needs it first, while the others who do wait. */
+        private final FutureTask<Buffer> copy;
+
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        CudaInputLease(CudaRegion region, DeviceMemory window, BufferPool pool) {
+            this.region = region;
+            this.window = window;
+            this.copy = new FutureTask<>(() -> region.copyOf(window, pool));
+        }
+
+        @Override
+        public MemorySegment segment() {
+            copy.run();
+            boolean interrupted = false;
+            try {
+                while (true) {
+                    try {
+                        return copy.get().segment();
+                    } catch (InterruptedException e) {
+                        interrupted = true;
+                    }
+                }
+            } catch (ExecutionException e) {
+                switch (Objects.requireNonNullElse(e.getCause(), e)) {
+                    case GatunException failure -> throw failure;
+                    case Error failure -> throw failure;
+                    default -> throw new IllegalStateException("a window of a GPU's memory could not be copied", e);
+                }
+            } finally {
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+
+        @Override
+        public Optional<DeviceMemory> device() {
+            return Optional.of(window);
+        }
+
+        @Override
+        public boolean isShared() {
+            return false;
+        }
+
+        @Override
+        public long byteSize() {
+            return window.byteSize();
+        }
+
+        @Override
+        public String region() {
+            return region.status().name();
+        }
+
+        @Override
+        public Object object() {
+            return region.object();
+        }
+
+        @Override
+        public long objectOffset() {
+            return window.address();
+        }
+
+        @Override
+        public void settle() {
+            // Nothing was written, and no owner can take away what is open here.
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                if (copy.state() == Future.State.SUCCESS) {
+                    copy.resultNow().close();
+                }
+                region.release();
+            }
+        }
+    }
+
+    /**
+     * A window of a GPU's memory to write outputs to. Who can use it there takes its address; for everybody else there is a
+     * buffer in system memory, of which as much as was handed out goes to the GPU when the results are complete. For one
+     * thread at a time.
+     */
+    static final class CudaOutputLease implements RegionLease {
+        private final CudaRegion region;
+        private final DeviceMemory window;
+        private final BufferPool pool;
+        private final AtomicBoolean closed = new AtomicBoolean();
+        private @Nullable Buffer staged;
+        /** So many bytes at the beginning of the buffer belong in the window; the others were never written. */
+        private long validBytes;
+
+        CudaOutputLease(CudaRegion region, DeviceMemory window, BufferPool pool) {
+            this.region = region;
+            this.window = window;
+            this.pool = pool;
+        }
+
+        /**
+         * Begins as a copy of the window, so that what nobody writes stays as it was and never shows another request's
+         * data.
+         */
+        @Override
+        public MemorySegment segment() {
+            MemorySegment buffer = buffer();
+            long missing = window.byteSize() - validBytes;
+            if (missing > 0) {
+                region.device().copyToHost(window.slice(validBytes, missing), buffer.asSlice(validBytes));
+                validBytes = window.byteSize();
+            }
+            return buffer;
+        }
+
+        @Override
+        public MemorySegment target(long byteSize) {
+            MemorySegment target = buffer().asSlice(0, byteSize);
+            validBytes = Math.max(validBytes, byteSize);
+            return target;
+        }
+
+        private MemorySegment buffer() {
+            Buffer present = staged;
+            if (present == null) {
+                present = pool.take(window.byteSize());
+                staged = present;
+            }
+            return present.segment();
+        }
+
+        @Override
+        public Optional<DeviceMemory> device() {
+            return Optional.of(window);
+        }
+
+        @Override
+        public boolean isShared() {
+            return false;
+        }
+
+        @Override
+        public long byteSize() {
+            return window.byteSize();
+        }
+
+        @Override
+        public String region() {
+            return region.status().name();
+        }
+
+        @Override
+        public Object object() {
+            return region.object();
+        }
+
+        @Override
+        public long objectOffset() {
+            return window.address();
+        }
+
+        @Override
+        public void settle() {
+            Buffer written = staged;
+            if (written != null && validBytes > 0) {
+                region.device().copyToDevice(written.segment().asSlice(0, validBytes), window);
+            }
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                Buffer present = staged;
+                if (present != null) {
+                    present.close();
+                }
+                region.release();
+            }
         }
     }
 }

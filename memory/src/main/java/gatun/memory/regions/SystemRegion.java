@@ -5,9 +5,13 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
+import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 /**
@@ -150,6 +154,162 @@ final class SystemRegion implements Region {
         } catch (Throwable t) {
             copy.close();
             throw t;
+        }
+    }
+
+    /**
+     * The one place that touches a mapping which nothing keeps from faulting. The JVM turns such a fault into an
+     * {@link InternalError}, and this class turns that into an error response.
+     */
+    static final class UnguardedCopy {
+        /** A copy cannot be stopped for the garbage collector, so a large one is done in pieces. */
+        private static final long PIECE_BYTES = CooperativeYield.COPY_STEP;
+
+        private UnguardedCopy() {}
+
+        /**
+         * Copies {@code source} to {@code target} of the same size, of which one lies in {@code mapping}.
+         *
+         * @throws GatunException INVALID_ARGUMENT when the mapping's object was truncated meanwhile; the content of the
+         *     target is undefined then
+         */
+        static void copy(MemorySegment source, MemorySegment target, String region, RegionMapping mapping) {
+            try {
+                long byteSize = source.byteSize();
+                for (long at = 0; at < byteSize; at += PIECE_BYTES) {
+                    MemorySegment.copy(source, at, target, at, Math.min(PIECE_BYTES, byteSize - at));
+                    if (byteSize > PIECE_BYTES) {
+                        CooperativeYield.now();
+                    }
+                }
+                // The error may be delivered late, at the next return from native code: this is one, and looks again
+                // itself.
+                mapping.checkUsable();
+            } catch (InternalError e) {
+                // Nothing else fails so here: this is how the JVM tells of a fault.
+                throw RegionErrors.broken(region);
+            }
+        }
+    }
+
+    /**
+     * A window whose results are written to a buffer first and copied to the region when they are complete. The buffer
+     * begins as a copy of the window, so that what the engine leaves alone stays as it was and never shows another
+     * request's data.
+     */
+    static final class StagedLease implements RegionLease {
+        private final SystemRegion region;
+        private final MemorySegment window;
+        private final Buffer staged;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        StagedLease(SystemRegion region, MemorySegment window, Buffer staged) {
+            this.region = region;
+            this.window = window;
+            this.staged = staged;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return staged.segment();
+        }
+
+        @Override
+        public boolean isShared() {
+            return false;
+        }
+
+        @Override
+        public String region() {
+            return region.status().name();
+        }
+
+        @Override
+        public Object object() {
+            return region.object();
+        }
+
+        @Override
+        public long objectOffset() {
+            return region.objectOffset(window);
+        }
+
+        @Override
+        public void settle() {
+            region.copyBack(staged, window);
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                staged.close();
+                region.release();
+            }
+        }
+    }
+
+    /** A window of a region that is used in place. */
+    static final class WindowLease implements RegionLease {
+        private static final VarHandle CLOSED;
+
+        static {
+            try {
+                CLOSED = MethodHandles.lookup().findVarHandle(WindowLease.class, "closed", boolean.class);
+            } catch (ReflectiveOperationException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private final SystemRegion region;
+        private final MemorySegment window;
+
+        private volatile boolean closed;
+
+        WindowLease(SystemRegion region, MemorySegment window) {
+            this.region = region;
+            this.window = window;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return window;
+        }
+
+        @Override
+        public String region() {
+            return region.status().name();
+        }
+
+        @Override
+        public Object object() {
+            return region.object();
+        }
+
+        @Override
+        public long objectOffset() {
+            return region.objectOffset(window);
+        }
+
+        @Override
+        public void settle() {
+            region.checkUnbroken();
+        }
+
+        @Override
+        public boolean renew() {
+            if (!closed || !region.acquireAgain()) {
+                return false;
+            }
+            closed = false;
+            return true;
+        }
+
+        @Override
+        public void close() {
+            // A second release would unmap the region under somebody else.
+            if (CLOSED.compareAndSet(this, false, true)) {
+                region.release();
+            }
         }
     }
 }

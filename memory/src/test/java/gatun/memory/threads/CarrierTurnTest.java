@@ -4,6 +4,7 @@ package gatun.memory.threads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.memory.threads.CarrierTurn.CarrierQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
