@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
@@ -36,6 +40,70 @@ final class StepLimits {
     void lookAgain() {
         for (StepLimit limit : limits) {
             limit.lookAgain();
+        }
+    }
+
+    /**
+     * How many runs of one step of an ensemble may be under way, whichever requests they are for:
+     * {@code max_inflight_requests}. Whoever waits longest is next. Safe for any thread.
+     */
+    static final class StepLimit {
+        private final int limit;
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Condition changed = lock.newCondition(); // awaited by runs that wait for their turn
+
+        // Guarded by lock.
+        private final Queue<Thread> waiting = new ArrayDeque<>();
+        private int running;
+
+        StepLimit(int limit) {
+            this.limit = limit;
+        }
+
+        /**
+         * Waits until one more run may begin, which must {@linkplain #leave leave}; false when it is not to begin any more.
+         *
+         * @param unwanted whether the run is not wanted any more; whoever changes that must {@link #lookAgain}
+         */
+        boolean enter(BooleanSupplier unwanted) {
+            Thread own = Thread.currentThread();
+            lock.lock();
+            try {
+                waiting.add(own);
+                while (!unwanted.getAsBoolean() && (running >= limit || !own.equals(waiting.peek()))) {
+                    changed.awaitUninterruptibly();
+                }
+                waiting.remove(own);
+                changed.signalAll();
+                if (unwanted.getAsBoolean()) {
+                    return false;
+                }
+                running++;
+                return true;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Ends a run. */
+        void leave() {
+            lock.lock();
+            try {
+                running--;
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Has runs that wait look whether they are still wanted. */
+        void lookAgain() {
+            lock.lock();
+            try {
+                changed.signalAll();
+            } finally {
+                lock.unlock();
+            }
         }
     }
 }

@@ -7,11 +7,14 @@ import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.scheduling.Sequence;
 import gatun.runtime.scheduling.SequenceStep;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -215,5 +218,120 @@ final class SequenceBatch {
         rows.clear();
         gap = null;
         committed = false;
+    }
+
+    /**
+     * All states of a model of sequences: inputs of a run, and outputs that no request gets as such. Used by the instance's
+     * thread only.
+     */
+    static final class StateExchanges implements InputGroup {
+        private final Run run;
+        private final List<StateExchange> states;
+
+        StateExchanges(Run run, List<StateExchange> states) {
+            this.run = run;
+            this.states = states;
+        }
+
+        @Override
+        public int count() {
+            return states.size();
+        }
+
+        @Override
+        public TensorSpec spec(int index) {
+            return states.get(index).inputSpec();
+        }
+
+        @Override
+        public Tensor tensor(int index) {
+            try {
+                return states.get(index).input();
+            } catch (GatunException e) {
+                throw run.refuse(e);
+            }
+        }
+
+        String outputName(int index) {
+            return states.get(index).rule().outputName();
+        }
+
+        /** Memory for the next value of state {@code index}. */
+        MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
+            try {
+                return states.get(index).output(datatype, shape, byteSize);
+            } catch (GatunException e) {
+                throw run.refuse(e);
+            }
+        }
+
+        @Override
+        public void clear() {
+            states.forEach(StateExchange::clear);
+        }
+    }
+
+    /**
+     * The inputs that tell a model of sequences what each row is: start, end, ready, correlation id. Used by the instance's
+     * thread only.
+     */
+    static final class ControlInputs implements InputGroup {
+        private final Run run;
+        private final List<SequenceControl> controls;
+        private final boolean batching;
+        private final List<Optional<SequenceStep>> rows;
+        private final @Nullable Tensor[] written;
+
+        /**
+         * @param batching whether the model has a batch dimension
+         * @param rows the steps of each run, empty for a gap; changed by its owner between runs
+         */
+        ControlInputs(Run run, List<SequenceControl> controls, boolean batching, List<Optional<SequenceStep>> rows) {
+            this.run = run;
+            this.controls = controls;
+            this.batching = batching;
+            this.rows = rows;
+            written = new Tensor[controls.size()];
+        }
+
+        @Override
+        public int count() {
+            return written.length;
+        }
+
+        @Override
+        public TensorSpec spec(int index) {
+            SequenceControl control = controls.get(index);
+            return new TensorSpec(
+                    control.name(), control.datatype(), batching ? Shape.of(rows.size(), 1) : Shape.of(1));
+        }
+
+        @Override
+        public Tensor tensor(int index) {
+            Tensor known = written[index];
+            if (known == null) {
+                known = new Tensor(spec(index), write(controls.get(index)));
+                written[index] = known;
+            }
+            return known;
+        }
+
+        private MemorySegment write(SequenceControl control) {
+            long byteSize = 0;
+            for (Optional<SequenceStep> row : rows) {
+                byteSize += control.rowByteSize(row);
+            }
+            MemorySegment bytes = run.takeForRun(byteSize).segment();
+            long at = 0;
+            for (Optional<SequenceStep> row : rows) {
+                at = control.writeRow(row, bytes, at);
+            }
+            return bytes;
+        }
+
+        @Override
+        public void clear() {
+            Arrays.fill(written, null);
+        }
     }
 }

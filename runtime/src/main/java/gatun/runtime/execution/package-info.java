@@ -14,7 +14,7 @@
  *         <li>{@link gatun.runtime.execution.SingleExecution} for a single request: inputs where they are, outputs
  *         where they go;
  *         <li>{@link gatun.runtime.execution.BatchExecution} for several, put together from
- *         {@link gatun.runtime.execution.GatheredInputs}, {@link gatun.runtime.execution.ComputedInputs},
+ *         {@link gatun.runtime.execution.GatheredInputs}, {@link gatun.runtime.execution.BatchExecution.ComputedInputs},
  *         {@link gatun.runtime.execution.ScatteredOutputs}, {@link gatun.runtime.execution.BatchResponses}, and
  *         {@link gatun.runtime.execution.SequenceBatch} for steps of sequences.
  *       </ul>

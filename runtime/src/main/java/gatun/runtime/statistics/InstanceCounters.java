@@ -128,4 +128,143 @@ public final class InstanceCounters {
     List<RequestStatistics> requests() {
         return requests.snapshots(RequestCounters::snapshot);
     }
+
+    /** The executions of one instance with one batch size. Written by the instance's thread only, read by any thread. */
+    static final class BatchCounters {
+        private final int batchSize;
+        private final Tally executions = new Tally();
+        private final Tally inputNanos = new Tally();
+        private final Tally inferNanos = new Tally();
+        private final Tally outputNanos = new Tally();
+
+        BatchCounters(int batchSize) {
+            this.batchSize = batchSize;
+        }
+
+        int batchSize() {
+            return batchSize;
+        }
+
+        /** Counts an execution. */
+        void executed(ExecutionTimes times) {
+            executions.add(1);
+            inputNanos.add(times.inferStartedNanos() - times.startedNanos());
+            inferNanos.add(times.inferEndedNanos() - times.inferStartedNanos());
+            outputNanos.add(times.endedNanos() - times.inferEndedNanos());
+        }
+
+        /** The counters as they are now. */
+        BatchStatistics snapshot() {
+            return new BatchStatistics(
+                    batchSize, executions.get(), inputNanos.get(), inferNanos.get(), outputNanos.get());
+        }
+    }
+
+    /**
+     * The requests of one batch size that one instance answered. Written by the instance's thread only, read by any thread.
+     */
+    static final class RequestCounters {
+        private final int batchSize;
+        private final Tally count = new Tally();
+        private final Tally requestNanos = new Tally();
+        private final Tally queueNanos = new Tally();
+        private final Tally inputNanos = new Tally();
+        private final Tally inferNanos = new Tally();
+        private final Tally outputNanos = new Tally();
+
+        RequestCounters(int batchSize) {
+            this.batchSize = batchSize;
+        }
+
+        int batchSize() {
+            return batchSize;
+        }
+
+        /** Counts the request that stands at {@code index} among those that an execution answered. */
+        void answered(ExecutionTimes times, int index) {
+            queueNanos.add(times.queueNanos(index));
+            inputNanos.add(times.inferStartedNanos() - times.startedNanos());
+            inferNanos.add(times.inferEndedNanos() - times.inferStartedNanos());
+            outputNanos.add(times.endedNanos() - times.inferEndedNanos());
+            requestNanos.add(times.endedNanos() - times.arrivedNanos(index));
+            count.add(1);
+        }
+
+        /** The counters as they are now. */
+        RequestStatistics snapshot() {
+            return new RequestStatistics(
+                    batchSize,
+                    count.get(),
+                    requestNanos.get(),
+                    queueNanos.get(),
+                    inputNanos.get(),
+                    inferNanos.get(),
+                    outputNanos.get());
+        }
+    }
+
+    /**
+     * The durations of the requests of one origin that one instance answered. Written by the instance's thread only, read
+     * by any thread.
+     */
+    static final class StageHistograms {
+        private final Tally successes = new Tally();
+        private final Histogram request = new Histogram();
+        private final Histogram queue = new Histogram();
+        private final Histogram input = new Histogram();
+        private final Histogram infer = new Histogram();
+        private final Histogram output = new Histogram();
+        private final Histogram firstResponse = new Histogram();
+
+        /** Counts the request that stands at {@code index} among those that an execution answered. */
+        void answered(ExecutionTimes times, int index) {
+            long arrivedNanos = times.arrivedNanos(index);
+            queue.add(times.queueNanos(index));
+            input.add(times.inferStartedNanos() - times.startedNanos());
+            infer.add(times.inferEndedNanos() - times.inferStartedNanos());
+            output.add(times.endedNanos() - times.inferEndedNanos());
+            request.add(times.endedNanos() - arrivedNanos);
+            long firstNanos = times.firstResponseNanos(index);
+            if (firstNanos != 0) {
+                firstResponse.add(firstNanos - arrivedNanos);
+            }
+            // Last: who sees it sees the times of this request.
+            successes.add(1);
+        }
+
+        long successes() {
+            return successes.get();
+        }
+
+        long requestNanos() {
+            return request.sumNanos();
+        }
+
+        long queueNanos() {
+            return queue.sumNanos();
+        }
+
+        long inputNanos() {
+            return input.sumNanos();
+        }
+
+        long inferNanos() {
+            return infer.sumNanos();
+        }
+
+        long outputNanos() {
+            return output.sumNanos();
+        }
+
+        /** The durations as they are now. */
+        StageLatencies snapshot() {
+            return new StageLatencies(
+                    request.snapshot(),
+                    queue.snapshot(),
+                    input.snapshot(),
+                    infer.snapshot(),
+                    output.snapshot(),
+                    firstResponse.snapshot());
+        }
+    }
 }
