@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.listener.GzipInput;
 import io.grpc.Codec;
 import io.grpc.Compressor;
 import io.grpc.CompressorRegistry;
 import io.grpc.Decompressor;
 import io.grpc.DecompressorRegistry;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.GZIPOutputStream;
+import java.util.zip.InflaterInputStream;
 
 /** The encodings of messages that are known here: identity, gzip and deflate, both ways. */
 final class Encodings {
@@ -42,5 +49,43 @@ final class Encodings {
     /** The decompressor for {@code encoding}; empty when it is not known. */
     static Optional<Decompressor> decompressor(String encoding) {
         return Optional.ofNullable(DECOMPRESSORS.lookupDecompressor(encoding));
+    }
+
+    /** gRPC's {@code deflate}: the zlib format. Without state. */
+    static final class Deflate implements Codec {
+        @Override
+        public String getMessageEncoding() {
+            return "deflate";
+        }
+
+        @Override
+        public OutputStream compress(OutputStream target) {
+            return new DeflaterOutputStream(target);
+        }
+
+        @Override
+        public InputStream decompress(InputStream source) {
+            return new InflaterInputStream(source);
+        }
+    }
+
+    /** gRPC's {@code gzip}, whose input may have any number of members. Without state. */
+    static final class Gzip implements Codec {
+        private static final int PIECE = 8 * 1024;
+
+        @Override
+        public String getMessageEncoding() {
+            return "gzip";
+        }
+
+        @Override
+        public OutputStream compress(OutputStream target) throws IOException {
+            return new GZIPOutputStream(target);
+        }
+
+        @Override
+        public InputStream decompress(InputStream source) throws IOException {
+            return new GzipInput(source, PIECE);
+        }
     }
 }

@@ -19,6 +19,7 @@ import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
 import io.grpc.InternalServer;
+import io.grpc.Server;
 import io.grpc.ServerServiceDefinition;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.socket.SocketOptions;
@@ -33,6 +34,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -217,5 +219,67 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
     @Override
     public void close() {
         timer.close();
+    }
+
+    /**
+     * The list of services, for the reflection service, which asks the "server" of its call. The listener starts and stops
+     * itself, so these methods change nothing here.
+     */
+    static final class ServedServices extends Server {
+        private final List<ServerServiceDefinition> services;
+
+        ServedServices(List<ServerServiceDefinition> services) {
+            this.services = services;
+        }
+
+        @Override
+        public List<ServerServiceDefinition> getServices() {
+            return services;
+        }
+
+        @Override
+        public List<ServerServiceDefinition> getImmutableServices() {
+            return services;
+        }
+
+        @Override
+        public List<ServerServiceDefinition> getMutableServices() {
+            return List.of();
+        }
+
+        @Override
+        public Server start() {
+            return this;
+        }
+
+        @Override
+        public Server shutdown() {
+            return this;
+        }
+
+        @Override
+        public Server shutdownNow() {
+            return this;
+        }
+
+        @Override
+        public boolean isShutdown() {
+            return false;
+        }
+
+        @Override
+        public boolean isTerminated() {
+            return false;
+        }
+
+        @Override
+        public boolean awaitTermination(long timeout, TimeUnit unit) {
+            return isTerminated();
+        }
+
+        @Override
+        public void awaitTermination() {
+            // The listener outlives every call that could ask.
+        }
     }
 }

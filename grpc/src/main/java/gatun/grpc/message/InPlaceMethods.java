@@ -11,6 +11,9 @@ import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -71,5 +74,25 @@ public final class InPlaceMethods {
         ServerServiceDefinition.Builder assembled = ServerServiceDefinition.builder(descriptor.build());
         methods.forEach(assembled::addMethod);
         return assembled.build();
+    }
+
+    /** Passes on messages that are encoded already. */
+    public static final class EncodedMarshaller implements MethodDescriptor.Marshaller<OutboundMessage> {
+        /** One for a method; it has no state. */
+        public EncodedMarshaller() {}
+
+        @Override
+        public InputStream stream(OutboundMessage message) {
+            return message;
+        }
+
+        @Override
+        public OutboundMessage parse(InputStream stream) {
+            try {
+                return OutboundMessage.of(stream.readAllBytes());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ResponseReceiver;
+import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
@@ -14,6 +15,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -230,6 +232,102 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
                 begun = true;
                 request.trace().ifPresent(trace -> trace.reached(TraceStage.INFER_RESPONSE_COMPLETE));
             }
+        }
+    }
+
+    /** The entry of one request of a stream in the access log; nothing where there is no such log. For one thread at a time. */
+    static final class StreamEntry {
+        private static final String TRANSPORT = "grpc_stream";
+
+        private final @Nullable AccessEntry entry;
+        private final long receivedByteSize;
+        private long sentByteSize;
+
+        private StreamEntry(@Nullable AccessEntry entry, long receivedByteSize) {
+            this.entry = entry;
+            this.receivedByteSize = receivedByteSize;
+        }
+
+        /** The entry of a request that has come on the call whose thread calls. */
+        static StreamEntry begin(InferenceCall.Message message) {
+            AccessEntry call = AccessEntry.current();
+            return call == null
+                    ? new StreamEntry(null, 0)
+                    : new StreamEntry(call.onStream(TRANSPORT), message.bytes().byteSize());
+        }
+
+        /** The calling thread, which ends after the request, answers it. */
+        void bind() {
+            if (entry != null) {
+                entry.bind();
+            }
+        }
+
+        /** Counts a message that is about to be sent. */
+        OutboundMessage counted(OutboundMessage message) {
+            sentByteSize += message.byteSize();
+            return message;
+        }
+
+        /** The request has its last response, or has failed. */
+        void end(@Nullable GatunException failure) {
+            if (entry != null) {
+                Status status = failure == null ? Status.OK : StatusTable.toStatus(failure);
+                entry.byteSizes(receivedByteSize, sentByteSize);
+                entry.end(status.getCode().name());
+            }
+        }
+    }
+
+    /**
+     * Sees to it that requests reach their models in the order in which their stream brought them, though each has a thread
+     * of its own. Used by the one thread that reads the stream.
+     */
+    static final class SubmissionOrder {
+        /** The turn of one request. Awaited by the request's thread, which ends it. */
+        static final class Turn {
+            private final CountDownLatch ended = new CountDownLatch(1);
+            private @Nullable Turn previous;
+
+            private Turn(@Nullable Turn previous) {
+                this.previous = previous;
+            }
+
+            /** Waits until the request before has been submitted, or has failed; it never waits for a response. */
+            void await() {
+                Turn before = previous;
+                if (before == null) {
+                    return;
+                }
+                previous = null; // so that a long stream keeps no chain of turns
+                boolean interrupted = false;
+                while (true) {
+                    try {
+                        before.ended.await();
+                        break;
+                    } catch (InterruptedException e) {
+                        interrupted = true;
+                    }
+                }
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+
+            /** Lets the next request go, though not past those before this one; may be called again. */
+            void end() {
+                await();
+                ended.countDown();
+            }
+        }
+
+        private @Nullable Turn last;
+
+        /** The turn of the next message. */
+        Turn next() {
+            Turn turn = new Turn(last);
+            last = turn;
+            return turn;
         }
     }
 }

@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.grpc.connection.HeaderEncoder.PercentEncoding;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.net.URLDecoder;

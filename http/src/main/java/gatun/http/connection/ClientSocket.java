@@ -8,13 +8,18 @@ import gatun.listener.EarlyBytes;
 import gatun.listener.ServerTls;
 import gatun.listener.SocketTransport;
 import gatun.listener.TlsTransport;
+import gatun.listener.Transport;
+import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.util.Arrays;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client's socket, with TLS or without: the transport for bodies and for responses with tensors, and the reader and
@@ -132,5 +137,72 @@ final class ClientSocket {
     /** Ends the connection and wakes its thread. For any thread. */
     void close() {
         transport.close();
+    }
+
+    /**
+     * The heads of requests, in the form that Helidon reads, from a transport that is not its own. For the connection's
+     * thread.
+     */
+    static final class TransportReader implements Supplier<byte[]> {
+        /**
+         * Room for a head and a small body; bytes beyond it stay with the transport, from where bodies are read straight to
+         * their place.
+         */
+        private static final int AT_ONCE = 4 * 1024;
+
+        private final Transport transport;
+
+        TransportReader(Transport transport) {
+            this.transport = transport;
+        }
+
+        /** The next bytes from the client, at least one; waits for them. Null when nothing more will come. */
+        @Override
+        public byte @Nullable [] get() {
+            ByteBuffer bytes = ByteBuffer.allocate(AT_ONCE); // held by those only that wait for the rest of a head
+            try {
+                int count = transport.read(bytes);
+                return count < 0 ? null : Arrays.copyOf(bytes.array(), count);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    /** Writes Helidon's responses to a transport that is not its own, at once. For the connection's thread. */
+    static final class TransportWriter implements DataWriter {
+        private final Transport transport;
+
+        TransportWriter(Transport transport) {
+            this.transport = transport;
+        }
+
+        @Override
+        public void write(BufferData... buffers) {
+            writeNow(buffers);
+        }
+
+        @Override
+        public void write(BufferData buffer) {
+            writeNow(buffer);
+        }
+
+        @Override
+        public void writeNow(BufferData... buffers) {
+            ByteBuffer[] sources = new ByteBuffer[buffers.length];
+            for (int i = 0; i < buffers.length; i++) {
+                sources[i] = ByteBuffer.wrap(buffers[i].readBytes());
+            }
+            try {
+                transport.write(sources, sources.length);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public void writeNow(BufferData buffer) {
+            writeNow(new BufferData[] {buffer});
+        }
     }
 }

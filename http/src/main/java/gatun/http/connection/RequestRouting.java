@@ -11,6 +11,7 @@ import gatun.runtime.logging.AccessLog;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
+import io.helidon.http.Method;
 import io.helidon.http.Status;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
@@ -22,6 +23,8 @@ import io.helidon.webserver.http.HttpSecurity;
 import io.helidon.webserver.http.RoutingRequest;
 import io.helidon.webserver.http.RoutingResponse;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -216,4 +219,63 @@ final class RequestRouting implements HttpRouting, Router {
 
     @Override
     public void afterStop() {}
+
+    /** A request whose head is refused: nothing is known of it except that its connection ends. */
+    static final class MalformedRequest implements IncomingRequest {
+        @Override
+        public Method method() {
+            return Method.GET;
+        }
+
+        @Override
+        public String path() {
+            return "";
+        }
+
+        @Override
+        public String query() {
+            return "";
+        }
+
+        @Override
+        public Optional<String> first(HeaderName name) {
+            return Optional.empty();
+        }
+
+        @Override
+        public boolean has(HeaderName name) {
+            return false;
+        }
+
+        @Override
+        public void eachHeader(BiConsumer<String, String> reader) {
+            // None is known.
+        }
+
+        @Override
+        public boolean closes() {
+            return true;
+        }
+
+        @Override
+        public long announcedByteSize() {
+            return 0;
+        }
+
+        @Override
+        public void beginBody() {
+            // Where it would begin is not known.
+        }
+
+        @Override
+        public void endBody() {
+            // Where it would end is not known.
+        }
+
+        /** Something may still come: the client is to hear the response before the connection ends. */
+        @Override
+        public boolean bodyConsumed() {
+            return false;
+        }
+    }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.json;
 
+import java.math.BigInteger;
+
 /**
  * Rounds decimal numbers to a binary floating-point format, as Daniel Lemire describes in "Number Parsing at a Gigabyte
  * per Second": the digits times a power of five, of which 128 bits are known, decide nearly always. Immutable and safe
@@ -109,5 +111,56 @@ record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFr
     private static int binaryExponent(int power) {
         // log2(10) in 16 bits of fraction is exact enough for all powers of the table.
         return (((152_170 + 65_536) * power) >> 16) + 63;
+    }
+
+    /**
+     * The upper 128 bits of each power of five that a double can need. For negative powers, those of the reciprocal,
+     * rounded up; for positive ones, cut off. Computed once, on first use. Safe for any thread.
+     */
+    static final class PowersOfFive {
+        /** The least power; with 64-bit digits, anything below is zero as a double. */
+        static final int FIRST = -342;
+
+        /** The greatest power; anything above is infinite as a double. */
+        static final int LAST = 308;
+
+        private static final int PRECISION = 128;
+
+        /** Upper and lower half of each power in turn. */
+        private static final long[] HALVES = new long[2 * (LAST - FIRST + 1)];
+
+        static {
+            for (int power = FIRST; power <= LAST; power++) {
+                BigInteger bits = power < 0
+                        ? reciprocal(-power)
+                        : cut(BigInteger.valueOf(5).pow(power));
+                HALVES[2 * (power - FIRST)] = bits.shiftRight(64).longValue();
+                HALVES[2 * (power - FIRST) + 1] = bits.longValue();
+            }
+        }
+
+        private PowersOfFive() {}
+
+        /** Bits 127 to 64 of five to the power {@code power}; bit 127 is set. */
+        static long upper(int power) {
+            return HALVES[2 * (power - FIRST)];
+        }
+
+        /** Bits 63 to 0 of five to the power {@code power}. */
+        static long lower(int power) {
+            return HALVES[2 * (power - FIRST) + 1];
+        }
+
+        private static BigInteger reciprocal(int power) {
+            BigInteger five = BigInteger.valueOf(5).pow(power);
+            int magnitude = five.subtract(BigInteger.ONE).bitLength();
+            // Small powers divide numbers that were written exactly: there the last bit of the reciprocal counts.
+            int numeratorBits = power <= 27 ? magnitude + PRECISION - 1 : 2 * magnitude + PRECISION;
+            return cut(BigInteger.ONE.shiftLeft(numeratorBits).divide(five).add(BigInteger.ONE));
+        }
+
+        private static BigInteger cut(BigInteger value) {
+            return value.shiftRight(value.bitLength() - PRECISION);
+        }
     }
 }
