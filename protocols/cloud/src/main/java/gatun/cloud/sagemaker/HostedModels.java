@@ -3,12 +3,22 @@ package gatun.cloud.sagemaker;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
+import gatun.runtime.ListedModel;
+import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelState;
 import gatun.runtime.Subscription;
 import gatun.runtime.server.InferenceServer;
+import gatun.wire.inference.ModelVersionPolicy;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,6 +26,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -146,5 +158,148 @@ final class HostedModels {
         return server.index().stream()
                 .filter(model -> names.contains(model.name()))
                 .anyMatch(model -> model.state() != ModelState.UNAVAILABLE && model.state() != ModelState.UNKNOWN);
+    }
+
+    /**
+     * The models in one folder that SageMaker has unpacked: one model, or an ensemble and its members. Immutable.
+     *
+     * @param url the folder that the models are found in, for lists
+     * @param models the models, first the one that requests ask
+     */
+    record ModelArchive(String url, List<ListedModel> models) {
+        private static final String CONFIGURATION = "config.pbtxt";
+        private static final Pattern ENSEMBLE = Pattern.compile("platform:\\s*\"ensemble\"");
+
+        /** A segment of a path; as SageMaker makes them. */
+        private static final Pattern SEGMENT = Pattern.compile("[0-9A-Za-z._]+");
+
+        /** A folder with more models than this is no ensemble that anybody made. */
+        private static final int MOST_MODELS = 64;
+
+        /** The beginning of a configuration in which its platform is looked for, in bytes. */
+        private static final int CONFIGURATION_BYTE_SIZE = 64 * 1024;
+
+        /**
+         * Finds the models in the folder {@code url}.
+         *
+         * @param root the folder that all of them must lie in, also behind symbolic links
+         * @param name the name of the model that requests ask
+         * @throws GatunException INVALID_ARGUMENT when the folder may not be read, or has no such models
+         */
+        static ModelArchive read(Path root, String url, String name) {
+            try {
+                Path folder = allowed(root, url);
+                if (Files.exists(folder.resolve(CONFIGURATION))) {
+                    Path parent = folder.getParent();
+                    return new ModelArchive(String.valueOf(parent), List.of(model(name, folder)));
+                }
+                return new ModelArchive(folder.toString(), models(root, url, folder, name));
+            } catch (IOException e) {
+                throw invalid(url, "cannot be read: " + IoFailure.reason(e));
+            }
+        }
+
+        private static Path allowed(Path root, String url) throws IOException {
+            Path folder;
+            try {
+                folder = Path.of(url).toAbsolutePath().normalize();
+            } catch (InvalidPathException e) {
+                throw malformed(root, url);
+            }
+            if (!folder.startsWith(root) || folder.equals(root)) {
+                throw malformed(root, url);
+            }
+            Path below = root.relativize(folder);
+            boolean shaped = below.getNameCount() >= 2
+                    && below.getNameCount() <= 3
+                    && below.getName(1).toString().equals("model");
+            for (Path segment : below) {
+                shaped &= SEGMENT.matcher(segment.toString()).matches();
+            }
+            if (!shaped) {
+                throw malformed(root, url);
+            }
+            if (!Files.isDirectory(folder)) {
+                throw GatunException.invalidArgument("failed to register '" + folder + "', repository not found");
+            }
+            requireInside(root, url, folder);
+            return folder;
+        }
+
+        /** A symbolic link must not lead out of the folder of models. */
+        private static void requireInside(Path root, String url, Path path) throws IOException {
+            if (!path.toRealPath().startsWith(root.toRealPath())) {
+                throw invalid(url, "leads out of " + root);
+            }
+        }
+
+        private static GatunException malformed(Path root, String url) {
+            return invalid(url, "expected a path of the form " + root + "/<hash>/model[/<subdir>]");
+        }
+
+        private static GatunException invalid(String url, String why) {
+            return GatunException.invalidArgument("Invalid \"url\" '" + url.replace('\0', '?') + "': " + why);
+        }
+
+        private static List<ListedModel> models(Path root, String url, Path folder, String name) throws IOException {
+            List<Path> directories;
+            try (Stream<Path> entries = Files.list(folder)) {
+                directories = entries.filter(Files::isDirectory)
+                        .filter(entry -> ModelIdentifier.mayBeModel(String.valueOf(entry.getFileName())))
+                        .sorted()
+                        .limit(MOST_MODELS + 1L)
+                        .toList();
+            }
+            if (directories.isEmpty()) {
+                throw invalid(
+                        url, "there is no model in it; expected " + CONFIGURATION + ", or a folder for each model");
+            }
+            if (directories.size() > MOST_MODELS) {
+                throw invalid(url, "there are more than " + MOST_MODELS + " models in it");
+            }
+            Path asked = directories.getFirst();
+            int ensembles = 0;
+            for (Path directory : directories) {
+                requireInside(root, url, directory);
+                if (isEnsemble(directory)) {
+                    asked = directory;
+                    ensembles++;
+                }
+            }
+            if (directories.size() > 1 && ensembles != 1) {
+                throw invalid(
+                        url,
+                        "there are " + directories.size() + " models in it, of which " + ensembles
+                                + " are ensembles; expected one model, or an ensemble and its members");
+            }
+            List<ListedModel> models = new ArrayList<>();
+            models.add(model(name, asked));
+            for (Path directory : directories) {
+                if (!directory.equals(asked)) {
+                    models.add(model(String.valueOf(directory.getFileName()), directory));
+                }
+            }
+            return List.copyOf(models);
+        }
+
+        private static boolean isEnsemble(Path directory) throws IOException {
+            Path file = directory.resolve(CONFIGURATION);
+            if (!Files.isRegularFile(file)) {
+                return false;
+            }
+            try (InputStream text = Files.newInputStream(file)) {
+                String begin = new String(text.readNBytes(CONFIGURATION_BYTE_SIZE), StandardCharsets.UTF_8);
+                return ENSEMBLE.matcher(begin).find();
+            }
+        }
+
+        private static ListedModel model(String name, Path directory) {
+            return new ListedModel(name, directory, "", ModelVersionPolicy.getDefaultInstance(), Map.of());
+        }
+
+        /** The names of the models. */
+        List<String> names() {
+            return models.stream().map(ListedModel::name).toList();
+        }
     }
 }

@@ -5,22 +5,29 @@ import gatun.cloud.BinaryContentType;
 import gatun.cloud.RewrittenRequests;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
+import gatun.http.json.JsonReader;
+import gatun.http.json.JsonWriter;
 import gatun.http.routes.BareConventions;
 import gatun.http.routes.PathValues;
 import gatun.http.routes.Route;
 import gatun.http.routes.RouteTable;
+import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.ClientRegions;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolSettings;
+import gatun.runtime.ModelLoadException;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderRules;
 import gatun.runtime.server.InferenceServer;
 import gatun.v2.http.JsonBody;
 import gatun.v2.http.V2Routes;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -122,5 +129,127 @@ public final class SageMakerProtocol implements Protocol {
     @Override
     public RouteTable table() {
         return table;
+    }
+
+    /** Lists, loads and unloads models as SageMaker's multi-model endpoints ask for it. Safe for any thread. */
+    static final class MultiModelRoutes {
+        /** The archive that a client of SageMaker names; SageMaker passes it on with each request. */
+        private static final HeaderName TARGET = HeaderNames.create("X-Amzn-SageMaker-Target-Model");
+
+        private static final ResponseHeaders JSON =
+                ResponseHeaders.of(ResponseHeaders.constant("Content-Type: application/json"));
+
+        /** The answer to a load for which there is no memory: SageMaker unloads other models and tries again. */
+        private static final Status INSUFFICIENT_STORAGE = Status.create(507, "Insufficient Storage");
+
+        private final InferenceServer server;
+        private final HostedModels models;
+        private final JsonBody jsonBody;
+
+        MultiModelRoutes(InferenceServer server, HostedModels models, JsonBody jsonBody) {
+            this.server = server;
+            this.models = models;
+            this.jsonBody = jsonBody;
+        }
+
+        /** Answers with the models that are ready. */
+        void list(Exchange exchange) {
+            JsonWriter json = exchange.json(JSON).raw("{\"models\":[");
+            boolean first = true;
+            for (Map.Entry<String, HostedModels.Hosted> model : models.all().entrySet()) {
+                if (server.unreadiness(model.getValue().name(), "").isEmpty()) {
+                    json.raw(first ? "" : ",");
+                    first = false;
+                    write(json, model.getKey(), model.getValue());
+                }
+            }
+            exchange.answer(JSON, json.raw("]}"));
+        }
+
+        /** Answers with the model of the path. */
+        void get(Exchange exchange, PathValues path) {
+            String hash = path.value("model");
+            Optional<HostedModels.Hosted> model = models.find(hash);
+            if (model.isEmpty()) {
+                exchange.answerEmpty(Status.NOT_FOUND_404);
+                return;
+            }
+            JsonWriter json = exchange.json(JSON);
+            write(json, hash, model.get());
+            exchange.answer(JSON, json);
+        }
+
+        private static void write(JsonWriter json, String hash, HostedModels.Hosted model) {
+            json.raw("{\"modelName\":")
+                    .string(hash)
+                    .raw(",\"modelUrl\":")
+                    .string(model.archive().url());
+            json.raw('}');
+        }
+
+        /** Loads the model that the body names. */
+        void load(Exchange exchange) {
+            LoadRequest request = new LoadRequest();
+            try {
+                jsonBody.readControl(exchange, request::member);
+                String hash = request.require("model_name", request.modelName);
+                String url = request.require("url", request.url);
+                models.load(hash, exchange.header(TARGET).orElse(hash), url);
+            } catch (GatunException e) {
+                exchange.answerFailure(status(e), e.getMessage());
+                return;
+            }
+            exchange.answerEmpty(Status.OK_200);
+        }
+
+        /** Unloads the model of the path. The header cannot name another one. */
+        void unload(Exchange exchange, PathValues path) {
+            boolean found;
+            try {
+                found = models.unload(path.value("model"));
+            } catch (GatunException e) {
+                exchange.answerFailure(Status.BAD_REQUEST_400, e.getMessage());
+                return;
+            }
+            exchange.answerEmpty(found ? Status.OK_200 : Status.NOT_FOUND_404);
+        }
+
+        private static Status status(GatunException failure) {
+            return switch (failure.code()) {
+                case ALREADY_EXISTS -> Status.CONFLICT_409;
+                case RESOURCE_EXHAUSTED -> INSUFFICIENT_STORAGE;
+                default -> isForMemory(failure) ? INSUFFICIENT_STORAGE : Status.BAD_REQUEST_400;
+            };
+        }
+
+        /** Whether a model could not be loaded because there was no memory for it. */
+        private static boolean isForMemory(GatunException failure) {
+            return failure instanceof ModelLoadException load
+                    && load.reasons().stream().anyMatch(reason -> reason.code() == ErrorCode.RESOURCE_EXHAUSTED);
+        }
+
+        /** The members of a body that matter. */
+        private static final class LoadRequest {
+            private String modelName = "";
+            private String url = "";
+
+            private void member(JsonReader json) {
+                if (json.nameIs("model_name")) {
+                    modelName = json.readString("Unable to parse 'model_name'");
+                } else if (json.nameIs("url")) {
+                    url = json.readString("Unable to parse 'url'");
+                } else {
+                    json.skipValue();
+                }
+            }
+
+            private String require(String member, String value) {
+                if (value.isEmpty()) {
+                    throw GatunException.invalidArgument("the request to load a model has no '" + member
+                            + "'; expected {\"model_name\": NAME, \"url\": FOLDER}");
+                }
+                return value;
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ import static gatun.http.routes.Route.get;
 
 import gatun.console.ServerSurroundings;
 import gatun.http.connection.Exchange;
+import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
 import gatun.http.routes.RouteTable;
 import gatun.http.routes.StandardConventions;
@@ -14,8 +15,20 @@ import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
+import io.helidon.http.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The paths of the console: {@code /console} with the page's files, {@code /} for browsers, and {@code /v2/console} with
@@ -122,5 +135,120 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
 
     private static boolean isUnder(String root, String path) {
         return path.startsWith(root) && (path.length() == root.length() || path.charAt(root.length()) == '/');
+    }
+
+    /**
+     * The files of the page, which lie in the jar. They hold nothing of the server, so that anybody may read them, and tell
+     * browsers to run and show nothing but what this server sends. Safe for any thread.
+     */
+    static final class PageFiles {
+        /** The page itself. */
+        static final String PAGE = "index.html";
+
+        private static final String FOLDER = "/gatun/console/page/";
+
+        /** At most two folders deep; nothing that begins with a dot. */
+        private static final Pattern NAME = Pattern.compile("(?:[\\w-][\\w.-]*/){0,2}[\\w-][\\w.-]*\\.(\\w+)");
+
+        private static final Map<String, String> TYPES = Map.of(
+                "html", "text/html; charset=utf-8",
+                "js", "text/javascript; charset=utf-8",
+                "css", "text/css; charset=utf-8",
+                "svg", "image/svg+xml",
+                "json", "application/json",
+                "txt", "text/plain; charset=utf-8");
+
+        /**
+         * Scripts, styles and data of this server alone; pictures and videos also of the page's own making, for what a user
+         * drops there. No page may show this one inside of it.
+         */
+        private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self';"
+                + " img-src 'self' blob: data:; connect-src 'self'; media-src 'self' blob:; base-uri 'none';"
+                + " form-action 'none'; frame-ancestors 'none'";
+
+        /** The files that were asked for, of which there are no more than the jar has. */
+        private final Map<String, PageFile> files = new ConcurrentHashMap<>();
+
+        /** A file as it is sent. */
+        private static final class PageFile {
+            private final byte[] bytes;
+
+            /** Tells it from another version of it. */
+            private final String tag;
+
+            private final ResponseHeaders found;
+            private final ResponseHeaders unchanged;
+
+            PageFile(byte[] bytes, String type) {
+                this.bytes = bytes;
+                this.tag = '"' + digest(bytes) + '"';
+                this.found = ResponseHeaders.of(ResponseHeaders.constant(headers(tag, "Content-Type: " + type)));
+                this.unchanged = ResponseHeaders.of(
+                        ResponseHeaders.constant(Status.NOT_MODIFIED_304, headers(tag, "Content-Type: " + type)));
+            }
+
+            void answer(Exchange exchange) {
+                Optional<String> known = exchange.header(HeaderNames.IF_NONE_MATCH);
+                if (known.isPresent() && known.get().contains(tag)) {
+                    exchange.answerBodiless(unchanged);
+                } else {
+                    exchange.answer(found, exchange.json(found).raw(bytes, bytes.length));
+                }
+            }
+        }
+
+        /** Answers with the file of this name: a path beneath the page's folder. */
+        void answer(Exchange exchange, String name) {
+            PageFile file = find(name);
+            if (file == null) {
+                exchange.answerFailure(Status.NOT_FOUND_404, "Not Found");
+                return;
+            }
+            file.answer(exchange);
+        }
+
+        private @Nullable PageFile find(String name) {
+            PageFile known = files.get(name);
+            if (known != null) {
+                return known;
+            }
+            var parts = NAME.matcher(name);
+            String type = parts.matches() ? TYPES.get(parts.group(1)) : null;
+            if (type == null) {
+                return null;
+            }
+            try (InputStream stream = PageFiles.class.getResourceAsStream(FOLDER + name)) {
+                if (stream == null) {
+                    return null;
+                }
+                PageFile read = new PageFile(stream.readAllBytes(), type);
+                files.put(name, read);
+                return read;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static String[] headers(String tag, String own) {
+            return new String[] {
+                own,
+                "Cache-Control: no-cache",
+                "ETag: " + tag,
+                "Content-Security-Policy: " + POLICY,
+                "X-Frame-Options: DENY",
+                "X-Content-Type-Options: nosniff",
+                "Referrer-Policy: no-referrer",
+                "Cross-Origin-Opener-Policy: same-origin",
+            };
+        }
+
+        private static String digest(byte[] bytes) {
+            try {
+                byte[] all = MessageDigest.getInstance("SHA-256").digest(bytes);
+                return HexFormat.of().formatHex(all, 0, 16);
+            } catch (NoSuchAlgorithmException e) {
+                throw new IllegalStateException(e); // every Java has it
+            }
+        }
     }
 }

@@ -8,6 +8,12 @@ import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.RegionUse;
 import gatun.memory.regions.SystemRegionStatus;
 import gatun.runtime.server.InferenceServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
 
 /** The memory of requests, and that of clients. Safe for any thread. */
 final class MemoryView {
@@ -80,5 +86,65 @@ final class MemoryView {
                             + " requests that use it have ended");
         }
         json.endObject();
+    }
+
+    /** Whose a process is, as far as the system tells: it may have ended. */
+    static final class ProcessOwner {
+        private static final int NAME_LIMIT = 64;
+
+        private ProcessOwner() {}
+
+        /** Writes the object {@code owner} about a process. */
+        static void write(JsonText json, long pid) {
+            json.object("owner").member("pid", pid);
+            ProcessHandle.of(pid)
+                    .flatMap(process -> process.info().user())
+                    .ifPresent(user -> json.member("user", user));
+            name(pid).ifPresent(name -> json.member("name", name));
+            json.endObject();
+        }
+
+        private static Optional<String> name(long pid) {
+            try {
+                String name =
+                        Files.readString(Path.of("/proc/" + pid + "/comm")).strip();
+                return Optional.of(name.length() <= NAME_LIMIT ? name : name.substring(0, NAME_LIMIT));
+            } catch (IOException | IllegalArgumentException notTold) {
+                return Optional.empty(); // it has ended, or its name is no text
+            }
+        }
+    }
+
+    /** Whose an object of shared memory with a name is. Which process made it, nobody knows. */
+    static final class ObjectOwner {
+        /** Where the system shows such objects. */
+        private static final Path FOLDER = Path.of("/dev/shm");
+
+        private ObjectOwner() {}
+
+        /**
+         * Writes the object {@code owner} about a user.
+         *
+         * @param key the name that the object had when it was opened
+         * @param user the number of the user whose it was then
+         */
+        static void write(JsonText json, String key, long user) {
+            json.object("owner")
+                    .member("user", name(key, user).orElseGet(() -> Long.toString(user)))
+                    .endObject();
+        }
+
+        /** The user's name, as the system tells it of the object; empty when that is another's now, or gone. */
+        private static Optional<String> name(String key, long user) {
+            try {
+                Map<String, Object> attributes =
+                        Files.readAttributes(FOLDER.resolve(key.replaceFirst("^/+", "")), "unix:uid,owner");
+                return attributes.get("uid") instanceof Integer uid && Integer.toUnsignedLong(uid) == user
+                        ? Optional.of(String.valueOf(attributes.get("owner")))
+                        : Optional.empty();
+            } catch (IOException | InvalidPathException | UnsupportedOperationException notTold) {
+                return Optional.empty();
+            }
+        }
     }
 }

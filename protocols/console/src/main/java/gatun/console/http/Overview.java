@@ -8,14 +8,27 @@ import gatun.console.history.VersionRates;
 import gatun.http.json.JsonWriter;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
+import gatun.runtime.LoadProgress;
+import gatun.runtime.ModelIdentifier;
+import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.server.InferenceServer;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** The server at a glance: its models, memory, connections and alerts. For one thread at a time. */
 final class Overview {
@@ -134,5 +147,153 @@ final class Overview {
                     .endObject();
         }
         json.endArray();
+    }
+
+    /** The overview's line of each version. For one thread at a time. */
+    static final class ModelLines {
+        /** Looking at the repositories for models that were never loaded may be slow. */
+        private static final long INDEX_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+        private final InferenceServer server;
+        private final ServerSurroundings surroundings;
+        private final WorkerUse workers;
+
+        private List<ModelStatus> unloaded = List.of();
+        private long indexedNanos;
+        private boolean indexed;
+
+        ModelLines(InferenceServer server, ServerSurroundings surroundings, WorkerUse workers) {
+            this.server = server;
+            this.surroundings = surroundings;
+            this.workers = workers;
+        }
+
+        /** Writes the array {@code models}. */
+        void write(JsonText json, Map<VersionKey, VersionRates> rates) {
+            json.array("models");
+            Map<String, Long> residentBytes = workers.residentBytes();
+            Map<String, ServerSurroundings.Fetch> fetches = fetches();
+            Set<String> unknown = new TreeSet<>(fetches.keySet());
+            Set<String> known = new HashSet<>();
+            for (ModelStatus model : server.states()) {
+                known.add(model.name());
+                unknown.remove(model.name());
+                VersionKey key = new VersionKey(ModelIdentifier.of(model.name()), model.version());
+                write(
+                        json,
+                        model,
+                        rates.getOrDefault(key, VersionRates.IDLE),
+                        fetches.get(model.name()),
+                        residentBytes.getOrDefault(model.name(), 0L));
+            }
+            for (ModelStatus model : unloaded()) {
+                if (known.add(model.name())) {
+                    unknown.remove(model.name());
+                    write(json, model, VersionRates.IDLE, fetches.get(model.name()), 0);
+                }
+            }
+            for (String model : unknown) {
+                ModelStatus coming = new ModelStatus(model, "", "", ModelState.LOADING, "", Duration.ZERO);
+                write(json, coming, VersionRates.IDLE, fetches.get(model), 0);
+            }
+            json.endArray();
+        }
+
+        /** What is fetched, by the names of models. */
+        private Map<String, ServerSurroundings.Fetch> fetches() {
+            Map<String, ServerSurroundings.Fetch> byModel = new HashMap<>();
+            for (ServerSurroundings.Fetch fetch : surroundings.fetches()) {
+                fetch.models().forEach(model -> byModel.put(model, fetch));
+            }
+            return byModel;
+        }
+
+        /** The models that can be loaded and never were; known anew after some seconds. */
+        private List<ModelStatus> unloaded() {
+            if (server.controlMode() != ControlMode.EXPLICIT) {
+                return List.of();
+            }
+            long now = System.nanoTime();
+            if (!indexed || now - indexedNanos > INDEX_NANOS) {
+                unloaded = server.index().stream()
+                        .filter(model -> model.state() == ModelState.UNKNOWN)
+                        .toList();
+                indexedNanos = now;
+                indexed = true;
+            }
+            return unloaded;
+        }
+
+        /**
+         * @param fetch brings its files; null for none
+         * @param residentBytes of the processes that serve it; 0 for a model that none serves
+         */
+        private void write(
+                JsonText json,
+                ModelStatus model,
+                VersionRates rates,
+                ServerSurroundings.@Nullable Fetch fetch,
+                long residentBytes) {
+            boolean never = model.state() == ModelState.UNKNOWN;
+            json.object()
+                    .member("name", model.name())
+                    .member("version", model.version())
+                    .member(
+                            "state",
+                            never
+                                    ? ModelState.UNAVAILABLE.name()
+                                    : model.state().name())
+                    .member("reason", never ? "not loaded" : model.reason())
+                    .member("engine", model.engine());
+            if (model.state() == ModelState.READY) {
+                writeServing(json, model, rates, residentBytes);
+            }
+            json.member("requestsPerSecond", rates.requestsPerSecond())
+                    .member("failuresPerSecond", rates.failuresPerSecond())
+                    .member("inferencesPerSecond", rates.inferencesPerSecond());
+            rates.p50Nanos().ifPresent(nanos -> json.member("p50Nanos", nanos));
+            rates.p99Nanos().ifPresent(nanos -> json.member("p99Nanos", nanos));
+            json.member("pending", rates.load().pending());
+            rates.meanBatch().ifPresent(size -> json.member("meanBatch", size));
+            writeLoading(json, model, fetch);
+            json.member("loadNanos", model.loadTime().toNanos()).endObject();
+        }
+
+        private void writeServing(JsonText json, ModelStatus model, VersionRates rates, long residentBytes) {
+            ModelVersion version;
+            try {
+                version = server.model(model.name(), model.version());
+            } catch (GatunException e) {
+                return; // it went just now, or there are several of its name
+            }
+            json.member("instances", version.instanceCount())
+                    .member("busyInstances", rates.load().busyInstances())
+                    .member("decoupled", version.decoupled());
+            long byteSize = residentBytes > 0 ? residentBytes : version.memoryByteSize();
+            if (byteSize > 0) {
+                json.member("memoryBytes", byteSize).member("memoryIs", residentBytes > 0 ? "resident" : "estimated");
+            }
+        }
+
+        private static void writeLoading(JsonText json, ModelStatus model, ServerSurroundings.@Nullable Fetch fetch) {
+            long now = System.currentTimeMillis();
+            if (model.loading().isPresent()) {
+                LoadProgress progress = model.loading().get();
+                json.member("loadingMillis", Math.max(0, now - progress.beganMillis()))
+                        .object("loading")
+                        .member("phase", progress.phase().wireName());
+                if (progress.instances() > 0) {
+                    json.member("instancesReady", progress.instancesReady()).member("instances", progress.instances());
+                }
+                json.endObject();
+            } else if (fetch != null) {
+                json.member("loadingMillis", Math.max(0, now - fetch.beganMillis()))
+                        .object("loading")
+                        .member("phase", "fetching")
+                        .member("bytes", fetch.bytes())
+                        .member("totalBytes", fetch.totalBytes())
+                        .endObject();
+            }
+        }
     }
 }

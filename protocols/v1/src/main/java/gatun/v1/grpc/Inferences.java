@@ -3,8 +3,11 @@ package gatun.v1.grpc;
 
 import gatun.grpc.connection.OutboundMessage;
 import gatun.grpc.message.CallTrace;
+import gatun.grpc.message.RawAlignment;
 import gatun.grpc.message.TensorMessage;
 import gatun.grpc.message.WireWriter;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
@@ -15,6 +18,7 @@ import gatun.runtime.access.PeerLocation;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
+import gatun.v1.InputData;
 import gatun.v1.V1Api;
 import gatun.v1.V1InferResponse;
 import gatun.wire.v1.InferResponseHeader;
@@ -112,5 +116,42 @@ final class Inferences {
         head.bytes(REQUEST_STATUS, status.toByteArray());
         head.bytes(META_DATA, header.toByteArray());
         return TensorMessage.of(TensorMessage.NOT_NESTED, head, RAW_OUTPUT, tensors, hold);
+    }
+
+    /** The inputs' data as it lies in a message, an entry for each. For one request. */
+    static final class RawInputs implements InputData {
+        private final InferMessage message;
+        private final RawAlignment alignment;
+        private int next;
+
+        /** The data of {@code message}; copies that are needed are taken of {@code pool}. */
+        RawInputs(InferMessage message, BufferPool pool) {
+            this.message = message;
+            this.alignment = new RawAlignment(message.bytes(), pool);
+        }
+
+        @Override
+        public MemorySegment next(String input, Datatype datatype, long byteSize, InferenceRequest request) {
+            if (next >= message.rawCount()) {
+                throw GatunException.invalidArgument(
+                        "expected tensor data for at least " + next + " inputs but got only " + message.rawCount()
+                                + " sets of data for model '" + message.modelName + "'");
+            }
+            int length = message.rawLength(next);
+            if (length != byteSize) {
+                throw wrongWindow(input, length, byteSize, message.modelName);
+            }
+            return alignment.aligned(message.rawStart(next++), length, datatype, request);
+        }
+
+        /** Entries that no input takes were never looked at. */
+        @Override
+        public void end(InferenceRequest request) {}
+
+        @Override
+        public GatunException wrongWindow(String input, long byteSize, long expected, String model) {
+            return GatunException.invalidArgument("unexpected size " + Long.toUnsignedString(byteSize) + " for input '"
+                    + input + "', expecting " + Long.toUnsignedString(expected) + " for model '" + model + "'");
+        }
     }
 }

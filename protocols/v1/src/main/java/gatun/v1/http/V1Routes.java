@@ -6,13 +6,18 @@ import static gatun.http.routes.Route.post;
 
 import gatun.http.connection.Exchange;
 import gatun.http.routes.BareConventions;
+import gatun.http.routes.PathValues;
 import gatun.http.routes.Route;
 import gatun.http.routes.RouteTable;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;
+import gatun.v1.AllStatuses;
+import gatun.v1.ControlCounters;
+import gatun.v1.ModelControl;
 import gatun.v1.V1Api;
 import io.helidon.http.Method;
+import io.helidon.http.Status;
 import java.util.List;
 import java.util.Map;
 
@@ -91,6 +96,73 @@ public final class V1Routes {
             } else {
                 answerOtherMethod(exchange, only.text());
             }
+        }
+    }
+
+    /** Loading and unloading of models. Safe for any thread. */
+    static final class ModelControlRoutes {
+        private final ModelControl models;
+        private final ControlRoute control;
+
+        ModelControlRoutes(ModelControl models, ControlRoute control) {
+            this.models = models;
+            this.control = control;
+        }
+
+        void load(Exchange exchange, PathValues path) {
+            answer(exchange, () -> models.load(path.value("model")));
+        }
+
+        void unload(Exchange exchange, PathValues path) {
+            answer(exchange, () -> models.unload(path.value("model")));
+        }
+
+        private void answer(Exchange exchange, Runnable change) {
+            control.answer(exchange, ControlCounters.Kind.MODEL_CONTROL, () -> {
+                change.run();
+                return MessageBody.NONE;
+            });
+        }
+    }
+
+    /** Health of the server, status of its models, and the repository index. Safe for any thread. */
+    static final class StatusRoutes {
+        private final V1Api api;
+        private final ControlRoute control;
+
+        StatusRoutes(V1Api api, ControlRoute control) {
+            this.api = api;
+            this.control = control;
+        }
+
+        void health(Exchange exchange, PathValues path) {
+            String state = path.value("state");
+            if (!state.equals("live") && !state.equals("ready")) {
+                exchange.answerEmpty(Status.BAD_REQUEST_400);
+                return;
+            }
+            control.answerHealth(exchange, () -> api.serverStatuses().healthy(state));
+        }
+
+        void status(Exchange exchange, PathValues path) {
+            String model = path.value("model");
+            try (AllStatuses all = api.serverStatuses().all()) {
+                control.answer(
+                        exchange,
+                        ControlCounters.Kind.STATUS,
+                        () -> MessageBody.alsoJson(
+                                model.isEmpty()
+                                        ? all.read()
+                                        : api.serverStatuses().of(model),
+                                exchange));
+            }
+        }
+
+        void repository(Exchange exchange, PathValues path) {
+            control.answer(
+                    exchange,
+                    ControlCounters.Kind.REPOSITORY,
+                    () -> MessageBody.of(api.modelControl().index(), exchange));
         }
     }
 }

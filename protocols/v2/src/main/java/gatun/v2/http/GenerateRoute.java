@@ -5,23 +5,34 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.TracedExchange;
 import gatun.http.json.JsonWriter;
+import gatun.http.json.TensorDataWriter;
+import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
+import gatun.runtime.OutputTensor;
 import gatun.runtime.ResponseReceiver;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceStage;
+import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
 /**
@@ -208,5 +219,119 @@ final class GenerateRoute {
             throw t;
         }
         return request;
+    }
+
+    /**
+     * Tells load balancers that ask for it how busy a model is: in a header of its responses, in the formats of Open
+     * Request Cost Aggregation (ORCA). Safe for any thread.
+     */
+    static final class LoadReport {
+        private static final HeaderName FORMAT = HeaderNames.create("endpoint-load-metrics-format");
+        private static final HeaderName REPORT = HeaderNames.create("endpoint-load-metrics");
+
+        private LoadReport() {}
+
+        /** Adds the report to the response, where the request asks for one in a known format. */
+        static void add(Exchange exchange, InferenceServer server, ModelVersion model) {
+            if (!exchange.hasHeader(FORMAT)) {
+                return;
+            }
+            long pending = pendingRequestCount(server, model);
+            BufferPool buffers = server.buffers();
+            double poolUtilization = (double) buffers.usedBytes() / buffers.byteLimit();
+            switch (exchange.header(FORMAT).orElse("")) {
+                case "text" -> exchange.header(REPORT, text(pending, poolUtilization));
+                case "json" -> exchange.header(REPORT, json(pending, poolUtilization));
+                default -> {
+                    // Of a format that is not known there is no report, as in Triton.
+                }
+            }
+        }
+
+        private static String text(long pending, double poolUtilization) {
+            return String.format(
+                    Locale.ROOT,
+                    "TEXT named_metrics.pending_request_count=%d, named_metrics.buffer_pool_utilization=%f",
+                    pending,
+                    poolUtilization);
+        }
+
+        private static String json(long pending, double poolUtilization) {
+            JsonWriter json = new JsonWriter().raw("JSON {\"named_metrics\":{\"pending_request_count\":");
+            json.signed(pending).raw(",\"buffer_pool_utilization\":").fp64(poolUtilization);
+            json.raw("}}");
+            return new String(json.array(), 0, json.size(), StandardCharsets.US_ASCII);
+        }
+
+        private static long pendingRequestCount(InferenceServer server, ModelVersion model) {
+            return server.statistics().stream()
+                    .filter(version -> version.name().equals(model.name())
+                            && version.version().equals(model.versionText()))
+                    .mapToLong(statistics -> statistics.totals().pendingRequestCount())
+                    .sum();
+        }
+    }
+
+    /**
+     * Writes a response as one flat object: its own members, its parameters and its outputs, by the bytes of their names.
+     */
+    static final class GenerateResponse {
+        private static final Comparator<String> BY_BYTES = (one, other) ->
+                Arrays.compareUnsigned(one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+
+        private GenerateResponse() {}
+
+        /** Writes the value of one member. */
+        private interface Value {
+            void write(JsonWriter json);
+        }
+
+        /**
+         * Writes {@code response}.
+         *
+         * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in
+         *     JSON, perhaps after part of it has been written
+         */
+        static void write(JsonWriter json, InferenceResponse response) {
+            Map<String, Value> members = new TreeMap<>(BY_BYTES);
+            if (!response.id().isEmpty()) {
+                members.put("id", target -> target.string(response.id()));
+            }
+            members.put("model_name", target -> target.string(response.modelName()));
+            members.put("model_version", target -> target.string(response.modelVersion()));
+            response.parameters()
+                    .forEach((name, value) ->
+                            members.putIfAbsent(name, target -> InferResponseBody.writeParameter(target, value)));
+            response.outputs()
+                    .forEach(output -> members.putIfAbsent(
+                            output.tensor().spec().name(), target -> writeTensor(target, output.tensor())));
+            char separator = '{';
+            for (Map.Entry<String, Value> member : members.entrySet()) {
+                json.raw(separator).string(member.getKey()).raw(':');
+                member.getValue().write(json);
+                separator = ',';
+            }
+            json.raw('}');
+        }
+
+        /**
+         * Checks that {@link #write} can write all of {@code response}.
+         *
+         * @throws gatun.memory.tensor.GatunException as {@link #write}
+         */
+        static void requireForms(InferenceResponse response) {
+            for (OutputTensor output : response.outputs()) {
+                TensorDataWriter.requireForm(output.tensor().spec().datatype());
+            }
+        }
+
+        private static void writeTensor(JsonWriter json, Tensor tensor) {
+            TensorSpec spec = tensor.spec();
+            if (spec.shape().elementCount() == 1) {
+                TensorDataWriter.writeElements(json, spec.datatype(), tensor.bytes());
+            } else {
+                TensorDataWriter.write(json, spec.datatype(), tensor.bytes());
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.grpc;
 
+import gatun.grpc.message.WireReader;
+import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -8,14 +10,20 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.WarmUpSource;
+import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.LimitSettings;
+import gatun.tensorflow.serving.ExampleMethod;
 import gatun.wire.inference.ModelConfig;
+import gatun.wire.tensorflow.serving.PredictionLog;
+import io.grpc.StatusRuntimeException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -102,5 +110,136 @@ public final class WarmUpRecords implements WarmUpSource {
                 .map(place -> place.resolve(FILE))
                 .filter(Files::isRegularFile)
                 .findFirst();
+    }
+
+    /**
+     * Answers requests from PredictionLog messages, without a client: the responses are made, so that every failure shows,
+     * and dropped. For one thread.
+     */
+    static final class LoggedRequests {
+        /** The field of each message of a log that holds the request. */
+        private static final int REQUEST = 1;
+
+        private final ModelVersion model;
+        private final BufferPool pool;
+        private final Function<InferenceRequest, InferenceResponse> instance;
+        private final ExampleResponses examples;
+        private final PredictDecoder predictions;
+        private final ExampleDecoder decoder;
+
+        /**
+         * Answers requests to one version, whichever they name.
+         *
+         * @param limits the limits of one request
+         * @param instance answers a request and closes it
+         */
+        LoggedRequests(
+                ModelVersion model,
+                BufferPool pool,
+                LimitSettings limits,
+                Function<InferenceRequest, InferenceResponse> instance) {
+            this.model = model;
+            this.pool = pool;
+            this.instance = instance;
+            examples = new ExampleResponses(new ExampleRuns(pool, instance, null), false);
+            HeapBudget heap = new HeapBudget(limits.heapByteSize());
+            predictions = new PredictDecoder(limits.request(), heap);
+            decoder = new ExampleDecoder(limits.request(), heap);
+        }
+
+        /**
+         * Answers the request in {@code log}; a log without one, or of a kind that is newer than this, is passed over.
+         *
+         * @throws GatunException when it is no such message, or the request fails
+         */
+        void answer(MemorySegment log) {
+            Entry entry = parsed(() -> Entry.find(log));
+            MemorySegment request = entry.request;
+            switch (entry.kind) {
+                case PREDICT_LOG -> predict(request);
+                case CLASSIFY_LOG -> judge(ExampleMethod.CLASSIFY, request);
+                case REGRESS_LOG -> judge(ExampleMethod.REGRESS, request);
+                case MULTI_INFERENCE_LOG -> {
+                    try (ExampleMessage call = parsed(() -> decoder.decodeTasks(request))) {
+                        ExampleResponses.requireTasks(call.tasks);
+                        examples.answerTasks(model, call).close();
+                    }
+                }
+                case SESSION_RUN_LOG ->
+                    throw new GatunException(
+                            ErrorCode.UNSUPPORTED,
+                            "Unsupported log_type for warmup: " + entry.kind.getNumber() + " (a run of the session)");
+                case PREDICT_STREAMED_LOG, LOGTYPE_NOT_SET -> {}
+            }
+        }
+
+        private void judge(ExampleMethod method, MemorySegment request) {
+            try (ExampleMessage call = parsed(() -> decoder.decode(request))) {
+                examples.answer(model, method, call).close();
+            }
+        }
+
+        /** Works on a copy, since reading tensors moves them in the message's memory to where engines want them. */
+        private void predict(MemorySegment bytes) {
+            Buffer copy = pool.copyOf(bytes);
+            InferenceRequest request = new InferenceRequest(model);
+            request.hold(copy);
+            try {
+                PredictMessage message = parsed(() -> predictions.decode(copy.segment()));
+                PredictExchange.fill(request, message, PredictExchange.signature(message, model), pool);
+            } catch (StatusRuntimeException e) {
+                request.close();
+                throw new GatunException(
+                        ErrorCode.INVALID_ARGUMENT, e.getStatus().getDescription(), e);
+            } catch (RuntimeException | Error e) {
+                request.close();
+                throw e;
+            }
+            instance.apply(request).close();
+        }
+
+        /** The request in a log: its kind and its memory. */
+        private record Entry(PredictionLog.LogTypeCase kind, MemorySegment request) {
+            static Entry find(MemorySegment log) {
+                Entry found = new Entry(PredictionLog.LogTypeCase.LOGTYPE_NOT_SET, MemorySegment.NULL);
+                WireReader in = new WireReader(log);
+                while (in.hasMore()) {
+                    int tag = in.tag();
+                    PredictionLog.LogTypeCase kind = PredictionLog.LogTypeCase.forNumber(WireReader.field(tag));
+                    if (kind == null || WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                        in.skip(tag);
+                    } else {
+                        int length = in.length();
+                        int start = in.advance(length);
+                        found = new Entry(kind, request(log.asSlice(start, length)));
+                    }
+                }
+                return found;
+            }
+
+            private static MemorySegment request(MemorySegment entry) {
+                MemorySegment request = MemorySegment.NULL;
+                WireReader in = new WireReader(entry);
+                while (in.hasMore()) {
+                    int tag = in.tag();
+                    if (tag == (REQUEST << 3 | WireReader.LENGTH_DELIMITED)) {
+                        int length = in.length();
+                        request = entry.asSlice(in.advance(length), length);
+                    } else {
+                        in.skip(tag);
+                    }
+                }
+                return request;
+            }
+        }
+
+        private static <T> T parsed(Supplier<T> parse) {
+            try {
+                return parse.get();
+            } catch (GatunException e) {
+                throw new GatunException(
+                        ErrorCode.INVALID_ARGUMENT, "Failed to parse warmup record: " + e.getMessage(), e);
+            }
+        }
     }
 }

@@ -3,17 +3,29 @@ package gatun.tensorflow.serving.http;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
+import gatun.http.json.JsonKind;
+import gatun.http.json.JsonReader;
 import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.BytesCodec;
+import gatun.memory.tensor.ElementLayouts;
+import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.OutputTensor;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
+import gatun.tensorflow.serving.ExampleContext;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
+import gatun.tensorflow.serving.ScoredClasses;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.Servables;
 import gatun.tensorflow.serving.ServingMetrics;
 import gatun.tensorflow.serving.ServingMetrics.Api;
+import gatun.tensorflow.serving.http.RequestDocument.Member;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Classify and regress: from examples in JSON to the model's results. Safe for any thread. */
@@ -76,6 +88,133 @@ final class ExampleRoute {
                 }
                 return new Call(request, signature, examples.count());
             }
+        }
+    }
+
+    /** Writes the results for examples. */
+    static final class ExampleResponseJson {
+        private static final String RESULTS = "results";
+
+        private ExampleResponseJson() {}
+
+        /**
+         * Writes the whole response.
+         *
+         * @param examples how many examples were given
+         * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be
+         */
+        static void write(
+                IndentedJson json,
+                ExampleMethod method,
+                ExampleSignature signature,
+                List<OutputTensor> outputs,
+                long examples) {
+            switch (method) {
+                case CLASSIFY -> writeClasses(json, signature.classes(outputs, examples), examples);
+                case REGRESS -> writeValues(json, signature.values(outputs, examples), examples);
+            }
+        }
+
+        private static void writeClasses(IndentedJson json, ScoredClasses classes, long examples) {
+            MemorySegment labels = classes.labels();
+            json.beginObject().name(RESULTS).beginArray().oneLineArrays(true);
+            for (long i = 0; i < examples; i++) {
+                json.beginArray();
+                for (long k = 0; k < classes.classCount(); k++) {
+                    long label = classes.nextLabel();
+                    json.beginArray()
+                            .string(labels, label + BytesCodec.LENGTH_BYTES, BytesCodec.elementByteSize(labels, label));
+                    json.fp32(classes.nextScore()).endArray();
+                }
+                json.endArray();
+            }
+            json.oneLineArrays(false).endArray().endObject();
+        }
+
+        private static void writeValues(IndentedJson json, MemorySegment values, long examples) {
+            json.beginObject().name(RESULTS).oneLineArrays(true).beginArray();
+            for (long at = 0; at < examples * Float.BYTES; at += Float.BYTES) {
+                json.fp32(values.get(ElementLayouts.FP32, at));
+            }
+            json.endArray().endObject();
+        }
+    }
+
+    /**
+     * Reads the examples of a classify or regress request, each into one string of a tensor. For one request, by one
+     * thread.
+     */
+    static final class ExamplesReader implements AutoCloseable {
+        private final ElementBuffer elements;
+        private long count;
+
+        /**
+         * Reads the examples of {@code document} into buffers of {@code pool}.
+         *
+         * @throws GatunException INVALID_ARGUMENT when they are wrong, RESOURCE_EXHAUSTED when their context is too long
+         *     for so many
+         */
+        ExamplesReader(BufferPool pool, RequestDocument document) {
+            this.elements = new ElementBuffer(pool);
+            try {
+                read(document);
+            } catch (Throwable t) {
+                close();
+                throw t;
+            }
+        }
+
+        private void read(RequestDocument document) {
+            ExampleWriter writer = new ExampleWriter(document.values(), elements);
+            Member context = document.context();
+            long contextByteSize = 0;
+            if (context.present()) {
+                writer.write(document.reader(context.position()));
+                contextByteSize = elements.byteSize();
+            }
+            Member examples = document.examples();
+            if (!examples.present()) {
+                throw document.failure("When method is classify, key 'examples' is expected and was not found");
+            }
+            if (examples.kind() != JsonKind.ARRAY) {
+                throw document.failure("Expecting 'examples' value to be an list/array");
+            }
+            if (examples.elementCount() == 0) {
+                throw document.failure("'examples' value is an empty array");
+            }
+            ExampleContext.requireCopies(contextByteSize, examples.elementCount());
+            JsonReader json = document.reader(examples.position());
+            json.enterArray("");
+            while (json.nextElement()) {
+                long element = elements.byteSize();
+                elements.putInt(0);
+                // Messages one behind the other are read as one.
+                elements.putCopy(0, contextByteSize);
+                writer.write(json);
+                elements.setInt(element, Math.toIntExact(elements.byteSize() - element - BytesCodec.LENGTH_BYTES));
+                count++;
+            }
+            elements.dropFirst(contextByteSize);
+        }
+
+        /** How many examples there are. */
+        long count() {
+            return count;
+        }
+
+        /** The examples, each as an element of a BYTES tensor. */
+        MemorySegment elements() {
+            return elements.elements();
+        }
+
+        /** Gives the memory of the examples away, which the caller owns then. */
+        Buffer release() {
+            return elements.release();
+        }
+
+        @Override
+        public void close() {
+            elements.close();
         }
     }
 }

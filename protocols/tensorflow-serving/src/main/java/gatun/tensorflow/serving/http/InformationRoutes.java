@@ -2,12 +2,18 @@
 package gatun.tensorflow.serving.http;
 
 import gatun.http.connection.Exchange;
+import gatun.memory.tensor.Shape;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.server.InferenceServer;
+import gatun.spi.EntryPoint;
+import gatun.spi.EntryTensor;
+import gatun.tensorflow.serving.DataTypes;
 import gatun.tensorflow.serving.ExampleMappings;
 import gatun.tensorflow.serving.Servables;
+import gatun.tensorflow.serving.SignatureDefs;
 import gatun.tensorflow.serving.VersionStatuses;
 import gatun.wire.tensorflow.serving.ModelVersionStatus;
+import java.util.Collection;
 import java.util.List;
 
 /** The states of a model's versions, and its signatures. Safe for any thread. */
@@ -55,5 +61,47 @@ final class InformationRoutes {
         SignatureJson.write(json, ExampleMappings.signatures(model));
         json.text().raw("\n}\n}\n");
         RestResponse.send(exchange, json);
+    }
+
+    /** Signatures as metadata shows them. */
+    static final class SignatureJson {
+        private SignatureJson() {}
+
+        /** Writes several, by their names. */
+        static void write(IndentedJson json, Collection<EntryPoint> signatures) {
+            json.beginObject().name("signature_def").beginObject();
+            for (EntryPoint signature : signatures) {
+                json.name(signature.name());
+                write(json, signature);
+            }
+            json.endObject().endObject();
+        }
+
+        private static void write(IndentedJson json, EntryPoint signature) {
+            json.beginObject().name("inputs");
+            writeTensors(json, signature.inputs());
+            json.name("outputs");
+            writeTensors(json, signature.outputs());
+            json.name("method_name").string(SignatureDefs.method(signature));
+            json.name("defaults").beginObject().endObject();
+            json.endObject();
+        }
+
+        private static void writeTensors(IndentedJson json, List<EntryTensor> tensors) {
+            json.beginObject();
+            for (EntryTensor tensor : tensors) {
+                json.name(tensor.spec().name()).beginObject();
+                json.name("dtype").string(DataTypes.of(tensor.spec().datatype()).name());
+                json.name("tensor_shape").beginObject().name("dim").beginArray();
+                Shape shape = tensor.spec().shape();
+                for (int i = 0; i < shape.rank() && !tensor.anyShape(); i++) {
+                    json.beginObject().name("size").string(Long.toString(shape.dim(i)));
+                    json.name("name").string("").endObject();
+                }
+                json.endArray().name("unknown_rank").bool(tensor.anyShape()).endObject();
+                json.name("name").string(tensor.engineName()).endObject();
+            }
+            json.endObject();
+        }
     }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.http.json.JsonCursor;
+import gatun.http.json.JsonFailure;
+import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.ErrorCode;
@@ -9,6 +12,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import java.util.Arrays;
 
 /** One input on its way from JSON: in one piece, or in items of equal shape. For one thread. */
 final class InputTensor implements AutoCloseable {
@@ -133,5 +137,179 @@ final class InputTensor implements AutoCloseable {
     @Override
     public void close() {
         elements.close();
+    }
+
+    /**
+     * Reads values that are nested as tensors are: lists of equal length at each level, and elements only at the lowest.
+     * The first element of each list decides the shape. For one thread.
+     */
+    static final class DenseReader {
+        /** Stands for a number of elements that has not been counted. */
+        static final long NOT_COUNTED = -1;
+
+        private static final int FIRST_DIMS = 8;
+        private static final long NOWHERE = -1;
+
+        private final ValueText values;
+        private final ElementReader elements;
+
+        private long[] dims = new long[FIRST_DIMS];
+        private int rank;
+        /** Of each open list how many of its values have been begun. */
+        private long[] begun = new long[FIRST_DIMS];
+
+        private int open;
+        /** Where the value begins that a failure is about, when the list around it is still open. */
+        private long failedAt;
+
+        /** Reads elements by {@code elements}, and shows wrong values by {@code values}. */
+        DenseReader(ValueText values, ElementReader elements) {
+            this.values = values;
+            this.elements = elements;
+        }
+
+        /** The shape that was measured last. */
+        Shape shape() {
+            return Shape.ofFirst(dims, rank);
+        }
+
+        /**
+         * Finds the shape of the value that {@code json} stands at, and goes on standing at it. Looks at brackets only:
+         * reading the value finds whether it is JSON, and of that shape.
+         *
+         * @param outerCount how many elements it has, where that is known; else {@link #NOT_COUNTED}
+         */
+        void measure(JsonReader json, long outerCount) {
+            long from = json.position();
+            rank = 0;
+            if (outerCount != NOT_COUNTED && json.peek() == JsonKind.ARRAY) {
+                dims[rank++] = outerCount;
+                if (outerCount == 0) {
+                    return;
+                }
+                // Its first element follows its bracket.
+                json.position(from + 1);
+            }
+            int inner = json.measureArrays(dims, rank);
+            while (rank + inner > dims.length) {
+                if (dims.length > JsonCursor.DEPTH_LIMIT) {
+                    throw tooDeep(json, from);
+                }
+                dims = Arrays.copyOf(dims, 2 * dims.length);
+                begun = Arrays.copyOf(begun, dims.length);
+                inner = json.measureArrays(dims, rank);
+            }
+            rank += inner;
+            if (rank > JsonCursor.DEPTH_LIMIT) {
+                throw tooDeep(json, from);
+            }
+            json.position(from);
+        }
+
+        /** The failure of a value that is nested too deeply; that it is no JSON comes first. */
+        private static GatunException tooDeep(JsonReader json, long from) {
+            json.position(from);
+            json.skipValue();
+            return JsonFailure.tooDeep(JsonCursor.DEPTH_LIMIT);
+        }
+
+        /**
+         * Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; returns
+         * how many.
+         */
+        long readScalars(JsonReader json) {
+            return rank == 0 ? elements.readRun(json, Long.MAX_VALUE) : 0;
+        }
+
+        /**
+         * Reads the elements of the value that {@code json} stands at, which must be of the shape that was measured last.
+         *
+         * @throws GatunException when it is not, or an element cannot be read; where {@code json} stands then is open
+         */
+        void read(JsonReader json) {
+            open = 0;
+            failedAt = NOWHERE;
+            try {
+                read(json, 0);
+            } catch (GatunException e) {
+                throw firstFailure(json, e);
+            }
+        }
+
+        private void read(JsonReader json, int level) {
+            if (json.peek() != JsonKind.ARRAY) {
+                readElement(json, level);
+                return;
+            }
+            if (level >= rank) {
+                failedAt = json.position();
+                throw GatunException.invalidArgument(
+                        "Encountered list at unexpected level: " + level + " expected < " + rank);
+            }
+            long expected = dims[level];
+            long count = 0;
+            json.enterArray("");
+            open = level + 1;
+            while (json.nextElement()) {
+                long run = level + 1 == rank ? elements.readRun(json, expected - count) : 0;
+                if (run > 0) {
+                    count += run;
+                    begun[level] = count;
+                    continue;
+                }
+                begun[level] = ++count;
+                if (count > expected) {
+                    failedAt = json.position();
+                    throw ragged(level, count);
+                }
+                read(json, level + 1);
+            }
+            open = level;
+            if (count < expected) {
+                throw ragged(level, count);
+            }
+        }
+
+        private void readElement(JsonReader json, int level) {
+            long position = json.position();
+            try {
+                if (level != rank) {
+                    throw GatunException.invalidArgument(
+                            "JSON Value: " + values.at(position) + " found at incorrect level: " + (level + 1)
+                                    + " in the JSON DOM. Expected at level: " + rank);
+                }
+                elements.read(json);
+            } catch (GatunException e) {
+                failedAt = position;
+                throw e;
+            }
+        }
+
+        /**
+         * A wrong length of a list is reported before an error within the list, so the open ones are read to their ends.
+         */
+        private GatunException firstFailure(JsonReader json, GatunException found) {
+            GatunException first = found;
+            if (failedAt != NOWHERE) {
+                json.position(failedAt);
+                json.skipValue();
+            }
+            for (int level = open - 1; level >= 0; level--) {
+                long count = begun[level];
+                while (json.nextElement()) {
+                    json.skipValue();
+                    count++;
+                }
+                if (count != dims[level]) {
+                    first = ragged(level, count);
+                }
+            }
+            return first;
+        }
+
+        private GatunException ragged(int level, long count) {
+            return GatunException.invalidArgument("Encountered list at unexpected size: " + count + " at level: "
+                    + level + " expected size: " + dims[level]);
+        }
     }
 }

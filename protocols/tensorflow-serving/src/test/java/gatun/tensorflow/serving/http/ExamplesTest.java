@@ -22,6 +22,8 @@ import gatun.runtime.limits.RequestUsage;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
+import gatun.tensorflow.serving.http.ExampleRoute.ExampleResponseJson;
+import gatun.tensorflow.serving.http.ExampleRoute.ExamplesReader;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.Example;
 import gatun.wire.tensorflow.Feature;

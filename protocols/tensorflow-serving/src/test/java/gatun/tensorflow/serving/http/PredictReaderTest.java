@@ -14,6 +14,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.limits.RequestUsage;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.tensorflow.serving.http.TensorFlowRoutes.PredictRoute.Signatures;
 import gatun.wire.inference.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
