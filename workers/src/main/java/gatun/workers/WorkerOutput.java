@@ -6,6 +6,8 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -98,5 +100,29 @@ public final class WorkerOutput {
             return 0;
         }
         return length + 1;
+    }
+
+    /** The last lines that a process has said. Safe for any thread. */
+    static final class LastWords {
+        private static final int LINES = 5;
+        private static final int LINE_CHARACTERS = 300;
+
+        private final Deque<String> lines = new ArrayDeque<>(); // guarded by this
+
+        synchronized void add(String line) {
+            if (line.isBlank()) {
+                return;
+            }
+            if (lines.size() == LINES) {
+                lines.removeFirst();
+            }
+            String words = line.strip();
+            lines.addLast(words.length() <= LINE_CHARACTERS ? words : words.substring(0, LINE_CHARACTERS) + "...");
+        }
+
+        @Override
+        public synchronized String toString() {
+            return String.join(" | ", lines);
+        }
     }
 }

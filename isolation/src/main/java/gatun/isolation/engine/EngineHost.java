@@ -11,6 +11,9 @@ import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
+import gatun.spi.ModelCall;
+import gatun.spi.ModelMetrics;
+import gatun.spi.ModelServer;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
@@ -19,6 +22,7 @@ import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
 import gatun.workers.Mailbox;
 import gatun.workers.WorkerChannel;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
@@ -191,5 +195,49 @@ final class EngineHost {
 
     private EngineMemory memory() {
         return Objects.requireNonNull(memory);
+    }
+
+    /**
+     * What an engine in a process of its own can ask of the server: nothing.
+     *
+     * @param backend the engine, for messages
+     */
+    record NoServer(String backend) implements ModelServer {
+        private GatunException unsupported(String what) {
+            return new GatunException(
+                    ErrorCode.UNSUPPORTED,
+                    "a model of backend '" + backend + "' in a process of its own cannot " + what
+                            + "; run it in the server, without isolation");
+        }
+
+        @Override
+        public void infer(ModelCall call, ModelCall.Responses responses) {
+            throw unsupported("ask other models");
+        }
+
+        @Override
+        public void load(String model, String configuration, Map<String, MemorySegment> files) {
+            throw unsupported("load models");
+        }
+
+        @Override
+        public void unload(String model, boolean dependents) {
+            throw unsupported("unload models");
+        }
+
+        @Override
+        public boolean isReady(String model, String version) {
+            return false;
+        }
+
+        @Override
+        public Path newFolder() {
+            throw unsupported("have files of the server");
+        }
+
+        @Override
+        public ModelMetrics metrics() {
+            throw unsupported("make metrics");
+        }
     }
 }

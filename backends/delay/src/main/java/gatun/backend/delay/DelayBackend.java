@@ -2,12 +2,21 @@
 package gatun.backend.delay;
 
 import gatun.backend.support.TimeParameter;
+import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
+import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
+import gatun.spi.Execution;
+import gatun.spi.ExecutionRequest;
+import gatun.spi.InstanceSpec;
+import gatun.spi.MemoryUse;
+import gatun.spi.ParameterValue;
+import gatun.spi.StopSignal;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -63,5 +72,92 @@ public final class DelayBackend implements Backend {
             inputOfOutput.put(config.getOutput(i).getName(), config.getInput(i).getName());
         }
         return new DelayModel(inputOfOutput, TimeParameter.of(config, PARAMETER, TimeUnit.MILLISECONDS));
+    }
+
+    /**
+     * A model that answers with its inputs after a time.
+     *
+     * @param inputOfOutput the input that each output is answered with, by their names
+     * @param delay how long a run takes where the request does not say
+     */
+    record DelayModel(Map<String, String> inputOfOutput, Duration delay) implements BackendModel {
+        DelayModel {
+            inputOfOutput = Map.copyOf(inputOfOutput);
+        }
+
+        /** The runtime moves the bytes, without a look at them. */
+        @Override
+        public MemoryUse inputMemory(String input) {
+            return MemoryUse.IN_PLACE;
+        }
+
+        @Override
+        public MemoryUse outputMemory(String output) {
+            return MemoryUse.IN_PLACE;
+        }
+
+        @Override
+        public BackendInstance newInstance(InstanceSpec spec) {
+            return new DelayInstance(this);
+        }
+
+        /** Waits, then answers with the inputs. */
+        static final class DelayInstance implements BackendInstance {
+            private final DelayModel model;
+            private final StopSignal signal = new StopSignal();
+
+            DelayInstance(DelayModel model) {
+                this.model = model;
+            }
+
+            @Override
+            public void execute(Execution execution) {
+                signal.begin(execution);
+                Duration delay = delay(execution);
+                execution.inferStarted();
+                signal.await(delay);
+                for (int i = 0; i < execution.outputCount(); i++) {
+                    int input = indexOf(execution, execution.outputName(i));
+                    execution.outputFromInput(
+                            i, input, execution.inputSpec(input).shape());
+                }
+                execution.inferEnded();
+            }
+
+            /** The longest that any request of the run is to take. */
+            private Duration delay(Execution execution) {
+                Duration longest = execution.requests().isEmpty() ? model.delay() : Duration.ZERO;
+                for (ExecutionRequest request : execution.requests()) {
+                    ParameterValue wish = request.parameters().get(DelayBackend.PARAMETER);
+                    Duration own =
+                            switch (wish) {
+                                case null -> model.delay();
+                                case ParameterValue.Int64 millis ->
+                                    TimeParameter.of(DelayBackend.PARAMETER, millis.value(), TimeUnit.MILLISECONDS);
+                                default ->
+                                    throw GatunException.invalidArgument("parameter '" + DelayBackend.PARAMETER
+                                            + "' is " + wish + ", expected an integer");
+                            };
+                    longest = longest.compareTo(own) < 0 ? own : longest;
+                }
+                return longest;
+            }
+
+            private int indexOf(Execution execution, String output) {
+                String name = model.inputOfOutput().get(output);
+                for (int i = 0; i < execution.inputCount(); i++) {
+                    if (execution.inputSpec(i).name().equals(name)) {
+                        return i;
+                    }
+                }
+                throw GatunException.invalidArgument(
+                        "output '" + output + "' is answered with input '" + name + "', which the request leaves out");
+            }
+
+            @Override
+            public void stop() {
+                signal.stop();
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@ package gatun.backend.tensorflow;
 
 import gatun.backend.support.ConfigurationCompletion;
 import gatun.backend.support.OperatorLibraries;
+import gatun.bindings.HeapTrimmer;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeLibrary;
 import gatun.bindings.TensorFlow;
@@ -10,11 +11,16 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
 import gatun.spi.Backend;
+import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
+import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
+import gatun.wire.tensorflow.SignatureDef;
+import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -138,5 +144,60 @@ public final class TensorFlowBackend implements Backend {
                 ErrorCode.NOT_FOUND,
                 "version " + versionDirectory.getFileName() + " of model '" + config.getName() + "' has neither " + name
                         + "/saved_model.pb nor saved_model.pb");
+    }
+
+    /**
+     * A loaded SavedModel. All instances run the same session, which has the weights and the state once. Owns the session.
+     */
+    static final class TensorFlowModel implements BackendModel {
+        private final Session session;
+        private final List<EntryPoint> entryPoints;
+        private final Map<String, SignatureDef> signatures;
+        private final Map<String, Function> functions = new HashMap<>();
+
+        /** Where the functions have their arguments; read by all instances. */
+        private final Arena arena = Arena.ofShared();
+
+        /** @throws GatunException INVALID_ARGUMENT when a signature does not fit the graph; the session stays open then */
+        TensorFlowModel(Session session, List<EntryPoint> entryPoints, SavedModelFile file) {
+            this.session = session;
+            this.entryPoints = entryPoints;
+            signatures = Map.copyOf(file.signatures());
+            try {
+                for (EntryPoint entryPoint : entryPoints) {
+                    functions.put(
+                            entryPoint.name(),
+                            new Function(
+                                    session, entryPoint, file.defaults(entryPoint.name()), file.operations(), arena));
+                }
+            } catch (RuntimeException | Error e) {
+                functions.values().forEach(Function::close);
+                arena.close();
+                throw e;
+            }
+        }
+
+        @Override
+        public List<EntryPoint> entryPoints() {
+            return entryPoints;
+        }
+
+        @Override
+        public Map<String, SignatureDef> signatures() {
+            return signatures;
+        }
+
+        @Override
+        public BackendInstance newInstance(InstanceSpec spec) {
+            return new TensorFlowInstance(session, functions);
+        }
+
+        @Override
+        public void close() {
+            functions.values().forEach(Function::close);
+            session.close();
+            arena.close();
+            HeapTrimmer.OF_PROCESS.ask();
+        }
     }
 }

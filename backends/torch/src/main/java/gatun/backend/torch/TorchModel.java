@@ -3,12 +3,18 @@ package gatun.backend.torch;
 
 import gatun.bindings.HeapTrimmer;
 import gatun.bindings.Torch;
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
 import gatun.memory.threads.Cores;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
+import gatun.spi.Execution;
 import gatun.spi.InstanceSpec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -112,5 +118,138 @@ final class TorchModel implements BackendModel {
     public void close() {
         loaded.close();
         HeapTrimmer.OF_PROCESS.ask();
+    }
+
+    /**
+     * Runs a model with arguments of its own. Inputs are read where they lie, unless the model writes to them; outputs are
+     * copied once from PyTorch's memory to where they belong. A run cannot be stopped.
+     */
+    static final class TorchInstance implements BackendInstance {
+        private static final long ALIGNMENT = 64;
+
+        private final TorchModel model;
+        private final boolean isBound;
+        private final int inputCount;
+
+        /** Shared, since short runs come on the requests' threads. */
+        private final Arena arena = Arena.ofShared();
+
+        private final AtenTensors tensors = new AtenTensors(arena);
+        private final MemorySegment inputs;
+        private final MemorySegment outputs;
+        private final Run run;
+
+        /**
+         * Of the run under way: which of the request's inputs is the model's at a position. Numbers, since references to what is
+         * new, in objects that are old, cost the collector's attention.
+         */
+        private final int[] indexes;
+
+        /** Room for what the checks work with. */
+        private final long[] sizes;
+
+        /** By the names that clients use. */
+        private final Map<String, OutputForm> outputForms = new HashMap<>();
+
+        TorchInstance(TorchModel model, boolean isBound) {
+            this.model = model;
+            this.isBound = isBound;
+            inputCount = model.loaded().inputNames().size();
+            int outputCount = model.loaded().outputNames().size();
+            inputs = AtenTensors.arguments(arena, ValueLayout.ADDRESS, Math.max(1, inputCount));
+            outputs = AtenTensors.arguments(arena, ValueLayout.ADDRESS, Math.max(1, outputCount));
+            run = new Run(tensors, inputs, inputCount, outputs, outputCount);
+            model.outputs()
+                    .forEach((name, output) ->
+                            outputForms.put(name, new OutputForm(name, output.position(), output.datatype())));
+            indexes = new int[inputCount];
+            sizes = new long[model.rules().map(ShapeRules::symbolCount).orElse(0)];
+        }
+
+        @Override
+        public boolean isBoundToThread() {
+            return isBound;
+        }
+
+        @Override
+        public void execute(Execution execution) {
+            take(execution);
+            // Only for inputs that must not be touched: others have none.
+            Arena copies = null;
+            try (run) {
+                for (int i = 0; i < inputCount; i++) {
+                    Tensor tensor = execution.input(indexes[i]);
+                    MemorySegment bytes = tensor.bytes();
+                    if (model.isChanged(i)
+                            || bytes.address() % alignment(tensor.spec().datatype()) != 0) {
+                        copies = copies == null ? Arena.ofShared() : copies;
+                        bytes = copies.allocate(Math.max(1, bytes.byteSize()), ALIGNMENT)
+                                .copyFrom(bytes);
+                    }
+                    inputs.setAtIndex(
+                            ValueLayout.ADDRESS,
+                            i,
+                            tensors.around(
+                                    bytes,
+                                    tensor.spec().datatype(),
+                                    tensor.spec().shape()));
+                }
+                execution.inferStarted();
+                run.start(model.loaded().container());
+                execution.inferEnded();
+                for (int i = 0; i < execution.outputCount(); i++) {
+                    place(i, execution);
+                }
+            } finally {
+                if (copies != null) {
+                    copies.close();
+                }
+            }
+        }
+
+        /** Sorts the inputs of a run, and checks them. */
+        private void take(Execution execution) {
+            int count = execution.inputCount();
+            if (count != inputCount) {
+                throw GatunException.invalidArgument("the request has " + count + " of the model's " + inputCount
+                        + " inputs; PyTorch's models have no optional ones");
+            }
+            for (int i = 0; i < count; i++) {
+                indexes[model.inputPosition(execution.inputSpec(i).name())] = i;
+            }
+            if (model.rules().isPresent()) {
+                model.rules()
+                        .get()
+                        .check(
+                                position ->
+                                        execution.inputSpec(indexes[position]).shape(),
+                                sizes);
+            }
+        }
+
+        private static long alignment(Datatype datatype) {
+            return Math.max(1, datatype.byteSize());
+        }
+
+        /** Copies an output to where it belongs. */
+        private void place(int index, Execution execution) {
+            OutputForm form = outputForms.get(execution.outputName(index));
+            if (form == null) {
+                throw new GatunException(
+                        ErrorCode.INTERNAL, "the model has no output '" + execution.outputName(index) + "'");
+            }
+            MemorySegment tensor = outputs.getAtIndex(ValueLayout.ADDRESS, form.position());
+            form.look(tensors, tensor);
+            tensors.copy(
+                    tensor,
+                    form.datatype(),
+                    form.shape(),
+                    execution.output(index, form.datatype(), form.shape(), form.byteSize()));
+        }
+
+        @Override
+        public void close() {
+            arena.close();
+        }
     }
 }

@@ -4,6 +4,7 @@ package gatun.backend.trees.files;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -129,6 +130,175 @@ public final class XGBoostFile {
         }
         for (int i = 0; i < trees.size(); i++) {
             trees.get(i).check(features, groups, "tree " + i);
+        }
+    }
+
+    /** A tree in a model of XGBoost: the part of it that leads from node to node. For one thread. */
+    static final class XGBoostTree {
+        /** The library counts categories in a float. */
+        private static final int MAX_CATEGORY = 1 << 24;
+
+        /** What the first node has in place of a parent. */
+        private static final int NO_PARENT = Integer.MAX_VALUE;
+
+        private static final int[] NONE = {};
+
+        private int[] left = NONE;
+        private int[] right = NONE;
+        private int[] parents = NONE;
+        private int[] features = NONE;
+        private int[] splitTypes = NONE;
+        private int[] categories = NONE;
+        private int[] categoryNodes = NONE;
+        private int[] categorySegments = NONE;
+        private int[] categorySizes = NONE;
+        private long conditions;
+        private long defaults;
+        private long lossChanges = -1;
+        private long hessians = -1;
+        private long weights = -1;
+        private long leafWeights;
+        private long nodes;
+        private long leafSize = 1;
+
+        /** Reads a tree. */
+        static XGBoostTree read(DocumentReader in) {
+            XGBoostTree tree = new XGBoostTree();
+            in.object(name -> tree.readMember(name, in));
+            return tree;
+        }
+
+        private void readMember(String name, DocumentReader in) {
+            switch (name) {
+                case "left_children" -> left = in.integers();
+                case "right_children" -> right = in.integers();
+                case "split_indices" -> features = in.integers();
+                case "split_type" -> splitTypes = in.integers();
+                case "categories" -> categories = in.integers();
+                case "categories_nodes" -> categoryNodes = in.integers();
+                case "categories_segments" -> categorySegments = in.integers();
+                case "categories_sizes" -> categorySizes = in.integers();
+                case "parents" -> parents = in.integers();
+                case "split_conditions" -> conditions = in.skipArray();
+                case "default_left" -> defaults = in.skipArray();
+                case "loss_changes" -> lossChanges = in.skipArray();
+                case "sum_hessian" -> hessians = in.skipArray();
+                case "base_weights" -> weights = in.skipArray();
+                case "leaf_weights" -> leafWeights = in.skipArray();
+                case "tree_param" -> in.object(parameter -> readParameter(parameter, in));
+                default -> in.skip();
+            }
+        }
+
+        private void readParameter(String name, DocumentReader in) {
+            switch (name) {
+                case "num_nodes" -> nodes = in.integerInText();
+                case "size_leaf_vector" -> leafSize = in.integerInText();
+                default -> in.skip();
+            }
+        }
+
+        /**
+         * Checks that all ways through the tree end at a leaf, by features that there are.
+         *
+         * @param featureCount how many the model has
+         * @param groups how many classes or targets the model has
+         * @param tree the tree, for messages
+         * @throws GatunException INVALID_ARGUMENT with what is wrong
+         */
+        void check(long featureCount, long groups, String tree) {
+            if (nodes < 1) {
+                throw GatunException.invalidArgument(tree + " has no nodes");
+            }
+            TreeShape.requireCount(left.length, nodes, tree, "left_children");
+            TreeShape.requireCount(right.length, nodes, tree, "right_children");
+            TreeShape.requireCount(features.length, nodes, tree, "split_indices");
+            TreeShape.requireCount(parents.length, nodes, tree, "parents");
+            TreeShape.requireCount(conditions, nodes, tree, "split_conditions");
+            TreeShape.requireCount(defaults, nodes, tree, "default_left");
+            requireCountOrNone(lossChanges, nodes, tree, "loss_changes");
+            requireCountOrNone(hessians, nodes, tree, "sum_hessian");
+            boolean vectors = leafSize != 0 && leafSize != 1;
+            if (vectors) {
+                TreeShape.requireCount(leafSize, groups, tree, "size_leaf_vector");
+            }
+            requireCountOrNone(weights, vectors ? nodes * groups : nodes, tree, "base_weights");
+            boolean[] isLeaf = new boolean[left.length];
+            for (int i = 0; i < isLeaf.length; i++) {
+                isLeaf[i] = left[i] == -1;
+                if (isLeaf[i] && vectors) {
+                    // Which of the vectors it has.
+                    TreeShape.requireWithin(right[i], leafWeights / groups - 1, tree, "right_children of leaves");
+                } else if (isLeaf[i] != (right[i] == -1)) {
+                    throw GatunException.invalidArgument(tree + ": node " + i + " has one child, expected two or none");
+                }
+                if (!isLeaf[i]) {
+                    TreeShape.requireWithin(features[i], featureCount - 1, tree, "split_indices");
+                }
+            }
+            boolean[] used = new boolean[left.length];
+            TreeShape.check(left, used, isLeaf, tree);
+            TreeShape.check(right, used, isLeaf, tree);
+            checkParents(isLeaf, tree);
+            checkCategories(tree);
+        }
+
+        private void checkParents(boolean[] isLeaf, String tree) {
+            for (int i = 0; i < isLeaf.length; i++) {
+                if (parents[i] != NO_PARENT && !isRootOfVectors(i)) {
+                    TreeShape.requireWithin(parents[i], nodes - 1, tree, "parents");
+                }
+                if (!isLeaf[i] && (parents[left[i]] != i || parents[right[i]] != i)) {
+                    throw GatunException.invalidArgument(
+                            tree + ": the children of node " + i + " name another as their parent");
+                }
+            }
+            if (parents[0] != NO_PARENT && !isRootOfVectors(0)) {
+                throw GatunException.invalidArgument(tree + ": its first node has a parent");
+            }
+        }
+
+        /** Trees whose leaves have several numbers write it otherwise. */
+        private boolean isRootOfVectors(int node) {
+            return leafSize > 1 && node == 0 && parents[0] == -1;
+        }
+
+        private static void requireCountOrNone(long found, long expected, String tree, String what) {
+            if (found >= 0) {
+                TreeShape.requireCount(found, expected, tree, what);
+            }
+        }
+
+        private void checkCategories(String tree) {
+            if (splitTypes.length > 0) {
+                TreeShape.requireCount(splitTypes.length, nodes, tree, "split_type");
+            }
+            TreeShape.requireCount(categorySegments.length, categoryNodes.length, tree, "categories_segments");
+            TreeShape.requireCount(categorySizes.length, categoryNodes.length, tree, "categories_sizes");
+            for (int category : categories) {
+                TreeShape.requireWithin(category, MAX_CATEGORY, tree, "categories");
+            }
+            int before = -1;
+            for (int i = 0; i < categoryNodes.length; i++) {
+                TreeShape.requireWithin(categoryNodes[i], nodes - 1, tree, "categories_nodes");
+                if (categoryNodes[i] <= before) {
+                    throw GatunException.invalidArgument(tree + ": 'categories_nodes' is not in order");
+                }
+                before = categoryNodes[i];
+                TreeShape.requireWithin(categorySizes[i], categories.length, tree, "categories_sizes");
+                if (categorySizes[i] == 0) {
+                    throw GatunException.invalidArgument(tree + ": node " + before + " has no categories");
+                }
+                TreeShape.requireWithin(
+                        categorySegments[i], categories.length - categorySizes[i], tree, "categories_segments");
+            }
+            for (int i = 0; i < splitTypes.length; i++) {
+                TreeShape.requireWithin(splitTypes[i], 1, tree, "split_type");
+                if (splitTypes[i] != 0 && left[i] != -1 && Arrays.binarySearch(categoryNodes, i) < 0) {
+                    throw GatunException.invalidArgument(
+                            tree + ": node " + i + " is decided by categories, and has none in 'categories_nodes'");
+                }
+            }
         }
     }
 }
