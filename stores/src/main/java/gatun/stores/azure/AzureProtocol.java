@@ -9,25 +9,35 @@ import gatun.stores.client.StoreHttp;
 import gatun.stores.client.StoreLimits;
 import gatun.stores.client.StoreProtocol;
 import gatun.stores.client.StoredObject;
+import gatun.stores.client.TokenSource;
 import gatun.stores.client.UriText;
 import gatun.stores.client.XmlRows;
 import gatun.stores.location.StoreLocation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.URLDecoder;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 
 /** Azure Blob Storage's requests for one container: "List Blobs" and "Get Blob". Safe for any thread. */
 public final class AzureProtocol implements StoreProtocol {
@@ -125,5 +135,141 @@ public final class AzureProtocol implements StoreProtocol {
     @Override
     public List<Checksum> checksums(StoredObject object, HttpHeaders head) {
         return List.of();
+    }
+
+    /** How requests to Azure Blob Storage say who asks. Implementations are safe for any thread. */
+    sealed interface AzureAccess {
+        /** Adds the headers to a request without a body. */
+        void add(HttpRequest.Builder request, URI uri, SortedMap<String, String> headers) throws IOException;
+
+        /** Says nothing. */
+        record Anonymous() implements AzureAccess {
+            @Override
+            public void add(HttpRequest.Builder request, URI uri, SortedMap<String, String> headers) {}
+        }
+
+        /** A token of Entra ID. */
+        record Token(TokenSource source) implements AzureAccess {
+            @Override
+            public void add(HttpRequest.Builder request, URI uri, SortedMap<String, String> headers)
+                    throws IOException {
+                request.header("Authorization", "Bearer " + source.get());
+            }
+        }
+
+        /**
+         * The key of the account: each request is signed with it, as Azure's documentation "Authorize with Shared Key" says.
+         */
+        record SharedKey(String account, SecretKeySpec key) implements AzureAccess {
+            @Override
+            public void add(HttpRequest.Builder request, URI uri, SortedMap<String, String> headers) {
+                StringBuilder toSign = new StringBuilder("GET\n\n\n\n\n\n\n\n")
+                        .append(headers.getOrDefault("if-match", ""))
+                        .append("\n\n\n")
+                        .append(headers.getOrDefault("range", ""))
+                        .append('\n');
+                headers.forEach((name, value) -> {
+                    if (name.startsWith("x-ms-")) {
+                        toSign.append(name).append(':').append(value).append('\n');
+                    }
+                });
+                toSign.append('/').append(account).append(uri.getRawPath());
+                SortedMap<String, String> parameters = new TreeMap<>();
+                if (uri.getRawQuery() != null) {
+                    for (String parameter : uri.getRawQuery().split("&", -1)) {
+                        String[] parts = parameter.split("=", 2);
+                        parameters.put(parts[0], URLDecoder.decode(parts[1], StandardCharsets.UTF_8));
+                    }
+                }
+                parameters.forEach((name, value) ->
+                        toSign.append('\n').append(name).append(':').append(value));
+                request.header("Authorization", "SharedKey " + account + ":" + sign(toSign.toString()));
+            }
+
+            private String sign(String text) {
+                try {
+                    Mac mac = Mac.getInstance("HmacSHA256");
+                    mac.init(key);
+                    return Base64.getEncoder().encodeToString(mac.doFinal(text.getBytes(StandardCharsets.UTF_8)));
+                } catch (GeneralSecurityException e) {
+                    throw new IllegalStateException("every Java platform has HmacSHA256", e);
+                }
+            }
+
+            /** Shows no key. */
+            @Override
+            public String toString() {
+                return "SharedKey[" + account + "]";
+            }
+        }
+
+        /**
+         * What an environment says of an account.
+         *
+         * @param given what holds for the location, as in Triton's file: account_str, account_key, auth_type, client_id
+         * @throws StoreException DENIED when what it says cannot be used
+         */
+        static AzureAccess of(
+                String account, Map<String, String> given, Map<String, String> environment, StoreHttp http)
+                throws IOException {
+            boolean fromFile = !given.isEmpty();
+            String key = fromFile
+                    ? given.getOrDefault("account_key", "")
+                    : environment.getOrDefault("AZURE_STORAGE_KEY", "");
+            String type = fromFile
+                    ? given.getOrDefault("auth_type", "")
+                    : environment.getOrDefault("AZURE_STORAGE_AUTH_TYPE", "");
+            String client = fromFile
+                    ? given.getOrDefault("client_id", "")
+                    : environment.getOrDefault("AZURE_STORAGE_CLIENT_ID", "");
+            return switch (type) {
+                case "managed_identity" -> new Token(machine(client, http));
+                case "default" ->
+                    environment.containsKey("AZURE_FEDERATED_TOKEN_FILE")
+                            ? new Token(workload(environment, http))
+                            : new Token(machine(client, http));
+                case "", "key" -> key.isEmpty() ? new Anonymous() : new SharedKey(account, key(key));
+                default ->
+                    throw new StoreException(
+                            Kind.DENIED,
+                            "AZURE_STORAGE_AUTH_TYPE (auth_type) is '" + type
+                                    + "'; expected key, managed_identity or default");
+            };
+        }
+
+        private static SecretKeySpec key(String base64) throws StoreException {
+            try {
+                return new SecretKeySpec(Base64.getDecoder().decode(base64), "HmacSHA256");
+            } catch (IllegalArgumentException e) {
+                throw new StoreException(Kind.DENIED, "AZURE_STORAGE_KEY (account_key) is not in Base64, as keys are");
+            }
+        }
+
+        private static TokenSource machine(String client, StoreHttp http) {
+            String query = "?api-version=2018-02-01&resource=" + UriText.escape("https://storage.azure.com/")
+                    + (client.isEmpty() ? "" : "&client_id=" + UriText.escape(client));
+            URI service = URI.create("http://169.254.169.254/metadata/identity/oauth2/token" + query);
+            return new TokenSource(http, "Azure's service of managed identities", () -> HttpRequest.newBuilder(service)
+                    .header("Metadata", "true"));
+        }
+
+        /** Of a pod in Kubernetes (AKS). */
+        private static TokenSource workload(Map<String, String> environment, StoreHttp http) {
+            String authority = environment.getOrDefault("AZURE_AUTHORITY_HOST", "https://login.microsoftonline.com/");
+            URI service = URI.create(authority.replaceAll("/$", "") + "/"
+                    + UriText.escape(environment.getOrDefault("AZURE_TENANT_ID", "")) + "/oauth2/v2.0/token");
+            return new TokenSource(http, "Entra ID", () -> {
+                String token = Files.readString(Path.of(environment.getOrDefault("AZURE_FEDERATED_TOKEN_FILE", "")))
+                        .strip();
+                String form = "grant_type=client_credentials&scope="
+                        + UriText.escape("https://storage.azure.com/.default") + "&client_assertion_type="
+                        + UriText.escape("urn:ietf:params:oauth:client-assertion-type:jwt-bearer") + "&client_id="
+                        + UriText.escape(environment.getOrDefault("AZURE_CLIENT_ID", "")) + "&client_assertion="
+                        + UriText.escape(token);
+                return HttpRequest.newBuilder(service)
+                        .header("Content-Type", "application/x-www-form-urlencoded")
+                        .POST(BodyPublishers.ofString(form));
+            });
+        }
     }
 }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.stores.google;
 
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonParser;
 import gatun.stores.client.Checksum;
+import gatun.stores.client.StoreException;
+import gatun.stores.client.StoreException.Kind;
 import gatun.stores.client.StoreHttp;
 import gatun.stores.client.StoreLimits;
 import gatun.stores.client.StoreProtocol;
 import gatun.stores.client.StoredObject;
+import gatun.stores.client.TokenSource;
 import gatun.stores.client.UriText;
 import gatun.stores.location.StoreLocation;
 import java.io.IOException;
@@ -13,8 +19,17 @@ import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.Signature;
+import java.security.spec.PKCS8EncodedKeySpec;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -85,5 +100,121 @@ public final class GoogleProtocol implements StoreProtocol {
     @Override
     public List<Checksum> checksums(StoredObject object, HttpHeaders head) {
         return List.of();
+    }
+
+    /**
+     * Tokens for Google Cloud: of the service account or user in a file, or else of the machine.
+     *
+     * @param source gives them
+     * @param configured whether a file was named; a machine outside of Google's cloud asks without a token otherwise
+     */
+    record GoogleTokens(TokenSource source, boolean configured) {
+        private static final String SCOPE = "https://www.googleapis.com/auth/devstorage.read_only";
+        private static final long BYTE_LIMIT = 1 << 20;
+        private static final int LIFETIME_SECONDS = 3600;
+
+        /**
+         * The tokens for an environment.
+         *
+         * @param given the path of a file that holds for the location, as {@code path}
+         * @param home where the tools of Google keep the user's own file
+         */
+        static GoogleTokens of(Map<String, String> given, Map<String, String> environment, Path home, StoreHttp http)
+                throws IOException {
+            String named = given.getOrDefault("path", environment.getOrDefault("GOOGLE_APPLICATION_CREDENTIALS", ""));
+            Path user = home.resolve(".config/gcloud/application_default_credentials.json");
+            Optional<Path> file =
+                    named.isEmpty() ? Optional.of(user).filter(Files::isRegularFile) : Optional.of(Path.of(named));
+            if (file.isEmpty()) {
+                String host = environment.getOrDefault("GCE_METADATA_HOST", "metadata.google.internal");
+                URI service =
+                        URI.create("http://" + host + "/computeMetadata/v1/instance/service-accounts/default/token");
+                return new GoogleTokens(
+                        new TokenSource(
+                                http, "the machine's service of credentials", () -> HttpRequest.newBuilder(service)
+                                        .header("Metadata-Flavor", "Google")),
+                        false);
+            }
+            JsonObject key = read(file.get());
+            return new GoogleTokens(new TokenSource(http, "Google's token service", () -> request(key)), true);
+        }
+
+        /** The token; empty for none. */
+        Optional<String> get() throws IOException {
+            return configured ? Optional.of(source.get()) : source.ifAnswered();
+        }
+
+        private static JsonObject read(Path file) throws IOException {
+            try {
+                if (Files.size(file) <= BYTE_LIMIT) {
+                    JsonObject key =
+                            JsonParser.parseString(Files.readString(file)).getAsJsonObject();
+                    String type = key.has("type") ? key.get("type").getAsString() : "";
+                    if (type.equals("service_account") || type.equals("authorized_user")) {
+                        return key;
+                    }
+                }
+            } catch (JsonParseException | IllegalStateException e) {
+                // Said below, without what is in it.
+            }
+            throw new StoreException(
+                    Kind.DENIED,
+                    file
+                            + " is no file of credentials of Google's that is known here: expected the type service_account or"
+                            + " authorized_user");
+        }
+
+        private static HttpRequest.Builder request(JsonObject key) throws IOException {
+            try {
+                if (key.get("type").getAsString().equals("authorized_user")) {
+                    return form(
+                            "https://oauth2.googleapis.com/token",
+                            "grant_type=refresh_token&client_id=" + text(key, "client_id") + "&client_secret="
+                                    + text(key, "client_secret") + "&refresh_token=" + text(key, "refresh_token"));
+                }
+                return form(
+                        key.get("token_uri").getAsString(),
+                        "grant_type=" + UriText.escape("urn:ietf:params:oauth:grant-type:jwt-bearer") + "&assertion="
+                                + assertion(key));
+            } catch (GeneralSecurityException | IllegalArgumentException | NullPointerException e) {
+                throw new StoreException(Kind.DENIED, "the file of Google's credentials has no key that can be used");
+            }
+        }
+
+        private static String text(JsonObject key, String name) {
+            return UriText.escape(key.get(name).getAsString());
+        }
+
+        private static HttpRequest.Builder form(String uri, String form) {
+            return HttpRequest.newBuilder(URI.create(uri))
+                    .header("Content-Type", "application/x-www-form-urlencoded")
+                    .POST(BodyPublishers.ofString(form));
+        }
+
+        /** A signed statement of who asks (RFC 7523), which the token service takes. */
+        private static String assertion(JsonObject key) throws GeneralSecurityException {
+            JsonObject head = new JsonObject();
+            head.addProperty("alg", "RS256");
+            head.addProperty("typ", "JWT");
+            JsonObject claims = new JsonObject();
+            long now = Instant.now().getEpochSecond();
+            claims.addProperty("iss", key.get("client_email").getAsString());
+            claims.addProperty("scope", SCOPE);
+            claims.addProperty("aud", key.get("token_uri").getAsString());
+            claims.addProperty("iat", now);
+            claims.addProperty("exp", now + LIFETIME_SECONDS);
+            String signed = base64(head.toString().getBytes(StandardCharsets.UTF_8)) + "."
+                    + base64(claims.toString().getBytes(StandardCharsets.UTF_8));
+            String pem = key.get("private_key").getAsString();
+            byte[] der = Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z ]+-----", ""));
+            Signature signature = Signature.getInstance("SHA256withRSA");
+            signature.initSign(KeyFactory.getInstance("RSA").generatePrivate(new PKCS8EncodedKeySpec(der)));
+            signature.update(signed.getBytes(StandardCharsets.UTF_8));
+            return signed + "." + base64(signature.sign());
+        }
+
+        private static String base64(byte[] bytes) {
+            return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+        }
     }
 }

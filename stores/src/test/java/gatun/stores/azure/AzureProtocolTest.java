@@ -4,6 +4,7 @@ package gatun.stores.azure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import gatun.stores.azure.AzureProtocol.AzureAccess;
 import gatun.stores.client.Checksum;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreHttp;
