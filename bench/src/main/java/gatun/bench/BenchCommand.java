@@ -2,12 +2,29 @@
 package gatun.bench;
 
 import gatun.bench.data.DataException;
+import gatun.bench.data.DataPlan;
+import gatun.bench.data.GeneratedTensors;
+import gatun.bench.data.InputShapes;
 import gatun.bench.endpoint.TargetException;
+import gatun.bench.report.CsvReport;
+import gatun.bench.report.HtmlReport;
+import gatun.bench.report.JsonReport;
+import gatun.bench.report.LatencyPlot;
 import gatun.bench.report.ProgressLine;
 import gatun.bench.report.Report;
 import gatun.bench.report.TextReport;
 import gatun.client.ClientException;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.IoFailure;
+import gatun.memory.tensor.Shape;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -125,5 +142,136 @@ public final class BenchCommand implements Callable<Integer> {
             secret = isSecret && argument.equals(flag) && !(flag.startsWith("-H") && flag.length() > 2);
         }
         return text.toString();
+    }
+
+    /** Writes the files of a result. */
+    static final class ReportFiles {
+        private ReportFiles() {}
+
+        /** Writes the files that {@code flags} ask for. */
+        static void write(Report report, ReportFlags flags) {
+            flags.json.ifPresent(file -> write(file, JsonReport.text(report)));
+            flags.csv.ifPresent(file -> write(file, CsvReport.text(report)));
+            flags.html.ifPresent(file -> write(file, HtmlReport.text(report)));
+            flags.svg.ifPresent(file -> write(file, LatencyPlot.svg(report)));
+        }
+
+        private static void write(Path file, String text) {
+            try {
+                Files.writeString(file, text);
+            } catch (IOException e) {
+                throw new TargetException("cannot write " + file + ": " + IoFailure.reason(e), e);
+            }
+        }
+    }
+
+    /** The flags that say where the result is written, besides the table. */
+    static final class ReportFlags {
+        @Option(names = "--json", paramLabel = "FILE", description = "Write all that was measured as JSON.")
+        Optional<Path> json = Optional.empty();
+
+        @Option(
+                names = {"-f", "--csv"},
+                paramLabel = "FILE",
+                description = "Write a line for each load as comma-separated values.")
+        Optional<Path> csv = Optional.empty();
+
+        @Option(names = "--html", paramLabel = "FILE", description = "Write a page with the plots and the table.")
+        Optional<Path> html = Optional.empty();
+
+        @Option(names = "--svg", paramLabel = "FILE", description = "Write the plot of latencies by percentile.")
+        Optional<Path> svg = Optional.empty();
+    }
+
+    /** The flags that say what is sent, and what is expected back. */
+    static final class DataFlags {
+        private static final String RANDOM = "random";
+        private static final String ZERO = "zero";
+
+        @Option(
+                names = "--shape",
+                paramLabel = "NAME:DIM,...",
+                converter = FlagValue.NamedShape.class,
+                description =
+                        "The shape of an input that the model leaves open, with a batch's dimension or without. May be"
+                                + " given"
+                                + " several times.")
+        List<Map.Entry<String, Shape>> shapes = new ArrayList<>();
+
+        @Option(
+                names = {"-b", "--batch"},
+                paramLabel = "N",
+                converter = FlagValue.Count.class,
+                description = "How many inferences a request has, for models that take batches. (1)")
+        int batch = 1;
+
+        @Option(
+                names = {"--data", "--input-data"},
+                paramLabel = "random|zero|FILE",
+                description = "What is sent: made-up data, or a JSON file in the form of perf_analyzer. (random)")
+        String data = RANDOM;
+
+        @Option(
+                names = "--string-length",
+                paramLabel = "N",
+                converter = FlagValue.Count.class,
+                description = "How long made-up strings are. (128)")
+        int stringLength = 128;
+
+        @Option(
+                names = "--string-data",
+                paramLabel = "TEXT",
+                description = "What every string is, instead of a made-up one.")
+        Optional<String> stringData = Optional.empty();
+
+        @Option(
+                names = "--expect",
+                paramLabel = "FILE",
+                description =
+                        "Compare the answers with the outputs of this JSON file: the member validation_data in the form of"
+                                + " perf_analyzer, or outputs by name. (validation_data of --data)")
+        Optional<Path> expected = Optional.empty();
+
+        @Option(
+                names = "--tolerance",
+                paramLabel = "X",
+                converter = FlagValue.Tolerance.class,
+                description =
+                        "By how much, absolutely and in proportion, a number with a fraction may differ from the expected"
+                                + " one. (1e-5)")
+        double tolerance = 1e-5;
+
+        @Option(
+                names = "--sequence-length",
+                paramLabel = "N",
+                converter = FlagValue.Count.class,
+                description =
+                        "Send sequences of so many requests, for models that keep state; with a data file each of its lists"
+                                + " is a sequence.")
+        Optional<Integer> sequenceLength = Optional.empty();
+
+        /** Whether requests belong to sequences. */
+        boolean inSequences() {
+            return sequenceLength.isPresent();
+        }
+
+        /** The data that is sent, in words. */
+        String text() {
+            return data.equals(RANDOM) || data.equals(ZERO) ? data : "file " + data;
+        }
+
+        /** Where the data comes from. */
+        DataPlan plan(long seed) {
+            Map<String, Shape> given = new HashMap<>();
+            shapes.forEach(shape -> given.put(shape.getKey(), shape.getValue()));
+            boolean isFile = !data.equals(RANDOM) && !data.equals(ZERO);
+            return new DataPlan(
+                    new InputShapes(given, batch),
+                    new GeneratedTensors(data.equals(RANDOM), stringData, stringLength, seed),
+                    isFile ? Optional.of(Path.of(data)) : Optional.empty(),
+                    expected,
+                    tolerance,
+                    sequenceLength.orElse(1));
+        }
     }
 }

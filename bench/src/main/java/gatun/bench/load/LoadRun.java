@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
 import gatun.bench.load.StoppingRule.Verdict;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -169,5 +172,25 @@ public final class LoadRun {
             ended &= !thread.isAlive();
         }
         return ended;
+    }
+
+    /** Reads what the process has spent so far. */
+    static final class CostMeter {
+        private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        private final OperatingSystemMXBean system =
+                (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+        /** The cost so far; {@code workers} are alive. */
+        ClientCost read(List<Thread> workers) {
+            long[] ids = new long[workers.size()];
+            for (int i = 0; i < ids.length; i++) {
+                ids[i] = workers.get(i).threadId();
+            }
+            long ofWorkers = 0;
+            for (long bytes : threads.getThreadAllocatedBytes(ids)) {
+                ofWorkers += Math.max(0, bytes);
+            }
+            return new ClientCost(ofWorkers, threads.getTotalThreadAllocatedBytes(), system.getProcessCpuTime());
+        }
     }
 }

@@ -4,6 +4,8 @@ package gatun.bench.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.bench.endpoint.TensorFlowGrpc.TensorFlowProtos;
+import gatun.bench.endpoint.TensorFlowRest.TensorFlowJson;
 import gatun.client.ArrayTensors;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import gatun.bench.report.HtmlReport.ThroughputPlot;
 import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.List;

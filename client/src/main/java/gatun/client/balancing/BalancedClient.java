@@ -9,17 +9,23 @@ import gatun.client.InferRequest;
 import gatun.client.InferResponse;
 import gatun.client.InferStream;
 import gatun.client.ModelControl;
+import gatun.client.ModelMetadata;
 import gatun.client.RegionControl;
+import gatun.client.RepositoryModel;
 import gatun.client.ServerAddress;
 import gatun.client.ServerControl;
+import gatun.client.ServerMetadata;
 import gatun.client.StreamReceiver;
 import gatun.client.calls.AsyncCall;
 import gatun.client.calls.Attempts;
 import gatun.client.calls.Deadline;
 import gatun.client.calls.SingleServerClient;
+import gatun.wire.inference.ModelConfig;
+import gatun.wire.inference.ModelStatistics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -161,6 +167,65 @@ final class BalancedClient implements GatunClient {
     private void requireOpen() {
         if (closed) {
             throw new IllegalStateException("the client of " + address() + " was closed: make another one");
+        }
+    }
+
+    /** Several servers as one: it lives and is ready while one of them is. Safe for any thread. */
+    record BalancedServerControl(BalancedClient client) implements ServerControl {
+        @Override
+        public boolean live() {
+            return client.clients().stream().anyMatch(each -> each.server().live());
+        }
+
+        @Override
+        public boolean ready() {
+            return client.clients().stream().anyMatch(each -> each.server().ready());
+        }
+
+        @Override
+        public ServerMetadata metadata() {
+            return client.ask(each -> each.server().metadata());
+        }
+    }
+
+    /**
+     * The models of several servers: one of them is asked, and each is told. Where one fails to load or unload, those before
+     * it have done so. Safe for any thread.
+     */
+    record BalancedModelControl(BalancedClient client) implements ModelControl {
+        @Override
+        public boolean ready(String model, String version) {
+            return client.ask(each -> each.models().ready(model, version));
+        }
+
+        @Override
+        public ModelMetadata metadata(String model, String version) {
+            return client.ask(each -> each.models().metadata(model, version));
+        }
+
+        @Override
+        public ModelConfig config(String model, String version) {
+            return client.ask(each -> each.models().config(model, version));
+        }
+
+        @Override
+        public List<ModelStatistics> statistics(String model, String version) {
+            return client.ask(each -> each.models().statistics(model, version));
+        }
+
+        @Override
+        public List<RepositoryModel> index(boolean onlyReady) {
+            return client.ask(each -> each.models().index(onlyReady));
+        }
+
+        @Override
+        public void load(String model, String config, Map<String, byte[]> files) {
+            client.clients().forEach(each -> each.models().load(model, config, files));
+        }
+
+        @Override
+        public void unload(String model, boolean dependents) {
+            client.clients().forEach(each -> each.models().unload(model, dependents));
         }
     }
 }
