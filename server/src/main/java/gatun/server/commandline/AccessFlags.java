@@ -10,12 +10,16 @@ import gatun.runtime.access.TokenFile;
 import gatun.server.settings.AccessSettings;
 import java.nio.file.Path;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
@@ -128,5 +132,40 @@ final class AccessFlags extends FlagGroup {
                     "'" + pair + "' is not a header's name and value, such as admin-key=secret");
         }
         return new ApiAccess.RequiredHeader(prefix + pair.substring(0, equals), pair.substring(equals + 1));
+    }
+
+    /**
+     * A rule for some groups of requests.
+     *
+     * @param groups the groups
+     * @param value the text that follows their names
+     */
+    record ApiGroupsFlag(Set<ApiGroup> groups, String value) {
+        /** Reads {@code GROUP,GROUP,...:VALUE}; the name {@code all} stands for every group. */
+        static final class Reader implements ITypeConverter<ApiGroupsFlag> {
+            @Override
+            public ApiGroupsFlag convert(String text) {
+                int colon = text.indexOf(':');
+                if (colon < 1 || colon == text.length() - 1) {
+                    throw new TypeConversionException("'" + text
+                            + "' is not a list of groups, a colon and what they need: health,metadata:KEY=VALUE");
+                }
+                Set<ApiGroup> groups = EnumSet.noneOf(ApiGroup.class);
+                for (String name : text.substring(0, colon).split(",", -1)) {
+                    if (name.equals("all")) {
+                        groups.addAll(EnumSet.allOf(ApiGroup.class));
+                    } else {
+                        groups.add(ApiGroup.of(name).orElseThrow(() -> unknown(name)));
+                    }
+                }
+                return new ApiGroupsFlag(groups, text.substring(colon + 1));
+            }
+
+            private static TypeConversionException unknown(String name) {
+                return new TypeConversionException("'" + name + "' is not a group of requests: "
+                        + Stream.of(ApiGroup.values()).map(ApiGroup::wireName).collect(Collectors.joining(", "))
+                        + ", or all");
+            }
+        }
     }
 }

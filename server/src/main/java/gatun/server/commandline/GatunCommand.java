@@ -3,6 +3,7 @@ package gatun.server.commandline;
 
 import gatun.bench.BenchCommand;
 import gatun.bench.EmbeddedModels;
+import gatun.server.commandline.shell.ManualPage;
 import gatun.server.settings.ServerSettings;
 import gatun.server.text.TensorFlowVersion;
 import gatun.server.text.Version;
@@ -18,10 +19,13 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * {@code gatun}: names the commands. Its own flags, and those of {@code gatun serve}, are made without annotations, since to
@@ -252,5 +256,84 @@ public final class GatunCommand implements Callable<Integer> {
     public Integer call() {
         spec.commandLine().usage(spec.commandLine().getErr());
         return ExitCode.USAGE;
+    }
+
+    /** {@code gatun man}: the manual page, made from the commands and flags that there are. */
+    @Command(
+            name = "man",
+            description = "Prints the manual page, for 'gatun man | man -l -'.",
+            usageHelpWidth = 80,
+            synopsisHeading = "Usage: ",
+            optionListHeading = "%nFlags:%n")
+    static final class ManualCommand implements Callable<Integer> {
+        @Spec
+        @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
+        CommandSpec spec;
+
+        @Mixin
+        CommandSpec help = HelpFlag.mixin();
+
+        @Override
+        public Integer call() {
+            spec.commandLine().getOut().print(ManualPage.of(spec.parent()));
+            spec.commandLine().getOut().flush();
+            return ExitCode.OK;
+        }
+    }
+
+    /** {@code gatun tensorflow_model_server}, which {@link ModelServerArguments} translate: here it has its help. */
+    @Command(
+            name = ModelServerArguments.COMMAND,
+            description = {
+                "Serves as TensorFlow Serving's program of this name does.",
+                "",
+                "Takes the command line of that program: listens only where it would, on gRPC port 8500 unless --port says"
+                        + " otherwise. 'gatun help serve' lists its flags beside the others."
+            },
+            customSynopsis = "gatun " + ModelServerArguments.COMMAND + " [FLAG]...",
+            usageHelpWidth = 80,
+            synopsisHeading = "Usage: ",
+            optionListHeading = "%nFlags:%n")
+    static final class ModelServerCommand implements Callable<Integer> {
+        @Spec
+        @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
+        CommandSpec spec;
+
+        @Mixin
+        CommandSpec help = HelpFlag.mixin();
+
+        @Override
+        public Integer call() {
+            spec.commandLine().usage(spec.commandLine().getErr());
+            return ExitCode.USAGE;
+        }
+    }
+
+    /** {@code gatun tritonserver}, which {@link TritonServerArguments} translate: here it has its help. */
+    @Command(
+            name = TritonServerArguments.COMMAND,
+            description = {
+                "Serves as Triton's program of this name does.",
+                "",
+                "Takes the command line of that program, most of which 'gatun serve' has too. A distribution also has it"
+                        + " as bin/tritonserver. 'gatun help serve' lists the flags."
+            },
+            customSynopsis = "gatun " + TritonServerArguments.COMMAND + " [FLAG]...",
+            usageHelpWidth = 80,
+            synopsisHeading = "Usage: ",
+            optionListHeading = "%nFlags:%n")
+    static final class TritonServerCommand implements Callable<Integer> {
+        @Spec
+        @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
+        CommandSpec spec;
+
+        @Mixin
+        CommandSpec help = HelpFlag.mixin();
+
+        @Override
+        public Integer call() {
+            spec.commandLine().usage(spec.commandLine().getErr());
+            return ExitCode.USAGE;
+        }
     }
 }

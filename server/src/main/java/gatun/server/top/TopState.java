@@ -3,6 +3,7 @@ package gatun.server.top;
 
 import gatun.server.text.SafeText;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -130,5 +131,48 @@ final class TopState {
 
     private static List<String> cut(List<String> text, int height) {
         return text.size() <= height ? text : text.subList(0, Math.max(0, height));
+    }
+
+    /** What lines are sorted by. */
+    enum SortKey {
+        NAME("name"),
+        RATE("requests"),
+        TIME("time"),
+        FAILURES("failures");
+
+        private final String title;
+
+        SortKey(String title) {
+            this.title = title;
+        }
+
+        /** Its name for people. */
+        String title() {
+            return title;
+        }
+
+        /** The order of lines; the server's where it says nothing. */
+        Comparator<ModelLine> order() {
+            return switch (this) {
+                case NAME -> Comparator.comparing(line -> line.model().key().model());
+                case RATE -> Comparator.comparingDouble(ModelLine::rate).reversed();
+                case TIME ->
+                    Comparator.comparingDouble(
+                                    (ModelLine line) -> line.times().mean().orElse(0))
+                            .reversed();
+                case FAILURES ->
+                    Comparator.comparingDouble(ModelLine::failureRate).reversed();
+            };
+        }
+
+        /** The one after it, round and round. */
+        SortKey next() {
+            return switch (this) {
+                case NAME -> RATE;
+                case RATE -> TIME;
+                case TIME -> FAILURES;
+                case FAILURES -> NAME;
+            };
+        }
     }
 }
