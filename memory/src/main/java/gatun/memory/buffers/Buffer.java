@@ -2,6 +2,7 @@
 package gatun.memory.buffers;
 
 import gatun.bindings.NativeMemory;
+import gatun.memory.buffers.PoolSpace.Slab;
 import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;

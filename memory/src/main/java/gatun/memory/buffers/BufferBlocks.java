@@ -4,6 +4,7 @@ package gatun.memory.buffers;
 import gatun.bindings.Errno;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.SystemCallException;
+import gatun.memory.buffers.PoolSpace.Slab;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * that nobody uses.
  */
 final class BufferBlocks {
-    /** Buffers from this size on have a block of their own; smaller ones share a {@link Slab} of this size. */
+    /** Buffers from this size on have a block of their own; smaller ones share a {@link PoolSpace.Slab} of this size. */
     static final int SLAB_SHIFT = 16;
 
     /** Enough for a slab of each small size, however low the limit is. */

@@ -2,8 +2,10 @@
 package gatun.memory.cuda;
 
 import gatun.bindings.cuda.cuda_h;
+import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Setting;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -13,6 +15,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -212,5 +215,33 @@ public final class DevicePool {
             return (byteSize + LARGE - 1) / LARGE * LARGE;
         }
         return byteSize <= GRANULE ? GRANULE : Long.highestOneBit(byteSize - 1) << 1;
+    }
+
+    /** Memory of a GPU, lent by its {@link DevicePool}. To be closed when nothing on the GPU uses it any more. */
+    public static final class DeviceBuffer implements Hold {
+        private final DevicePool pool;
+        private final long address;
+        private final long blockBytes;
+        private final DeviceMemory memory;
+        private final AtomicBoolean closed = new AtomicBoolean();
+
+        DeviceBuffer(DevicePool pool, int device, long address, long blockBytes, long byteSize) {
+            this.pool = pool;
+            this.address = address;
+            this.blockBytes = blockBytes;
+            this.memory = new DeviceMemory(device, address, byteSize);
+        }
+
+        /** The memory, of exactly the size that was asked for, with undefined content; valid until this is closed. */
+        public DeviceMemory memory() {
+            return memory;
+        }
+
+        @Override
+        public void close() {
+            if (closed.compareAndSet(false, true)) {
+                pool.takeBack(address, blockBytes);
+            }
+        }
     }
 }

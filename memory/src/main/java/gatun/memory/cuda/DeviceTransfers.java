@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.cuda;
 
+import gatun.memory.cuda.DevicePool.DeviceBuffer;
 import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.Tensor;
 import java.lang.foreign.MemorySegment;

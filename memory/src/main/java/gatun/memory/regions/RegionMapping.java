@@ -8,6 +8,7 @@ import gatun.bindings.NativeMemory;
 import gatun.bindings.Posix;
 import gatun.bindings.RegionGuard;
 import gatun.bindings.SystemCallException;
+import gatun.memory.regions.RegionUse.RegionKind;
 import gatun.memory.tensor.GatunException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -165,7 +166,7 @@ final class RegionMapping implements AutoCloseable {
     }
 
     /**
-     * The region. Valid while this is open; of the kind {@link RegionKind#COPIED} only {@link SystemRegion.UnguardedCopy} may touch
+     * The region. Valid while this is open; of the kind {@link RegionUse.RegionKind#COPIED} only {@link SystemRegion.UnguardedCopy} may touch
      * it.
      */
     MemorySegment bytes() {

@@ -6,6 +6,7 @@ import gatun.bindings.LibraryCache;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.regions.RegionUse.RegionKind;
 import gatun.memory.tensor.RegionLease;
 import java.util.Comparator;
 import java.util.List;

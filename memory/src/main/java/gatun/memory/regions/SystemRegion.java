@@ -3,6 +3,7 @@ package gatun.memory.regions;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.regions.RegionUse.RegionKind;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.threads.CooperativeYield;

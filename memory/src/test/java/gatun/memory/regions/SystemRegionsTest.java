@@ -11,6 +11,7 @@ import gatun.bindings.Posix;
 import gatun.bindings.RegionGuard;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.regions.RegionRegistry.Access;
+import gatun.memory.regions.RegionUse.RegionKind;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
