@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.cuda;
 
+import gatun.backend.cuda.KernelLaunch.LaunchLimits;
+import gatun.backend.cuda.ModelPlan.Argument;
+import gatun.backend.cuda.ModelPlan.KernelPlan;
 import gatun.bindings.cuda.cuda_h;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;

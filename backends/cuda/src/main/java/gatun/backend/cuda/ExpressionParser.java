@@ -4,6 +4,7 @@ package gatun.backend.cuda;
 import gatun.backend.cuda.Expression.Operator;
 import gatun.backend.cuda.TensorTable.Entry;
 import gatun.backend.cuda.TensorTable.Kind;
+import gatun.backend.cuda.Tokens.Token;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import java.util.Set;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.cuda;
 
+import gatun.backend.cuda.ModelPlan.Argument;
+import gatun.backend.cuda.ModelPlan.KernelPlan;
+import gatun.backend.cuda.Parameters.Parameter;
 import gatun.backend.cuda.TensorTable.Entry;
 import gatun.backend.cuda.TensorTable.Kind;
+import gatun.backend.cuda.Tokens.Token;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;

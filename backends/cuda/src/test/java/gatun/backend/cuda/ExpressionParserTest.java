@@ -4,6 +4,7 @@ package gatun.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.backend.cuda.Parameters.Parameter;
 import gatun.backend.cuda.TensorTable.Kind;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;

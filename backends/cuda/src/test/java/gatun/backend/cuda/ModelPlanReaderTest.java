@@ -4,6 +4,8 @@ package gatun.backend.cuda;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.backend.cuda.ModelPlan.Argument;
+import gatun.backend.cuda.ModelPlan.KernelPlan;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;

@@ -10,6 +10,7 @@ import gatun.spi.Datatypes;
 import gatun.wire.inference.DataType;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameWriter;
+import java.util.Map;
 
 /** Values as frames have them. */
 final class Codec {
@@ -75,5 +76,27 @@ final class Codec {
                     "a worker sent tensor '" + name + "' of shape " + shape + ", which no tensor has");
         }
         return new WorkerTensor(new TensorSpec(name, datatype, shape), frame.u64(), frame.u64());
+    }
+
+    /**
+     * A tensor in response memory.
+     *
+     * @param offset where its bytes begin
+     * @param byteSize how many there are
+     */
+    record WorkerTensor(TensorSpec spec, long offset, long byteSize) {
+        /**
+         * The same for one row of a tensor that rows share: models may leave the batch dimension out, as in Triton.
+         *
+         * @param ranks how many dimensions outputs have there, by name
+         */
+        WorkerTensor withBatchDimension(Map<String, Integer> ranks) {
+            if (ranks.getOrDefault(spec.name(), 0) != spec.shape().rank() + 1) {
+                return this;
+            }
+            TensorSpec longer =
+                    new TensorSpec(spec.name(), spec.datatype(), spec.shape().prepend(1));
+            return new WorkerTensor(longer, offset, byteSize);
+        }
     }
 }

@@ -4,6 +4,7 @@ package gatun.backend.python;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.backend.python.Codec.WorkerTensor;
 import gatun.backend.python.PythonInstance.ApartPythonRun;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;

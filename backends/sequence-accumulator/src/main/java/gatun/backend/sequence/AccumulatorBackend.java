@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.sequence;
 
+import gatun.backend.sequence.Control.Controls;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.ConfigurationException;

@@ -7,8 +7,12 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
 import gatun.spi.Execution;
 import gatun.wire.inference.ModelSequenceBatching;
+import gatun.wire.inference.ModelSequenceBatching.Control.Kind;
+import gatun.wire.inference.ModelSequenceBatching.ControlInput;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Optional;
 
 /**
  * A control input.
@@ -61,5 +65,35 @@ record Control(String name, ModelSequenceBatching.Control values) {
     private GatunException unexpected(Tensor tensor) {
         return GatunException.invalidArgument("control input '" + name + "' is of "
                 + tensor.spec().datatype() + ", which the sequence_accumulator backend does not read");
+    }
+
+    /**
+     * The control inputs of a model, by their kinds.
+     *
+     * @param start that a sequence begins
+     * @param end that it ends
+     * @param ready that a row of the batch is a request at all
+     * @param correlationId whose row it is
+     */
+    record Controls(
+            Optional<Control> start, Optional<Control> end, Optional<Control> ready, Optional<Control> correlationId) {
+        static Controls of(List<ControlInput> inputs) {
+            return new Controls(
+                    find(inputs, Kind.CONTROL_SEQUENCE_START),
+                    find(inputs, Kind.CONTROL_SEQUENCE_END),
+                    find(inputs, Kind.CONTROL_SEQUENCE_READY),
+                    find(inputs, Kind.CONTROL_SEQUENCE_CORRID));
+        }
+
+        private static Optional<Control> find(List<ControlInput> inputs, Kind kind) {
+            for (ControlInput input : inputs) {
+                for (ModelSequenceBatching.Control control : input.getControlList()) {
+                    if (control.getKind() == kind) {
+                        return Optional.of(new Control(input.getName(), control));
+                    }
+                }
+            }
+            return Optional.empty();
+        }
     }
 }

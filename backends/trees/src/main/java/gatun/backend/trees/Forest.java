@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.trees;
 
+import gatun.memory.tensor.Shape;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
 /** A forest that a library has loaded. Safe for any thread; closed once, after its last predictor. */
 interface Forest extends AutoCloseable {
     /** How many features a row has. */
@@ -22,4 +27,66 @@ interface Forest extends AutoCloseable {
 
     @Override
     void close();
+
+    /**
+     * An output of a model.
+     *
+     * @param quantity what is asked of the forest
+     * @param form how the output is made of the library's numbers
+     * @param dims the dimensions of a row of it; none for a single number
+     */
+    record ForestOutput(Quantity quantity, OutputForm form, Shape dims) {
+        /**
+         * An output with the dimensions that a configuration gives it for a row. Those of size 1 are not there for clients,
+         * as with Triton's FIL backend: one number for each row makes a tensor of one dimension.
+         */
+        static ForestOutput of(Quantity quantity, OutputForm form, Shape configured) {
+            long[] dims =
+                    Arrays.stream(configured.toArray()).filter(dim -> dim != 1).toArray();
+            return new ForestOutput(quantity, form, Shape.of(dims));
+        }
+
+        /** The shape for so many rows. */
+        Shape shape(long rows) {
+            return dims.prepend(rows);
+        }
+
+        /** The bytes of a row. */
+        long rowByteSize() {
+            return (long) form.width() * form.datatype().byteSize();
+        }
+    }
+
+    /** What can be asked of a forest, each an output of its own. */
+    enum Quantity {
+        /** The prediction: a number, or one for each class. */
+        VALUE("output__0"),
+        /** SHAP values: what each feature contributes to the prediction before its transformation, and the rest, last. */
+        CONTRIBUTIONS("treeshap_output"),
+        /** The number of the leaf that each tree ends in. */
+        LEAVES("leaf_output");
+
+        private final String output;
+
+        Quantity(String output) {
+            this.output = output;
+        }
+
+        /** The name of the output. */
+        String output() {
+            return output;
+        }
+
+        /** What the output of this name gives. */
+        static Optional<Quantity> ofOutput(String name) {
+            return Arrays.stream(values())
+                    .filter(quantity -> quantity.output.equals(name))
+                    .findFirst();
+        }
+
+        /** The names of all outputs, for messages. */
+        static String outputs() {
+            return Arrays.stream(values()).map(Quantity::output).collect(Collectors.joining(", "));
+        }
+    }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.trees;
 
+import gatun.backend.trees.Forest.ForestOutput;
+import gatun.backend.trees.Forest.Quantity;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;

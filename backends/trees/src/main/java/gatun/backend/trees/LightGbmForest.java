@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.trees;
 
+import gatun.backend.trees.Forest.Quantity;
+import gatun.backend.trees.Scratch.Pointers;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.lightgbm.lightgbm_h;
 import gatun.memory.tensor.Datatype;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.trees;
 
+import gatun.backend.trees.Forest.Quantity;
 import gatun.memory.tensor.Datatype;
 import java.lang.foreign.MemorySegment;
 

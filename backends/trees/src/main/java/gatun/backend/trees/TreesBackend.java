@@ -2,6 +2,8 @@
 package gatun.backend.trees;
 
 import gatun.backend.support.ConfigurationCompletion;
+import gatun.backend.trees.Forest.ForestOutput;
+import gatun.backend.trees.Forest.Quantity;
 import gatun.bindings.HeapTrimmer;
 import gatun.bindings.LibraryCache;
 import gatun.memory.tensor.Datatype;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.trees;
 
+import gatun.backend.trees.Forest.Quantity;
+import gatun.backend.trees.Scratch.Pointers;
+import gatun.backend.trees.XGBoostBooster.XGBoostCalls;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.xgboost.xgboost_h;
 import gatun.memory.tensor.Datatype;
