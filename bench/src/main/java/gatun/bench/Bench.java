@@ -2,8 +2,8 @@
 package gatun.bench;
 
 import gatun.bench.data.DataSet;
+import gatun.bench.data.DataSet.Step;
 import gatun.bench.data.ModelDescription;
-import gatun.bench.data.Step;
 import gatun.bench.endpoint.LoadTransport;
 import gatun.bench.endpoint.TargetException;
 import gatun.bench.endpoint.TensorFlowTarget;
@@ -13,12 +13,12 @@ import gatun.bench.load.Caller;
 import gatun.bench.load.Load;
 import gatun.bench.load.LoadRun;
 import gatun.bench.load.Measurement;
-import gatun.bench.load.MeasurementPlan;
+import gatun.bench.load.Measurement.MeasurementPlan;
 import gatun.bench.load.Target;
 import gatun.bench.report.ProgressLine;
 import gatun.bench.report.Report;
+import gatun.bench.report.Report.Subject;
 import gatun.bench.report.Row;
-import gatun.bench.report.Subject;
 import gatun.client.ClientException;
 import gatun.client.GatunClient;
 import gatun.client.ServerMetadata;

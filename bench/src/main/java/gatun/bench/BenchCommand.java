@@ -17,6 +17,7 @@ import gatun.client.ClientException;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Shape;
+import java.io.Console;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -272,6 +273,26 @@ public final class BenchCommand implements Callable<Integer> {
                     expected,
                     tolerance,
                     sequenceLength.orElse(1));
+        }
+    }
+
+    /** Where the process's streams go. */
+    static final class Terminal {
+        private static final Path ERROR_STREAM = Path.of("/proc/self/fd/2");
+
+        private Terminal() {}
+
+        /** Whether the error stream goes to a terminal, even where the output does not. */
+        static boolean hasErrorStream() {
+            try {
+                String target = Files.readSymbolicLink(ERROR_STREAM).toString();
+                return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty") || target.equals("/dev/console");
+            } catch (IOException | UnsupportedOperationException e) {
+                // Another system than Linux.
+                return Optional.ofNullable(System.console())
+                        .filter(Console::isTerminal)
+                        .isPresent();
+            }
         }
     }
 }

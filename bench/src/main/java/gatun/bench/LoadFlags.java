@@ -3,7 +3,7 @@ package gatun.bench;
 
 import gatun.bench.load.Distribution;
 import gatun.bench.load.Load;
-import gatun.bench.load.MeasurementPlan;
+import gatun.bench.load.Measurement.MeasurementPlan;
 import gatun.bench.load.StoppingRule;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.data;
 
+import gatun.bench.data.DataSet.Step;
+import gatun.bench.data.JsonFile.JsonValue;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.Arena;

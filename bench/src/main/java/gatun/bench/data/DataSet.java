@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.data;
 
+import gatun.memory.tensor.Tensor;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,5 +59,29 @@ public final class DataSet implements AutoCloseable {
     @Override
     public void close() {
         arena.close();
+    }
+
+    /**
+     * One request of a data set.
+     *
+     * @param inputs the inputs that are sent; borrowed from the data set
+     * @param expected the outputs that are expected
+     * @param start whether it begins a sequence
+     * @param end whether it ends one
+     */
+    public record Step(List<Tensor> inputs, ExpectedOutputs expected, boolean start, boolean end) {
+        /** Keeps a copy of the list. */
+        public Step {
+            inputs = List.copyOf(inputs);
+        }
+
+        /** Bytes of all inputs. */
+        public long byteSize() {
+            long byteSize = 0;
+            for (Tensor input : inputs) {
+                byteSize += input.byteSize();
+            }
+            return byteSize;
+        }
     }
 }

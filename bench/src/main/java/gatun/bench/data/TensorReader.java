@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.data;
 
+import gatun.bench.data.JsonFile.JsonValue;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;

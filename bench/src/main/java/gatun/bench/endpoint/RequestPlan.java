@@ -2,8 +2,8 @@
 package gatun.bench.endpoint;
 
 import gatun.bench.data.DataSet;
+import gatun.bench.data.DataSet.Step;
 import gatun.bench.data.ModelDescription;
-import gatun.bench.data.Step;
 import gatun.client.InferRequest;
 import gatun.memory.tensor.Tensor;
 import java.util.concurrent.ThreadLocalRandom;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.endpoint;
 
-import gatun.bench.data.Step;
+import gatun.bench.data.DataSet.Step;
 import gatun.client.InferRequest;
 
 /** Requests whose tensors are sent with them. Each is built once, except those of sequences. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.endpoint;
 
+import gatun.bench.data.DataSet.Step;
 import gatun.bench.data.ExpectedOutputs;
-import gatun.bench.data.Step;
 import gatun.client.InferRequest;
 import gatun.client.SharedTensors;
 import gatun.memory.tensor.Tensor;

@@ -2,7 +2,7 @@
 package gatun.bench.endpoint;
 
 import gatun.bench.data.DataSet;
-import gatun.bench.data.Step;
+import gatun.bench.data.DataSet.Step;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**

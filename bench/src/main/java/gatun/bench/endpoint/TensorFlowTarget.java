@@ -8,6 +8,10 @@ import gatun.bench.load.ServerCounters;
 import gatun.bench.load.Target;
 import gatun.client.ClientOptions;
 import gatun.client.ServerAddress;
+import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
+import gatun.wire.tensorflow.DataType;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -130,5 +134,78 @@ public final class TensorFlowTarget implements Target {
 
         @Override
         public void close() {}
+    }
+
+    /** TensorFlow's names of datatypes. */
+    static final class TensorFlowDatatypes {
+        private TensorFlowDatatypes() {}
+
+        /** TensorFlow's datatype for {@code datatype}; DT_INVALID for those that the tool cannot send. */
+        static DataType of(Datatype datatype) {
+            return switch (datatype) {
+                case BOOL -> DataType.DT_BOOL;
+                case UINT8 -> DataType.DT_UINT8;
+                case UINT16 -> DataType.DT_UINT16;
+                case UINT32 -> DataType.DT_UINT32;
+                case UINT64 -> DataType.DT_UINT64;
+                case INT8 -> DataType.DT_INT8;
+                case INT16 -> DataType.DT_INT16;
+                case INT32 -> DataType.DT_INT32;
+                case INT64 -> DataType.DT_INT64;
+                case FP16 -> DataType.DT_HALF;
+                case BF16 -> DataType.DT_BFLOAT16;
+                case FP32 -> DataType.DT_FLOAT;
+                case FP64 -> DataType.DT_DOUBLE;
+                case BYTES -> DataType.DT_STRING;
+                default -> DataType.DT_INVALID;
+            };
+        }
+
+        /** The datatype of that name, such as {@code DT_FLOAT}; INVALID for those that the tool cannot send. */
+        static Datatype of(String name) {
+            for (Datatype datatype : Datatype.values()) {
+                DataType own = of(datatype);
+                if (own != DataType.DT_INVALID && own.name().equals(name)) {
+                    return datatype;
+                }
+            }
+            return Datatype.INVALID;
+        }
+    }
+
+    /** Makes a model's description from a signature. */
+    static final class TensorFlowModels {
+        private TensorFlowModels() {}
+
+        /**
+         * The description of a signature's tensors.
+         *
+         * @throws TargetException when an input is of a datatype that cannot be sent
+         */
+        static ModelDescription describe(String model, List<TensorSpec> inputs, List<TensorSpec> outputs) {
+            for (TensorSpec input : inputs) {
+                if (input.datatype() == Datatype.INVALID) {
+                    throw new TargetException("input '" + input.name() + "' of model '" + model
+                            + "' is of a datatype that cannot be sent: expected numbers, truth values or strings");
+                }
+            }
+            // Signatures do not tell of batches: one whose inputs all begin with a variable dimension takes them.
+            boolean batched = !inputs.isEmpty()
+                    && inputs.stream()
+                            .allMatch(input ->
+                                    input.shape().rank() > 0 && input.shape().dim(0) == Shape.VARIABLE);
+            return new ModelDescription(model, inputs, outputs, batched, false, List.of());
+        }
+
+        /** A model that the server does not know, in the server's words. */
+        static TargetException refused(String address, String model, String said) {
+            return new TargetException("the server at " + address + " does not serve model '" + model + "': " + said);
+        }
+
+        /** A signature that the model does not have. */
+        static TargetException noSignature(String model, String signature, Object known) {
+            return new TargetException(
+                    "model '" + model + "' has no signature '" + signature + "': use --signature with one of " + known);
+        }
     }
 }

@@ -3,7 +3,12 @@ package gatun.bench.load;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
+import gatun.bench.load.Measurement.MeasurementPlan;
+import gatun.bench.load.Measurement.MeasurementProgress;
 import gatun.bench.load.StoppingRule.Verdict;
+import gatun.bench.load.Window.ClientCost;
+import gatun.bench.load.Window.Problems;
+import gatun.bench.load.Worker.TextTally;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
+import gatun.bench.load.Window.Problems;
+import java.time.Duration;
+
 /**
  * The result of a load.
  *
@@ -12,4 +15,26 @@ package gatun.bench.load;
  * @param overdue requests that were due at the end, and were not sent
  */
 public record Measurement(
-        Load load, Window window, int windows, StoppingRule.Verdict verdict, Problems problems, long overdue) {}
+        Load load, Window window, int windows, StoppingRule.Verdict verdict, Problems problems, long overdue) {
+
+    /**
+     * The plan of a measurement.
+     *
+     * @param warmUp how long requests are made before they count
+     * @param window how long a window is
+     * @param rule says when enough was measured
+     * @param maxThreads the most requests of an open loop that can be under way
+     * @param seed the seed of random choices
+     */
+    public record MeasurementPlan(Duration warmUp, Duration window, StoppingRule rule, int maxThreads, long seed) {}
+
+    /**
+     * How far a measurement is.
+     *
+     * @param load the load on the server
+     * @param window the number of the window that is measured, from 1; 0 for the warm-up
+     * @param part how much of it has passed, from 0 to 1
+     * @param previous the window before; an empty one in the first
+     */
+    public record MeasurementProgress(Load load, int window, double part, Window previous) {}
+}

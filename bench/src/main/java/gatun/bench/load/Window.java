@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -73,5 +75,69 @@ public record Window(
      */
     public long percentileNanos(double percentile) {
         return answered() == 0 ? 0 : latencies.getValueAtPercentile(percentile);
+    }
+
+    /**
+     * The processor time and memory that the client's own process spent.
+     *
+     * @param workerHeapBytes allocated on the heap by the workers' threads
+     * @param heapBytes allocated on the heap by all threads
+     * @param processorNanos processor time of the process, of the kernel on its behalf included
+     */
+    public record ClientCost(long workerHeapBytes, long heapBytes, long processorNanos) {
+        /** Nothing. */
+        public static final ClientCost NONE = new ClientCost(0, 0, 0);
+
+        /** The cost since {@code earlier}. */
+        public ClientCost since(ClientCost earlier) {
+            return new ClientCost(
+                    workerHeapBytes - earlier.workerHeapBytes,
+                    heapBytes - earlier.heapBytes,
+                    processorNanos - earlier.processorNanos);
+        }
+
+        /** The sum of both. */
+        public ClientCost plus(ClientCost other) {
+            return new ClientCost(
+                    workerHeapBytes + other.workerHeapBytes,
+                    heapBytes + other.heapBytes,
+                    processorNanos + other.processorNanos);
+        }
+    }
+
+    /**
+     * Requests that did not end as they should.
+     *
+     * @param failures how many requests failed, by the text of the failure
+     * @param wrongResponses how many responses were not as expected, by what was wrong
+     */
+    public record Problems(Map<String, Long> failures, Map<String, Long> wrongResponses) {
+        /** No problems. */
+        public static final Problems NONE = new Problems(Map.of(), Map.of());
+
+        /** How many requests failed. */
+        public long failed() {
+            return total(failures);
+        }
+
+        /** How many responses were not as expected. */
+        public long wrong() {
+            return total(wrongResponses);
+        }
+
+        /** The sum of both. */
+        Problems plus(Problems other) {
+            return new Problems(sum(failures, other.failures), sum(wrongResponses, other.wrongResponses));
+        }
+
+        private static long total(Map<String, Long> counts) {
+            return counts.values().stream().mapToLong(Long::longValue).sum();
+        }
+
+        private static Map<String, Long> sum(Map<String, Long> left, Map<String, Long> right) {
+            Map<String, Long> sum = new TreeMap<>(left);
+            right.forEach((text, count) -> sum.merge(text, count, Long::sum));
+            return sum;
+        }
     }
 }

@@ -3,6 +3,7 @@ package gatun.bench.report;
 
 import gatun.bench.load.ServerCounters;
 import gatun.bench.load.Window;
+import gatun.bench.report.SvgPlot.Markup;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.report;
 
-import gatun.bench.load.MeasurementProgress;
+import gatun.bench.load.Measurement.MeasurementProgress;
 import java.io.PrintStream;
 
 /** Shows on one line of a terminal how far a run is; where there is no terminal it shows nothing. For one thread. */

@@ -41,4 +41,13 @@ public record Report(
                 .mapToLong(row -> row.measurement().problems().wrong())
                 .sum();
     }
+
+    /**
+     * The subject of a measurement.
+     *
+     * @param model the model that was asked
+     * @param version which version; empty for the server's choice
+     * @param data what was sent, in words
+     */
+    public record Subject(String model, String version, String data) {}
 }

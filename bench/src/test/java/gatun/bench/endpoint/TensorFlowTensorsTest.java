@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.bench.endpoint.TensorFlowGrpc.TensorFlowProtos;
 import gatun.bench.endpoint.TensorFlowRest.TensorFlowJson;
+import gatun.bench.endpoint.TensorFlowTarget.TensorFlowDatatypes;
 import gatun.client.ArrayTensors;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;

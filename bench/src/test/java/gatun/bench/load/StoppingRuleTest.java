@@ -6,6 +6,8 @@ import static gatun.bench.load.StoppingRule.Verdict.STABLE;
 import static gatun.bench.load.StoppingRule.Verdict.UNSTABLE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.bench.load.Window.ClientCost;
+import gatun.bench.load.Window.Problems;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;

@@ -3,6 +3,9 @@ package gatun.bench.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.bench.load.ServerCounters.ServerTimes;
+import gatun.bench.load.Window.ClientCost;
+import gatun.bench.load.Window.Problems;
 import java.util.Map;
 import java.util.Optional;
 import org.HdrHistogram.Histogram;

@@ -3,6 +3,7 @@ package gatun.bench.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.bench.load.Worker.TextTally;
 import java.util.Map;
 import java.util.function.IntConsumer;
 import org.HdrHistogram.Histogram;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.report;
 
-import gatun.bench.load.ClientCost;
 import gatun.bench.load.Distribution;
 import gatun.bench.load.Load;
 import gatun.bench.load.Measurement;
-import gatun.bench.load.Problems;
 import gatun.bench.load.ServerCounters;
-import gatun.bench.load.ServerTimes;
+import gatun.bench.load.ServerCounters.ServerTimes;
 import gatun.bench.load.StoppingRule;
 import gatun.bench.load.Window;
+import gatun.bench.load.Window.ClientCost;
+import gatun.bench.load.Window.Problems;
+import gatun.bench.report.Report.Subject;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import gatun.bench.load.Caller;
 import gatun.bench.load.Load;
 import gatun.bench.load.LoadRun;
 import gatun.bench.load.Measurement;
-import gatun.bench.load.MeasurementPlan;
+import gatun.bench.load.Measurement.MeasurementPlan;
 import gatun.bench.load.ServerCounters;
 import gatun.bench.load.StoppingRule;
 import gatun.bench.load.Target;
