@@ -2,6 +2,7 @@
 package gatun.lane;
 
 import gatun.bindings.Futex;
+import gatun.lane.SlotLayout.SlotState;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

@@ -4,6 +4,7 @@ package gatun.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import gatun.lane.SlotLayout.SlotState;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.Arena;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -68,5 +71,24 @@ public final class ClientErrors {
     private LongAdder counter(WireProtocol protocol, ClientError error) {
         return Objects.requireNonNull(
                 Objects.requireNonNull(counters.get(protocol)).get(error));
+    }
+
+    /** Lets one line a second into the log about events that clients can cause as often as they like. Thread-safe. */
+    static final class LogPace {
+        private static final Duration PERIOD = Duration.ofSeconds(1);
+
+        private final AtomicLong lastNanos = new AtomicLong(System.nanoTime() - PERIOD.toNanos());
+        private final AtomicLong untold = new AtomicLong();
+
+        /** Present when a line may be written now: the number of lines that were left out since the last. */
+        OptionalLong take() {
+            long now = System.nanoTime();
+            long last = lastNanos.get();
+            if (now - last >= PERIOD.toNanos() && lastNanos.compareAndSet(last, now)) {
+                return OptionalLong.of(untold.getAndSet(0));
+            }
+            untold.incrementAndGet();
+            return OptionalLong.empty();
+        }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.listener.ClientErrors.LogPace;
+import gatun.listener.OpenConnections.ConnectionRefusal;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.io.IOException;

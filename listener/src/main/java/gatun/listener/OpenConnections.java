@@ -2,6 +2,7 @@
 package gatun.listener;
 
 import gatun.memory.buffers.Sender;
+import gatun.memory.tensor.Setting;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.EnumMap;
@@ -123,5 +124,26 @@ public final class OpenConnections {
             return null;
         }
         return Sender.network(tcp.getAddress());
+    }
+
+    /** Why a connection is refused. */
+    public enum ConnectionRefusal {
+        /** There are as many as the server takes. */
+        SERVER,
+        /** There are as many from its address as one address may have. */
+        ADDRESS;
+
+        /** The text for the client, with the setting by which the operator changes the limit. */
+        String text(ConnectionLimits limits) {
+            return switch (this) {
+                case SERVER ->
+                    "the server has as many connections as " + Setting.MAX_CONNECTIONS.with(limits.most())
+                            + " allows; use fewer connections, or try again later";
+                case ADDRESS ->
+                    "your address has as many connections as "
+                            + Setting.MAX_CONNECTIONS_PER_ADDRESS.with(limits.mostPerAddress())
+                            + " allows; use fewer connections, or try again later";
+            };
+        }
     }
 }

@@ -7,7 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.spi.CorrelationId;
 import gatun.spi.ParameterValue;
 import java.util.Collections;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
+import gatun.memory.tensor.Tensor;
 import gatun.spi.ParameterValue;
 import java.util.List;
 import java.util.Map;
@@ -97,6 +99,38 @@ public final class InferenceResponse implements Hold {
             if (!regionsReleased || !(hold instanceof RegionLease)) {
                 hold.close();
             }
+        }
+    }
+
+    /**
+     * An output of a response.
+     *
+     * @param tensor name, datatype, shape and bytes
+     * @param inSharedMemory whether the bytes lie in the client's own region, so that only the metadata is sent
+     */
+    public record OutputTensor(Tensor tensor, boolean inSharedMemory) {}
+
+    /**
+     * Takes the responses to one request, in order. Called by the thread that waits for the request, never by two at a
+     * time.
+     */
+    @FunctionalInterface
+    public interface ResponseReceiver {
+        /**
+         * Takes a response, and owns it from the first moment. May wait, for a client that reads slowly: the model waits
+         * then too.
+         *
+         * @param last whether no more responses follow. A decoupled model may also end its responses without one that is
+         *     marked so: then {@code InferenceServer.infer} returns though none was the last
+         */
+        void accept(InferenceResponse response, boolean last);
+
+        /**
+         * Takes a failure of a decoupled model in the place of a response, after which others may follow. The request ends
+         * by it where a receiver does not say otherwise.
+         */
+        default void acceptFailure(GatunException reason) {
+            throw reason;
         }
     }
 }

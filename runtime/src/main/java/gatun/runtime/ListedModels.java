@@ -16,6 +16,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /** Lists of models as TensorFlow Serving's configuration writes them. */
@@ -130,5 +132,27 @@ public final class ListedModels {
             }
         }
         return versions.build();
+    }
+
+    /**
+     * A model that is served because a list names it, from a directory of any name.
+     *
+     * @param name the model's name
+     * @param directory where its versions are, one directory for each, and its configuration if it has one
+     * @param platform its kind as the list names it; for information only
+     * @param versions which versions are served; no choice for what the model's own configuration says, and without one the
+     *     highest
+     * @param labels names by which clients may ask for versions
+     */
+    public record ListedModel(
+            String name, Path directory, String platform, ModelVersionPolicy versions, Map<String, Long> labels) {
+        /** Checks that nothing is missing, and copies the map. */
+        public ListedModel {
+            Objects.requireNonNull(name, "name");
+            Objects.requireNonNull(directory, "directory");
+            Objects.requireNonNull(platform, "platform");
+            Objects.requireNonNull(versions, "versions");
+            labels = Map.copyOf(labels);
+        }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.memory.tensor.ErrorCode;
+import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -35,5 +37,23 @@ public record ModelOverride(String config, Map<String, MemorySegment> files, boo
     /** Whether nothing is overridden. */
     public boolean isEmpty() {
         return config.isEmpty() && files.isEmpty();
+    }
+
+    /**
+     * A load request says, or brings, what only the operator may: a program, a library, an environment, a user, a path or a
+     * limit. Nothing has changed.
+     */
+    public static final class OverrideRefusedException extends GatunException {
+        private static final long serialVersionUID = 1;
+
+        /**
+         * A refusal.
+         *
+         * @param model the model that was to be loaded
+         * @param reason the field or file, its value, what was expected, and what to do
+         */
+        public OverrideRefusedException(String model, String reason) {
+            super(ErrorCode.INVALID_ARGUMENT, "failed to load '" + model + "': " + reason);
+        }
     }
 }

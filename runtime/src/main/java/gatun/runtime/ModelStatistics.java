@@ -140,4 +140,78 @@ public record ModelStatistics(
         }
         return sum;
     }
+
+    /**
+     * The executions of a model version with one batch size since it was loaded. Times are totals in nanoseconds.
+     *
+     * @param batchSize the batch size; 1 also where the model has no batch dimension
+     * @param executionCount runs of the engine
+     * @param computeInputNanos preparing inputs
+     * @param computeInferNanos in the engine
+     * @param computeOutputNanos placing outputs
+     */
+    public record BatchStatistics(
+            int batchSize,
+            long executionCount,
+            long computeInputNanos,
+            long computeInferNanos,
+            long computeOutputNanos) {
+        /** The sum of both, which are of the same batch size. */
+        public BatchStatistics plus(BatchStatistics other) {
+            return new BatchStatistics(
+                    batchSize,
+                    executionCount + other.executionCount,
+                    computeInputNanos + other.computeInputNanos,
+                    computeInferNanos + other.computeInferNanos,
+                    computeOutputNanos + other.computeOutputNanos);
+        }
+    }
+
+    /**
+     * How often a model version's requests were found in the response cache since it was loaded. Times are totals in
+     * nanoseconds.
+     *
+     * @param hitCount requests answered from the cache
+     * @param hitNanos looking them up, and making the responses
+     * @param missCount requests that were not there
+     * @param missNanos looking those up, and storing their responses
+     */
+    public record CacheStatistics(long hitCount, long hitNanos, long missCount, long missNanos) {
+        /** Of a version whose responses are not cached. */
+        public static final CacheStatistics NONE = new CacheStatistics(0, 0, 0, 0);
+    }
+
+    /**
+     * The answered requests of one batch size to a model version since it was loaded. Times are totals in nanoseconds.
+     *
+     * @param batchSize the batch size that the requests had, whatever the engine was given; 1 also where the model has no
+     *     batch dimension
+     * @param count how many there were
+     * @param requestNanos from arrival in the runtime to the response
+     * @param queueNanos waiting for an instance
+     * @param computeInputNanos preparing inputs, as long as that took for the whole batch that a request was in; so with
+     *     the next two
+     * @param computeInferNanos in the engine
+     * @param computeOutputNanos placing outputs
+     */
+    public record RequestStatistics(
+            int batchSize,
+            long count,
+            long requestNanos,
+            long queueNanos,
+            long computeInputNanos,
+            long computeInferNanos,
+            long computeOutputNanos) {
+        /** The sum of both, which are of the same batch size. */
+        public RequestStatistics plus(RequestStatistics other) {
+            return new RequestStatistics(
+                    batchSize,
+                    count + other.count,
+                    requestNanos + other.requestNanos,
+                    queueNanos + other.queueNanos,
+                    computeInputNanos + other.computeInputNanos,
+                    computeInferNanos + other.computeInferNanos,
+                    computeOutputNanos + other.computeOutputNanos);
+        }
+    }
 }

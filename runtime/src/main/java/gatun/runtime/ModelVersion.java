@@ -4,11 +4,13 @@ package gatun.runtime;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.EntryPoint;
 import gatun.spi.MemoryUse;
+import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.tensorflow.SignatureDef;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
@@ -128,5 +130,52 @@ public interface ModelVersion {
     /** Whether one request may have any number of responses. */
     default boolean decoupled() {
         return config().getModelTransactionPolicy().getDecoupled();
+    }
+
+    /**
+     * Where a model's runs were since it was loaded.
+     *
+     * @param onRequestThreads runs on the threads that brought their requests
+     * @param onInstanceThreads runs on the threads of instances
+     */
+    public record RunCounts(long onRequestThreads, long onInstanceThreads) {
+        /** None yet. */
+        public static final RunCounts NONE = new RunCounts(0, 0);
+
+        /** All of them. */
+        public long total() {
+            return onRequestThreads + onInstanceThreads;
+        }
+
+        /** The share of each in a line for people, such as {@code threads: 98 % of runs on the threads of their requests}. */
+        public String text() {
+            return "threads: " + 100 * onRequestThreads / Math.max(1, total())
+                    + " % of runs on the threads of their requests";
+        }
+    }
+
+    /**
+     * What a model version has learned last about one subject.
+     *
+     * @param subject what was tried
+     * @param ways what could be chosen, the usual way among them
+     * @param way the number of the one that was chosen
+     * @param gain what the usual way costs, divided by what the best other one does: more than 1 where another is better
+     */
+    public record LearnedChoice(Subject subject, List<String> ways, int way, double gain) {
+        /** Keeps a copy of the ways. */
+        public LearnedChoice {
+            ways = List.copyOf(ways);
+        }
+
+        /** The choice in a line for people, such as {@code batches: kept for callers who come back, 1.30 x}. */
+        public String text() {
+            return String.format(
+                    Locale.ROOT,
+                    "%s: %s (another way than usual is %.2f x as fast)",
+                    subject.word(),
+                    ways.get(way),
+                    gain);
+        }
     }
 }

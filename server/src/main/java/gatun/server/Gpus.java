@@ -5,7 +5,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.tensor.GatunException;
-import gatun.server.settings.DevicePoolLimit;
+import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import gatun.server.settings.StartException;
 import java.util.List;
 import org.slf4j.Logger;

@@ -2,8 +2,8 @@
 package gatun.server;
 
 import gatun.server.settings.CloudSettings;
-import gatun.server.settings.ConsoleSettings;
 import gatun.server.settings.ListenerSettings;
+import gatun.server.settings.ListenerSettings.ConsoleSettings;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;

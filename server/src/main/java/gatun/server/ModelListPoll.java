@@ -3,7 +3,7 @@ package gatun.server;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.SupervisedThread;
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.ModelListSettings;
 import java.util.List;

@@ -2,7 +2,7 @@
 package gatun.server;
 
 import gatun.memory.tensor.GatunException;
-import gatun.server.settings.ResponseCacheSettings;
+import gatun.server.settings.ServerSettings.ResponseCacheSettings;
 import gatun.server.settings.StartException;
 import gatun.spi.ResponseStore;
 import gatun.spi.ResponseStoreProvider;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.server.text.TextTable;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -3,8 +3,8 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

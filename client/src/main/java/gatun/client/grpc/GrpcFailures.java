@@ -148,4 +148,16 @@ final class GrpcFailures {
         }
         return text.isEmpty() ? cause.getMessage() : text + ": " + cause.getMessage();
     }
+
+    /**
+     * Memory of the caller that was freed while it was sent, or none left for a response: the reason for a failure that
+     * gRPC does not report.
+     */
+    static final class UnusableMemoryException extends IllegalStateException {
+        private static final long serialVersionUID = 1;
+
+        UnusableMemoryException(IllegalStateException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
 }

@@ -5,6 +5,7 @@ import gatun.client.InferInput;
 import gatun.client.InferOutput;
 import gatun.client.InferRequest;
 import gatun.client.calls.TensorMemory;
+import gatun.client.grpc.GrpcFailures.UnusableMemoryException;
 import gatun.wire.inference.InferParameter;
 import gatun.wire.inference.ModelInferRequest;
 import io.grpc.Drainable;

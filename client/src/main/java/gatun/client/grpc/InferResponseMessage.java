@@ -5,6 +5,7 @@ import gatun.client.InferResponse;
 import gatun.client.MalformedResponseException;
 import gatun.client.calls.ClientMemory;
 import gatun.client.calls.ResponseBuffer;
+import gatun.client.grpc.GrpcFailures.UnusableMemoryException;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;

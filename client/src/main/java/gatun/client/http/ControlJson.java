@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.JsonFormat;
 import gatun.client.MalformedResponseException;
+import gatun.client.http.Json.SegmentStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;

@@ -5,6 +5,7 @@ import gatun.client.ClientOptions;
 import gatun.client.MalformedResponseException;
 import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
+import gatun.client.http.OutgoingRequest.PlainRequest;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketAddress;

@@ -20,6 +20,7 @@ import gatun.client.calls.Attempts;
 import gatun.client.calls.Deadline;
 import gatun.client.calls.SingleServerClient;
 import gatun.client.calls.TensorMemory;
+import gatun.client.http.ControlCalls.Paths;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;

@@ -5,6 +5,8 @@ import gatun.client.ClientOptions;
 import gatun.client.Compression;
 import gatun.client.InferInput;
 import gatun.client.InferRequest;
+import gatun.client.http.ControlCalls.Paths;
+import gatun.client.http.OutgoingRequest.PlainRequest;
 import gatun.memory.tensor.Tensor;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -8,8 +8,10 @@ import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /** JSON as the protocol has it: NaN and the infinities stand there as names. Safe for any thread. */
 final class Json {
@@ -40,5 +42,31 @@ final class Json {
     /** Writes to {@code target}, which stays open. */
     static JsonGenerator generator(OutputStream target) throws IOException {
         return FACTORY.createGenerator(target).disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
+    }
+
+    /** Memory as a stream. Borrows it. Used by one thread. */
+    static final class SegmentStream extends InputStream {
+        private final MemorySegment bytes;
+        private long at;
+
+        SegmentStream(MemorySegment bytes) {
+            this.bytes = bytes;
+        }
+
+        @Override
+        public int read() {
+            return at == bytes.byteSize() ? -1 : bytes.get(ValueLayout.JAVA_BYTE, at++) & 0xFF;
+        }
+
+        @Override
+        public int read(byte[] target, int offset, int length) {
+            int count = (int) Math.min(length, bytes.byteSize() - at);
+            if (count == 0) {
+                return length == 0 ? 0 : -1;
+            }
+            MemorySegment.copy(bytes, ValueLayout.JAVA_BYTE, at, target, offset, count);
+            at += count;
+            return count;
+        }
     }
 }

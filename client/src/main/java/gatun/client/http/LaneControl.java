@@ -5,6 +5,8 @@ import gatun.client.ClientOptions;
 import gatun.client.InferInput;
 import gatun.client.InferOutput;
 import gatun.client.InferRequest;
+import gatun.client.http.ControlCalls.Paths;
+import gatun.client.http.OutgoingRequest.PlainRequest;
 import gatun.lane.LaneGeometry;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

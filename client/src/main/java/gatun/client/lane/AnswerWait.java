@@ -5,7 +5,7 @@ import gatun.client.InferRequest;
 import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
 import gatun.lane.LaneMemory;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;

@@ -12,7 +12,7 @@ import gatun.lane.LaneGeometry;
 import gatun.lane.LaneMemory;
 import gatun.lane.RingEntry;
 import gatun.lane.SlotLayout;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.HandOver;
@@ -266,6 +266,31 @@ final class ClientLane implements AutoCloseable {
         if (closed.compareAndSet(false, true)) {
             opened.connection().close();
             release();
+        }
+    }
+
+    /** A request that a server has prepared. Safe for any thread. */
+    static final class PreparedNumber {
+        private final int number;
+        private volatile boolean dropped;
+
+        /** @param number its number in the lane; the server gives no number twice */
+        PreparedNumber(int number) {
+            this.number = number;
+        }
+
+        int number() {
+            return number;
+        }
+
+        /** The server is about to be told to forget it. */
+        void drop() {
+            dropped = true;
+        }
+
+        /** Whether the server may have forgotten it. */
+        boolean isDropped() {
+            return dropped;
         }
     }
 }

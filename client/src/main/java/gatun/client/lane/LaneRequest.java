@@ -8,6 +8,7 @@ import gatun.client.InferResponse;
 import gatun.client.MalformedResponseException;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
+import gatun.client.lane.ClientLane.PreparedNumber;
 import gatun.lane.LaneDatatypes;
 import gatun.lane.LaneMemory;
 import gatun.lane.SlotLayout;

@@ -4,7 +4,7 @@ package gatun.client.lane;
 import gatun.client.UnreachableException;
 import gatun.client.calls.Deadline;
 import gatun.lane.LaneMemory;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;

@@ -11,7 +11,7 @@ import gatun.client.InferResponse;
 import gatun.client.Retries;
 import gatun.client.TlsOptions;
 import gatun.client.UnreachableException;
-import gatun.client.calls.TlsContexts;
+import gatun.client.http.Connector.TlsContexts;
 import gatun.testing.Certificates;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -3,7 +3,8 @@ package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
 import gatun.fuzz.LoggedFailures;
-import gatun.listener.ClientErrorException;
+import gatun.grpc.connection.CallServices.ServiceTable;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.IoBuffers;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.Sender;

@@ -2,6 +2,7 @@
 package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
+import gatun.grpc.connection.Http2Error.ConnectionError;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 

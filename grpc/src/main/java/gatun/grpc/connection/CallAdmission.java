@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.connection.CallServices.ServiceTable;
 import gatun.runtime.access.HostNames;
 import io.grpc.Decompressor;
 import io.grpc.Metadata;

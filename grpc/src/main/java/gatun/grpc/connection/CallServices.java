@@ -9,6 +9,12 @@ import io.grpc.Attributes;
 import io.grpc.Context;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import javax.net.ssl.SSLSession;
 import org.jspecify.annotations.Nullable;
@@ -64,5 +70,38 @@ record CallServices(
                 .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session)
                 .build();
         return new CallServices(root, secured, hosts, timer, placement, threads, decompression, accessLog);
+    }
+
+    /** The methods that a listener serves, by path. Immutable. */
+    static final class ServiceTable {
+        private final Map<String, ServerMethodDefinition<?, ?>> methods = new HashMap<>();
+        private final List<ServerServiceDefinition> services;
+
+        /**
+         * The methods of {@code services}.
+         *
+         * @throws IllegalArgumentException when two have the same name
+         */
+        ServiceTable(List<ServerServiceDefinition> services) {
+            this.services = List.copyOf(services);
+            for (ServerServiceDefinition service : services) {
+                for (ServerMethodDefinition<?, ?> method : service.getMethods()) {
+                    String path = "/" + method.getMethodDescriptor().getFullMethodName();
+                    if (methods.put(path, method) != null) {
+                        throw new IllegalArgumentException("two services serve " + path);
+                    }
+                }
+            }
+        }
+
+        /** The method of that path. */
+        Optional<ServerMethodDefinition<?, ?>> find(String path) {
+            return Optional.ofNullable(methods.get(path));
+        }
+
+        /** The services that this was made from. */
+        List<ServerServiceDefinition> services() {
+            return services;
+        }
     }
 }

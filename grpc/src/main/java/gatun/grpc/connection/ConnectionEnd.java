@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.connection.Http2Error.ConnectionError;
 import gatun.listener.ClientError;
-import gatun.listener.ClientErrorException;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.Transport;
 import java.io.IOException;
 import java.time.Duration;

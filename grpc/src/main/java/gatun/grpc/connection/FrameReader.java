@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.connection.Http2Error.ConnectionError;
 import gatun.listener.SocketTransport;
 import gatun.listener.Transport;
 import java.io.EOFException;

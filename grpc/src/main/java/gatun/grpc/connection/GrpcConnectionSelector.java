@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.connection.CallServices.ServiceTable;
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ChannelTransport;
 import gatun.listener.ConnectionUse;

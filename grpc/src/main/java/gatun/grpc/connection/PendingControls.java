@@ -2,6 +2,7 @@
 package gatun.grpc.connection;
 
 import gatun.grpc.connection.FrameWriter.Control;
+import gatun.grpc.connection.Http2Error.ConnectionError;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

@@ -4,7 +4,7 @@ package gatun.grpc.message;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.grpc.Metadata;
 import java.util.Optional;
 

@@ -11,7 +11,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;

@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.grpc.connection.Http2Error.ConnectionError;
 import gatun.listener.IoBuffers;
 import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;

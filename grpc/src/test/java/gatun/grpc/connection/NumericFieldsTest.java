@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import gatun.grpc.connection.Http2Error.ConnectionError;
 import io.grpc.Metadata;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;

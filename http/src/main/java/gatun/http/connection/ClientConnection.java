@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 import gatun.listener.ClientError;
-import gatun.listener.ClientErrorException;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ConnectionUse;
 import gatun.listener.SocketTransport;
 import gatun.memory.buffers.Sender;

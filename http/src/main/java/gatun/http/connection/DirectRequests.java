@@ -3,7 +3,7 @@ package gatun.http.connection;
 
 import gatun.listener.ChannelTransport;
 import gatun.listener.ClientError;
-import gatun.listener.ClientErrorException;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.SocketTransport;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;

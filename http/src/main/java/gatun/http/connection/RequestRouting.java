@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 import gatun.listener.ClientError;
-import gatun.listener.ClientErrorException;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;

@@ -3,7 +3,7 @@ package gatun.http.connection;
 
 import gatun.http.json.JsonWriter;
 import gatun.listener.ClientError;
-import gatun.listener.ClientErrorException;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.Transport;
 import io.helidon.webserver.ServerConnectionException;
 import java.io.IOException;

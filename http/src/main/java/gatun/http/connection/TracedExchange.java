@@ -4,7 +4,7 @@ package gatun.http.connection;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import java.util.Optional;

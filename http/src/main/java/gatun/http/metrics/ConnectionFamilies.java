@@ -2,8 +2,8 @@
 package gatun.http.metrics;
 
 import gatun.listener.ClientError;
-import gatun.listener.ConnectionRefusal;
 import gatun.listener.OpenConnections;
+import gatun.listener.OpenConnections.ConnectionRefusal;
 import gatun.listener.WireProtocol;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.metrics;
 
-import gatun.runtime.CacheLatencies;
+import gatun.http.metrics.ShownMetrics.LatencyMetrics;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
-import gatun.runtime.StageLatencies;
+import gatun.runtime.ModelLatencies.CacheLatencies;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

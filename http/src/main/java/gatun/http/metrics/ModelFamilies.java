@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.metrics;
 
+import gatun.http.metrics.ShownMetrics.LatencyMetrics;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.server.InferenceServer;
 import java.util.ArrayList;

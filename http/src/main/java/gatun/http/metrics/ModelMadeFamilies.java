@@ -2,7 +2,7 @@
 package gatun.http.metrics;
 
 import gatun.runtime.metrics.MetricFamily;
-import gatun.runtime.metrics.MetricValue;
+import gatun.runtime.metrics.MetricFamily.MetricValue;
 
 /** Families of metrics that models and backends have made themselves. */
 final class ModelMadeFamilies {

@@ -2,6 +2,7 @@
 package gatun.http.metrics;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -15,4 +16,28 @@ public record ShownMetrics(LatencyMetrics latencies, Optional<Duration> hostInte
     /** Triton's default. */
     public static final ShownMetrics STANDARD =
             new ShownMetrics(LatencyMetrics.STANDARD, Optional.of(Duration.ofSeconds(2)));
+
+    /**
+     * The forms in which the metrics show how long requests took.
+     *
+     * @param counters as sums of microseconds
+     * @param summaries as quantiles, over all requests since the model was loaded
+     * @param histograms as counts of durations up to some bounds
+     * @param quantiles the quantiles of the summaries, each from 0 to 1
+     */
+    public record LatencyMetrics(boolean counters, boolean summaries, boolean histograms, List<Double> quantiles) {
+        /** Triton's default: sums only; and the quantiles that it uses for summaries. */
+        public static final LatencyMetrics STANDARD =
+                new LatencyMetrics(true, false, false, List.of(0.5, 0.9, 0.95, 0.99, 0.999));
+
+        /** Checks the quantiles and keeps a copy. */
+        public LatencyMetrics {
+            quantiles = List.copyOf(quantiles);
+            for (double quantile : quantiles) {
+                if (!(quantile >= 0 && quantile <= 1)) {
+                    throw new IllegalArgumentException("the quantile " + quantile + " is not from 0 to 1");
+                }
+            }
+        }
+    }
 }

@@ -2,10 +2,10 @@
 package gatun.http.metrics;
 
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.LearnedChoice;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.RunCounts;
+import gatun.runtime.ModelVersion.LearnedChoice;
+import gatun.runtime.ModelVersion.RunCounts;
 import gatun.runtime.server.InferenceServer;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,6 +4,8 @@ package gatun.http.routes;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
+import gatun.http.routes.Route.RouteHandler;
+import gatun.http.routes.RouteConventions.StandardConventions;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import io.helidon.http.Status;

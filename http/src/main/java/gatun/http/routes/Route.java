@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.routes;
 
+import gatun.http.connection.Exchange;
 import gatun.runtime.access.ApiGroup;
 import io.helidon.http.Method;
 
@@ -22,5 +23,17 @@ public record Route(Method method, String path, ApiGroup group, String summary, 
     /** A route of POST requests. */
     public static Route post(String path, ApiGroup group, String summary, RouteHandler handler) {
         return new Route(Method.POST, path, group, summary, handler);
+    }
+
+    /** Answers the requests of one route. Safe for any thread. */
+    @FunctionalInterface
+    public interface RouteHandler {
+        /**
+         * Answers a request whose path and method are the route's.
+         *
+         * @param path the parts of the path that the route leaves open
+         * @throws gatun.memory.tensor.GatunException to be answered as the failure it is
+         */
+        void answer(Exchange exchange, PathValues path);
     }
 }

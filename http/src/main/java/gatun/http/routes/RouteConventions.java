@@ -2,6 +2,9 @@
 package gatun.http.routes;
 
 import gatun.http.connection.Exchange;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
 
 /**
  * The conventions that differ between protocols: how paths are compared, and how requests are answered that no route
@@ -23,4 +26,66 @@ public interface RouteConventions {
 
     /** Whether the case of a segment that is a literal makes no difference. */
     boolean ignoresCase();
+
+    /** HTTP's own rules: 404, and 405 with {@code Allow}; the texts are JSON, as of any failure. Case counts. */
+    public static final class StandardConventions implements RouteConventions {
+        /** The only one that is needed. */
+        public static final StandardConventions INSTANCE = new StandardConventions();
+
+        private StandardConventions() {}
+
+        @Override
+        public void answerUnknownPath(Exchange exchange) {
+            exchange.answerFailure(Status.NOT_FOUND_404, "Not Found");
+        }
+
+        @Override
+        public void answerOtherMethod(Exchange exchange, String allowed) {
+            if (exchange.method().equals(Method.OPTIONS)) {
+                exchange.answerOptions(allowed);
+            } else {
+                exchange.header(HeaderNames.ALLOW, allowed);
+                exchange.answerFailure(Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
+            }
+        }
+
+        @Override
+        public boolean answersHeadAndOptions() {
+            return true;
+        }
+
+        @Override
+        public boolean ignoresCase() {
+            return false;
+        }
+    }
+
+    /**
+     * The answers of protocols that say nothing to requests that no route takes: 400, or 405 where only the method is
+     * wrong, both without a body. Case counts.
+     */
+    public static class BareConventions implements RouteConventions {
+        /** These answers, or others for unknown paths. */
+        public BareConventions() {}
+
+        @Override
+        public void answerUnknownPath(Exchange exchange) {
+            exchange.answerEmpty(Status.BAD_REQUEST_400);
+        }
+
+        @Override
+        public final void answerOtherMethod(Exchange exchange, String allowed) {
+            exchange.answerEmpty(Status.METHOD_NOT_ALLOWED_405);
+        }
+
+        @Override
+        public final boolean answersHeadAndOptions() {
+            return false;
+        }
+
+        @Override
+        public final boolean ignoresCase() {
+            return false;
+        }
+    }
 }

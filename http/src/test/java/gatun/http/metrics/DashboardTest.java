@@ -3,14 +3,15 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.http.metrics.ShownMetrics.LatencyMetrics;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
-import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.StageLatencies;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,17 +3,18 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.http.metrics.ShownMetrics.LatencyMetrics;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
-import gatun.runtime.BatchStatistics;
-import gatun.runtime.CacheLatencies;
-import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
 import gatun.runtime.LatencyBuckets;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelLatencies.CacheLatencies;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
+import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.StageLatencies;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.protocol;
 
-import gatun.runtime.access.HeaderRules;
+import gatun.runtime.access.HeaderForwarding.HeaderRules;
 
 /**
  * The settings that all protocols share.

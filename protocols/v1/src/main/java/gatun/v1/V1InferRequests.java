@@ -23,6 +23,7 @@ import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.v1.InferRequestHeader;
 import gatun.wire.v1.InferSharedMemory;
+import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -265,5 +266,29 @@ public final class V1InferRequests {
         RegionLease lease = regions.borrow(client, memory.getName(), memory.getOffset(), memory.getByteSize(), access);
         request.hold(lease);
         return lease;
+    }
+
+    /**
+     * Where a transport has the data of the inputs that do not lie in shared memory, one input after the other. For one
+     * request.
+     */
+    public interface InputData {
+        /**
+         * The data of the next input, aligned as its elements are. Valid as long as {@code request} holds its memory.
+         *
+         * @param byteSize what the input must have
+         * @throws GatunException INVALID_ARGUMENT with the transport's text when there is not so much, or for gRPC more
+         */
+        MemorySegment next(String input, Datatype datatype, long byteSize, InferenceRequest request);
+
+        /**
+         * All inputs have their data.
+         *
+         * @throws GatunException INVALID_ARGUMENT with the transport's text when more was sent than they take
+         */
+        void end(InferenceRequest request);
+
+        /** The failure for a window of shared memory that has not the size that its input must have. */
+        GatunException wrongWindow(String input, long byteSize, long expected, String model);
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.cache;
 
-import gatun.runtime.CacheLatencies;
-import gatun.runtime.CacheStatistics;
 import gatun.runtime.Latencies;
+import gatun.runtime.LatencyBuckets;
+import gatun.runtime.ModelLatencies.CacheLatencies;
 import gatun.runtime.ModelStatistics;
-import gatun.runtime.statistics.SharedHistogram;
+import gatun.runtime.ModelStatistics.CacheStatistics;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -73,5 +74,39 @@ final class CacheCounters {
                 model.responses(),
                 model.requests(),
                 Optional.of(new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos())));
+    }
+
+    /**
+     * Counts durations by {@link LatencyBuckets}, and sums them up, for many threads at once. What is read while something
+     * is added may have the one and not yet the other.
+     */
+    static final class SharedHistogram {
+        private final LongAdder[] counts = new LongAdder[LatencyBuckets.COUNT];
+        private final LongAdder sumNanos = new LongAdder();
+
+        /** Durations of which there are none. */
+        SharedHistogram() {
+            Arrays.setAll(counts, bucket -> new LongAdder());
+        }
+
+        /** Counts a duration. */
+        void add(long nanos) {
+            sumNanos.add(nanos);
+            counts[LatencyBuckets.bucketOf(nanos)].increment();
+        }
+
+        /** The sum of all durations as it is now. */
+        long sumNanos() {
+            return sumNanos.sum();
+        }
+
+        /** The durations as they are now. */
+        Latencies snapshot() {
+            long[] present = new long[counts.length];
+            for (int i = 0; i < present.length; i++) {
+                present[i] = counts[i].sum();
+            }
+            return new Latencies(present, sumNanos());
+        }
     }
 }

@@ -6,6 +6,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.execution.ComposedResponse;
 import gatun.spi.ParameterValue;
+import java.lang.foreign.MemorySegment;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -72,5 +73,17 @@ final class RequestDigest {
     private static void add(RequestHash hash, long kind, long value) {
         hash.add(kind);
         hash.add(value);
+    }
+
+    /** A hash that numbers, texts and bytes are added to, one after the other. Used by one thread. */
+    interface RequestHash {
+        /** Adds a number. */
+        void add(long word);
+
+        /** Adds a text and its length. */
+        void add(String text);
+
+        /** Adds bytes and their number. */
+        void add(MemorySegment bytes);
     }
 }

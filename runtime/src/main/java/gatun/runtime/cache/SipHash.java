@@ -2,6 +2,7 @@
 package gatun.runtime.cache;
 
 import gatun.memory.tensor.ElementLayouts;
+import gatun.runtime.cache.RequestDigest.RequestHash;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;

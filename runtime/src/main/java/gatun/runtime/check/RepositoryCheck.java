@@ -12,6 +12,7 @@ import gatun.runtime.ModelLoadException;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServedPath;
+import gatun.runtime.check.ModelReport.Problem;
 import gatun.runtime.repository.RepositoryAdvice;
 import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.GatunServer;

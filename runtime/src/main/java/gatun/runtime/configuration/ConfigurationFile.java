@@ -6,10 +6,11 @@ import com.google.protobuf.Descriptors.EnumDescriptor;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.TextFormat;
+import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ProtobufText;
-import gatun.runtime.configuration.ConfigurationSyntaxException.Mistake;
+import gatun.runtime.configuration.ConfigurationFile.ConfigurationSyntaxException.Mistake;
 import gatun.runtime.configuration.ConfigurationText.Field;
 import gatun.runtime.configuration.ConfigurationText.Position;
 import gatun.wire.inference.ModelConfig;
@@ -214,6 +215,37 @@ public final class ConfigurationFile {
         /** A message's name without its package. */
         private static String nameOf(String fullName) {
             return fullName.substring(fullName.indexOf('.') + 1);
+        }
+    }
+
+    /** A configuration that cannot be read. The message is that of the first mistake. */
+    public static final class ConfigurationSyntaxException extends GatunException {
+        private static final long serialVersionUID = 1;
+
+        /**
+         * A mistake.
+         *
+         * @param position where it is
+         * @param text what is wrong
+         * @param advice what to write instead; empty where the text says it
+         */
+        public record Mistake(Position position, String text, String advice) {}
+
+        private final transient List<Mistake> mistakes;
+
+        /** @param mistakes at least one */
+        ConfigurationSyntaxException(String fileName, List<Mistake> mistakes) {
+            super(ErrorCode.INVALID_ARGUMENT, fileName + ":" + message(mistakes.getFirst()));
+            this.mistakes = List.copyOf(mistakes);
+        }
+
+        private static String message(Mistake mistake) {
+            return mistake.position().line() + ":" + mistake.position().column() + ": " + mistake.text();
+        }
+
+        /** All mistakes that were found, in the order of the file. */
+        public List<Mistake> mistakes() {
+            return mistakes;
         }
     }
 }

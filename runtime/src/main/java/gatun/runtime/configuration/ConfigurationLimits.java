@@ -4,7 +4,7 @@ package gatun.runtime.configuration;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
-import gatun.runtime.limits.ModelLimits;
+import gatun.runtime.limits.LimitSettings.ModelLimits;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;

@@ -4,6 +4,7 @@ package gatun.runtime.configuration;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
 import gatun.runtime.BatchingRule;
+import gatun.runtime.configuration.ModelFiles.FileNames;
 import gatun.spi.Backend;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;

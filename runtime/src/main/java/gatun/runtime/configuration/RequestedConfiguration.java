@@ -5,7 +5,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.MessageOrBuilder;
 import com.google.protobuf.TextFormat;
-import gatun.runtime.OverrideRefusedException;
+import gatun.runtime.ModelOverride.OverrideRefusedException;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.inference.ModelOptimizationPolicy;

@@ -8,7 +8,7 @@ import gatun.memory.tensor.IoFailure;
 import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
-import gatun.runtime.limits.ModelLimits;
+import gatun.runtime.limits.LimitSettings.ModelLimits;
 import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.wire.inference.ModelConfig;

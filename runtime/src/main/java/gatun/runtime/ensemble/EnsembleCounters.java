@@ -2,13 +2,13 @@
 package gatun.runtime.ensemble;
 
 import gatun.runtime.ComputeTimes;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.StageLatencies;
-import gatun.runtime.statistics.ExecutionTimes;
-import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
+import gatun.runtime.statistics.InstanceCounters.ExecutionTimes;
 import gatun.runtime.statistics.ModelCounters;
+import gatun.runtime.statistics.ModelCounters.FailureReason;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 

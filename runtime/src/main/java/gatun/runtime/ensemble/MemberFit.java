@@ -2,6 +2,7 @@
 package gatun.runtime.ensemble;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.ensemble.EnsemblePlan.EnsembleStep;
 import gatun.runtime.execution.ServedModel;
 import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;

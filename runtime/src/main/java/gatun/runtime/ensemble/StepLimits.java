@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.ensemble;
 
+import gatun.runtime.ensemble.EnsemblePlan.EnsembleStep;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;

@@ -6,6 +6,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.ensemble.EnsemblePlan.EnsembleStep;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.SharedHolds;
 import java.util.ArrayList;

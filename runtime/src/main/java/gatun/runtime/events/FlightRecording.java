@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.events;
 
+import gatun.runtime.events.ModelLoadEvent.ModelUnloadEvent;
 import jdk.jfr.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.runtime.statistics.FailureReason;
+import gatun.runtime.statistics.ModelCounters.FailureReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;

@@ -3,8 +3,8 @@ package gatun.runtime.execution;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
+import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.spi.BackendInstance;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,7 +8,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.Ranking;
 import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
-import gatun.runtime.LoadProgress;
-import gatun.runtime.LoadProgress.Phase;
+import gatun.runtime.ModelStatus.LoadProgress;
+import gatun.runtime.ModelStatus.LoadProgress.Phase;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Is told by those who load a version how far they are, and tells it to those who look. Safe for any thread. */

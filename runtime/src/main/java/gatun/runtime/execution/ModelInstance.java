@@ -2,13 +2,13 @@
 package gatun.runtime.execution;
 
 import gatun.memory.threads.FailureLog;
-import gatun.runtime.LoadProgress;
+import gatun.runtime.ModelStatus.LoadProgress;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.events.FlightRecording;
 import gatun.runtime.events.RunEvent;
 import gatun.runtime.scheduling.BatchRunner;
-import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
+import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;

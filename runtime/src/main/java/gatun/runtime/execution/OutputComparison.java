@@ -4,7 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.Tensor;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;
 import java.util.Optional;

@@ -4,7 +4,7 @@ package gatun.runtime.execution;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.scheduling.BatchPolicy;
-import gatun.runtime.scheduling.QueueCapacities;
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.runtime.scheduling.Ticket;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;

@@ -9,7 +9,7 @@ import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;

@@ -4,7 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.ResponseReceiver;
+import gatun.runtime.InferenceResponse.ResponseReceiver;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

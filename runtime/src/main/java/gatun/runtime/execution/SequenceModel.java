@@ -8,7 +8,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.StateTensor;
 import gatun.runtime.scheduling.BatchPolicy;
-import gatun.runtime.scheduling.QueueCapacities;
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.runtime.scheduling.SequencePolicy;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.SequenceStep;

@@ -2,8 +2,8 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.InstanceCounters;
+import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.BackendInstance;
 import gatun.spi.DetachedRun;

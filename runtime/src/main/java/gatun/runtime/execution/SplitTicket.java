@@ -13,7 +13,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

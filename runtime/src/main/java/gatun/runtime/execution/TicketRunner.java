@@ -7,9 +7,9 @@ import gatun.runtime.BatchingRule;
 import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.scheduling.Scheduler;
-import gatun.runtime.statistics.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.statistics.ModelCounters.FailureReason;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -3,6 +3,7 @@ package gatun.runtime.execution;
 
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
+import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
@@ -12,9 +13,12 @@ import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.DoubleSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Makes the requests of a {@link BatchingTrial}, each of one row with values of its own size, so that what is taken over
@@ -163,5 +167,39 @@ final class TrialRequests {
         MemorySegment bytes = arena.allocate(BytesCodec.encodedTextByteSize(texts), ALIGNMENT);
         BytesCodec.encodeText(texts, bytes);
         return bytes;
+    }
+
+    /** Fills tensors that no client has sent. Without state. */
+    static final class MadeUpElements {
+        private MadeUpElements() {}
+
+        /**
+         * Fills a tensor of elements of fixed size; leaves datatypes alone that no request brings.
+         *
+         * @param whole gives elements that are whole numbers, whose low bits count, and truth values
+         * @param real gives floating point numbers
+         */
+        static void fill(MemorySegment bytes, Datatype datatype, LongSupplier whole, DoubleSupplier real) {
+            long count = datatype.isFixedSize() ? bytes.byteSize() / datatype.byteSize() : 0;
+            for (long i = 0; i < count; i++) {
+                switch (datatype) {
+                    case BOOL -> bytes.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) (whole.getAsLong() & 1));
+                    case INT8, UINT8 -> bytes.setAtIndex(ValueLayout.JAVA_BYTE, i, (byte) whole.getAsLong());
+                    case INT16, UINT16 -> bytes.setAtIndex(ElementLayouts.INT16, i, (short) whole.getAsLong());
+                    case INT32, UINT32 -> bytes.setAtIndex(ElementLayouts.INT32, i, (int) whole.getAsLong());
+                    case INT64, UINT64 -> bytes.setAtIndex(ElementLayouts.INT64, i, whole.getAsLong());
+                    case FP16 ->
+                        bytes.setAtIndex(ElementLayouts.INT16, i, Float.floatToFloat16((float) real.getAsDouble()));
+                    case BF16 -> bytes.setAtIndex(ElementLayouts.INT16, i, bfloat16((float) real.getAsDouble()));
+                    case FP32 -> bytes.setAtIndex(ElementLayouts.FP32, i, (float) real.getAsDouble());
+                    case FP64 -> bytes.setAtIndex(ElementLayouts.FP64, i, real.getAsDouble());
+                    default -> {}
+                }
+            }
+        }
+
+        private static short bfloat16(float value) {
+            return (short) (Float.floatToRawIntBits(value) >>> Short.SIZE);
+        }
     }
 }

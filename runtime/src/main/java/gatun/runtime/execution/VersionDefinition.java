@@ -2,9 +2,12 @@
 package gatun.runtime.execution;
 
 import gatun.runtime.BatchingRule;
+import gatun.runtime.WarmUpSource;
 import gatun.runtime.configuration.StateTensor;
+import gatun.runtime.configuration.WarmUpSample;
 import gatun.spi.BackendModel;
 import gatun.wire.inference.ModelConfig;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,5 +50,19 @@ public record VersionDefinition(
         int size = config.getMaxBatchSize();
         return rule.map(
                 present -> size > 0 && size < present.maxBatchSize() ? present.withMaxBatchSize(size) : present);
+    }
+
+    /**
+     * The requests that each instance of a version answers before it serves.
+     *
+     * @param samples the requests that the configuration makes
+     * @param source sends those that lie beside the model's files
+     * @param directory where the version's files are
+     */
+    public record WarmUpPlan(List<WarmUpSample> samples, WarmUpSource source, Path directory) {
+        /** Keeps a copy of the list. */
+        public WarmUpPlan {
+            samples = List.copyOf(samples);
+        }
     }
 }

@@ -8,6 +8,8 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.configuration.WarmUpSample;
 import gatun.runtime.configuration.WarmUpSample.Content;
+import gatun.runtime.execution.TrialRequests.MadeUpElements;
+import gatun.runtime.execution.VersionDefinition.WarmUpPlan;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package gatun.runtime.metrics;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.metrics.MetricFamily.MetricValue;
 import gatun.spi.ModelMetrics;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -4,7 +4,7 @@ package gatun.runtime.placement;
 import gatun.memory.tuning.TrialTurn;
 import gatun.memory.tuning.Tuner;
 import gatun.memory.tuning.Tuner.Trials;
-import gatun.runtime.LearnedChoice;
+import gatun.runtime.ModelVersion.LearnedChoice;
 import gatun.spi.Tuning;
 import java.util.List;
 import java.util.Map;

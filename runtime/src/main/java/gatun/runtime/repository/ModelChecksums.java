@@ -4,7 +4,7 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
-import gatun.runtime.configuration.FileNames;
+import gatun.runtime.configuration.ModelFiles.FileNames;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelRepositoryAgents;

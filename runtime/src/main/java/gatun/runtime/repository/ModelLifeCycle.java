@@ -2,10 +2,10 @@
 package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.OverrideRefusedException;
+import gatun.runtime.ModelOverride.OverrideRefusedException;
 import gatun.runtime.repository.RepositoryScan.Finding;
 import java.time.Duration;
 import java.util.List;

@@ -3,7 +3,7 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelVersionPolicy;

@@ -7,7 +7,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;

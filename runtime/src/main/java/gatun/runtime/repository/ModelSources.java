@@ -4,7 +4,7 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.OverrideRefusedException;
+import gatun.runtime.ModelOverride.OverrideRefusedException;
 import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.RequestedConfiguration;
@@ -76,7 +76,7 @@ record ModelSources(
      *
      * @param directory the model's directory in the repositories, if it is there; its files are not looked at when the
      *     request brings others
-     * @throws gatun.runtime.OverrideRefusedException when the override says what only the operator may
+     * @throws gatun.runtime.ModelOverride.OverrideRefusedException when the override says what only the operator may
      * @throws GatunException with the reason why nothing can be loaded from there
      */
     ModelSource read(String name, Optional<ModelDirectory> directory, ModelOverride override) {

@@ -3,10 +3,10 @@ package gatun.runtime.repository;
 
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ServedPath.SingleModel;
 import gatun.runtime.WarmUpSource;
-import gatun.runtime.limits.ModelLimits;
+import gatun.runtime.limits.LimitSettings.ModelLimits;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;

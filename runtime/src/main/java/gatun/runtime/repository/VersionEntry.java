@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.execution.LoadWatch;
 import gatun.runtime.execution.ServedModel;
 import gatun.wire.inference.ModelConfig;

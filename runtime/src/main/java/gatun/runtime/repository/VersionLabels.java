@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelIdentifier;
 import java.util.HashMap;
 import java.util.List;

@@ -3,6 +3,7 @@ package gatun.runtime.scheduling;
 
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.InstanceStates.Activity;
 import gatun.runtime.scheduling.Ticket.State;
 import gatun.spi.Tuning;

@@ -100,4 +100,16 @@ interface Dispatcher<T extends Ticket> {
 
     /** Takes no more tickets and refuses those that wait. All instances are then to be woken; they will end. */
     void stop(long now);
+
+    /** The result of submitting a ticket to a scheduler. */
+    public enum Admission {
+        /** The scheduler owns the ticket and brings it to an end, unless its waiter withdraws it. */
+        ACCEPTED,
+        /** Too many wait already; the caller still owns the ticket. */
+        QUEUE_FULL,
+        /** The scheduler takes no more; the caller still owns the ticket. */
+        STOPPING,
+        /** It is the step of a sequence that has not begun, or is over; the caller still owns the ticket. */
+        NO_SEQUENCE
+    }
 }

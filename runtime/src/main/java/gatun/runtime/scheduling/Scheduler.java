@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
-import gatun.runtime.RunCounts;
+import gatun.runtime.ModelVersion.RunCounts;
 import gatun.runtime.placement.ModelTuning;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
 import java.time.Duration;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.scheduling;
 
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -6,7 +6,7 @@ import gatun.memory.regions.RegionRegistry;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.Isolation;
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.ResourceAmount;
 import gatun.runtime.ServedPath;

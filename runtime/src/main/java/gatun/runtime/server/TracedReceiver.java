@@ -4,7 +4,7 @@ package gatun.runtime.server;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.ResponseReceiver;
+import gatun.runtime.InferenceResponse.ResponseReceiver;
 
 /** Tells the trace of a request of its responses, and passes them on. */
 record TracedReceiver(InferenceRequest request, ResponseReceiver receiver) implements ResponseReceiver {

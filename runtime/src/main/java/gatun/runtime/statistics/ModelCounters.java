@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.statistics;
 
-import gatun.runtime.BatchStatistics;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
+import gatun.runtime.ModelStatistics.RequestStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.RequestStatistics;
 import gatun.runtime.ResponseStatistics;
-import gatun.runtime.StageLatencies;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -191,5 +191,17 @@ public final class ModelCounters {
 
     private LongAdder counter(FailureReason reason) {
         return Objects.requireNonNull(failures.get(reason));
+    }
+
+    /** Why a request was not answered, as the metrics tell failures apart. */
+    public enum FailureReason {
+        /** The queue refused it or it waited there too long. */
+        REJECTED,
+        /** The client gave it up. */
+        CANCELED,
+        /** The engine failed it. */
+        BACKEND,
+        /** Anything else: mostly a request that is wrong. */
+        OTHER
     }
 }

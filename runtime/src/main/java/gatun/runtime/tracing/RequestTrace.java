@@ -2,6 +2,9 @@
 package gatun.runtime.tracing;
 
 import gatun.memory.tensor.Tensor;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
+import gatun.runtime.tracing.TraceScope.TraceReaders;
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Collection;

@@ -30,4 +30,40 @@ public sealed interface TraceEvent {
      * @param bytes a copy of its bytes on the heap; none when there was no room for them
      */
     record TensorData(String activity, TensorSpec spec, MemorySegment bytes) implements TraceEvent {}
+
+    /** The stages that a request passes, under the names that traces give them. */
+    public enum TraceStage {
+        /** An HTTP request has been noticed, its body not yet read. */
+        HTTP_RECV_START,
+        /** An HTTP request has been read. */
+        HTTP_RECV_END,
+        /** The protocol has the response, or the first of several. */
+        INFER_RESPONSE_COMPLETE,
+        /** The response to an HTTP request begins to be written. */
+        HTTP_SEND_START,
+        /** The response to an HTTP request has been written. */
+        HTTP_SEND_END,
+        /** A gRPC message has come. */
+        GRPC_WAITREAD_START,
+        /** A gRPC message has been read. */
+        GRPC_WAITREAD_END,
+        /** The response to a gRPC message begins to be written. */
+        GRPC_SEND_START,
+        /** The response to a gRPC message has been written. */
+        GRPC_SEND_END,
+        /** The server has taken the request over from the protocol. */
+        REQUEST_START,
+        /** The request has been checked and begins to wait for an instance. */
+        QUEUE_START,
+        /** An instance has taken the request. */
+        COMPUTE_START,
+        /** The instance has its inputs. */
+        COMPUTE_INPUT_END,
+        /** The instance has computed its outputs. */
+        COMPUTE_OUTPUT_START,
+        /** The instance has answered. */
+        COMPUTE_END,
+        /** The server gives the response, or the failure, to the protocol. */
+        REQUEST_END
+    }
 }

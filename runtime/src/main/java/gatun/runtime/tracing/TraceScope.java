@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.tracing;
 
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settings that some models share, and which requests they choose. A change of the settings makes a new one. Safe for
@@ -33,5 +37,20 @@ final class TraceScope {
             return false;
         }
         return settings.count() == TraceSettings.UNLIMITED || remaining.getAndUpdate(left -> Math.max(0, left - 1)) > 0;
+    }
+
+    /**
+     * Who gets a trace.
+     *
+     * @param scope the settings for the request
+     * @param exported whether these, or the client, want the trace exported
+     * @param observer sees the trace whatever the settings say; null for nobody
+     */
+    record TraceReaders(
+            TraceScope scope, boolean exported, @Nullable Consumer<RequestTrace> observer) {
+        /** The details that are exported. */
+        Set<TraceLevel> levels() {
+            return exported ? scope.settings().levels() : Set.of();
+        }
     }
 }

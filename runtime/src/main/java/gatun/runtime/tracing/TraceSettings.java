@@ -35,4 +35,12 @@ public record TraceSettings(Set<TraceLevel> levels, long rate, long count, long 
     boolean tellsAnything() {
         return !levels.isEmpty();
     }
+
+    /** The kinds of detail that a trace can have. */
+    public enum TraceLevel {
+        /** When a request reached each stage. */
+        TIMESTAMPS,
+        /** The elements of its tensors as well. */
+        TENSORS
+    }
 }

@@ -3,6 +3,8 @@ package gatun.runtime.tracing;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.tracing.TraceScope.TraceReaders;
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

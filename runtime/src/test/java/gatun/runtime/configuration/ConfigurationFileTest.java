@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.configuration.ConfigurationFile.ConfigurationSyntaxException;
 import java.io.IOException;
 import java.nio.charset.Charset;
 import java.nio.file.Files;

@@ -6,7 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.google.protobuf.TextFormat;
-import gatun.runtime.configuration.ConfigurationSyntaxException.Mistake;
+import gatun.runtime.configuration.ConfigurationFile.ConfigurationSyntaxException;
+import gatun.runtime.configuration.ConfigurationFile.ConfigurationSyntaxException.Mistake;
 import gatun.runtime.configuration.ConfigurationText.Position;
 import gatun.spi.ConfigurationPath;
 import gatun.wire.inference.ModelConfig;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
-import gatun.runtime.OverrideRefusedException;
+import gatun.runtime.ModelOverride.OverrideRefusedException;
 import gatun.runtime.configuration.RequestedConfiguration.Operators;
 import gatun.wire.inference.ModelConfig;
 import java.util.List;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.metrics.MetricFamily.MetricValue;
 import gatun.spi.ModelMetrics.Family;
 import gatun.spi.ModelMetrics.Kind;
 import gatun.spi.ModelMetrics.Metric;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ListedModel;
 import gatun.runtime.ListedModels;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.wire.inference.ModelVersionPolicy;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,6 +4,8 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

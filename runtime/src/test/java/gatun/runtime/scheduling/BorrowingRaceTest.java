@@ -3,7 +3,8 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.RunCounts;
+import gatun.runtime.ModelVersion.RunCounts;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

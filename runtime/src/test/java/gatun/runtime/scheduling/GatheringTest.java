@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.tuning.Tuner;
 import gatun.runtime.placement.ModelTuning;
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
 import java.util.List;

@@ -4,10 +4,11 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.runtime.RunCounts;
+import gatun.runtime.ModelVersion.RunCounts;
 import gatun.runtime.placement.InlineRunLimiter;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.spi.Tuning;
 import gatun.testing.Await;
 import java.time.Duration;

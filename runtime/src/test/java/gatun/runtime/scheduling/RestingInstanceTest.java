@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

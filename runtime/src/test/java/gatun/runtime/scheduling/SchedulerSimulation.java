@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.execution.SimulatedModel;
 import gatun.runtime.placement.RunPlacement;
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,6 +4,8 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;

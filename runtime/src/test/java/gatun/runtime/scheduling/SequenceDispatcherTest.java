@@ -3,6 +3,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;

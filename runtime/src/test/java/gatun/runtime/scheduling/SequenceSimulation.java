@@ -4,6 +4,8 @@ package gatun.runtime.scheduling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.tensor.Hold;
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
+import gatun.runtime.scheduling.Dispatcher.Admission;
 import gatun.runtime.scheduling.SequencePolicy.Strategy;
 import gatun.runtime.scheduling.Ticket.State;
 import java.util.ArrayList;

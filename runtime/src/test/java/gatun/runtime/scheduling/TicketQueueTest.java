@@ -3,6 +3,7 @@ package gatun.runtime.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

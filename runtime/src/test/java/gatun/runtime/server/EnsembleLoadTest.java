@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.BatchStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -8,7 +8,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.spi.Execution;
 import java.nio.file.Path;
 import java.util.List;

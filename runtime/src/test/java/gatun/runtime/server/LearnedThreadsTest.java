@@ -4,7 +4,7 @@ package gatun.runtime.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.RunCounts;
+import gatun.runtime.ModelVersion.RunCounts;
 import gatun.spi.Tuning.Subject;
 import gatun.testing.Await;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.ModelVersion;
 import java.io.IOException;
 import java.nio.file.Files;

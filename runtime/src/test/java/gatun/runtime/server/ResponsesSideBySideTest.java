@@ -12,7 +12,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.testing.Await;
 import java.lang.foreign.Arena;

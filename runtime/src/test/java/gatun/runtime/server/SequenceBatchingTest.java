@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import gatun.memory.tensor.ErrorCode;
-import gatun.runtime.BatchStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.testing.Await;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.BatchStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseStatistics;
-import gatun.runtime.StageLatencies;
 import gatun.runtime.VersionCounters;
 import java.nio.file.Path;
 import java.time.Instant;

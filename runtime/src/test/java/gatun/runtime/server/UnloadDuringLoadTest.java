@@ -8,7 +8,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.testing.Await;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

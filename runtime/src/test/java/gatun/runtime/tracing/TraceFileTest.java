@@ -11,6 +11,8 @@ import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.testing.Await;
 import java.io.IOException;
 import java.lang.foreign.Arena;

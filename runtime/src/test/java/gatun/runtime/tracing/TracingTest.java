@@ -10,6 +10,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;

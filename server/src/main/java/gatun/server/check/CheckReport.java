@@ -3,7 +3,7 @@ package gatun.server.check;
 
 import com.google.protobuf.TextFormat;
 import gatun.runtime.check.ModelReport;
-import gatun.runtime.check.Problem;
+import gatun.runtime.check.ModelReport.Problem;
 import gatun.runtime.configuration.ConfigurationText.Position;
 import java.io.IOException;
 import java.io.PrintWriter;

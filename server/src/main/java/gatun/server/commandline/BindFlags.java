@@ -2,6 +2,7 @@
 package gatun.server.commandline;
 
 import gatun.listener.TlsFiles;
+import gatun.server.commandline.FlagGroup.Flag;
 import gatun.server.settings.ListenerSettings.BindSettings;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -2,6 +2,8 @@
 package gatun.server.commandline;
 
 import gatun.cloud.sagemaker.SageMakerSettings;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
 import gatun.server.settings.CloudSettings;
 import gatun.server.settings.CloudSettings.Bind;
 import gatun.server.settings.CloudSettings.PortRange;

@@ -2,6 +2,8 @@
 package gatun.server.commandline;
 
 import gatun.memory.tensor.IoFailure;
+import gatun.server.commandline.FlagErrors.FlagNames;
+import gatun.server.commandline.SettingSources.SettingSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;

@@ -2,6 +2,8 @@
 package gatun.server.commandline;
 
 import gatun.listener.ConnectionLimits;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
 import java.time.Duration;
 
 /** How many connections there may be. Read once. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.server.settings.DevicePoolLimit;
+import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.commandline.FlagErrors.FlagNames;
+import gatun.server.commandline.SettingSources.SettingSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

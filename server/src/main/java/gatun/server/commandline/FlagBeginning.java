@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.commandline.FlagErrors.FlagNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

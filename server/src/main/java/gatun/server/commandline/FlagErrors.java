@@ -4,6 +4,7 @@ package gatun.server.commandline;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
@@ -80,5 +81,27 @@ final class FlagErrors implements IParameterExceptionHandler {
         return NearestFlag.to(argument, flags)
                 .map(nearest -> unknown + " Did you mean " + nearest + "?")
                 .orElse(unknown);
+    }
+
+    /** The names of flags. */
+    static final class FlagNames {
+        /** The prefix of a flag's long name. */
+        static final String DASHES = "--";
+
+        private FlagNames() {}
+
+        /** The first of a flag's long names, which the help shows. */
+        static String first(OptionSpec flag) {
+            return Arrays.stream(flag.names())
+                    .filter(name -> name.startsWith(DASHES))
+                    .findFirst()
+                    .orElse(flag.longestName());
+        }
+
+        /** The name of the flag in an argument such as {@code --http-port=8000}. */
+        static String ofArgument(String argument) {
+            int equals = argument.indexOf('=');
+            return equals < 0 ? argument : argument.substring(0, equals);
+        }
     }
 }

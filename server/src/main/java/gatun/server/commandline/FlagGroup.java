@@ -3,6 +3,7 @@ package gatun.server.commandline;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -101,5 +102,28 @@ abstract class FlagGroup {
         OptionSpec option = builder.build();
         flags.addOption(option);
         return new Flag<>(option.names()[0], option::getValue);
+    }
+
+    /**
+     * One flag of {@code gatun serve}.
+     *
+     * @param name its first name
+     * @param reading the value that it has once the command line is parsed
+     */
+    record Flag<T>(String name, Supplier<T> reading) {
+        /** The value that was given, or else the default. */
+        T value() {
+            return reading.get();
+        }
+    }
+
+    /** Flags whose defaults come from the settings that they overlay. */
+    abstract static class OverlayFlags<S> extends FlagGroup {
+        /** What holds where no flag says otherwise. */
+        final S standard;
+
+        OverlayFlags(S standard) {
+            this.standard = standard;
+        }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.commandline.FlagErrors.FlagNames;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Map;

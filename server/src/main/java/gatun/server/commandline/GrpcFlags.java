@@ -4,6 +4,8 @@ package gatun.server.commandline;
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ListenerSettings.GrpcSettings;
 import java.util.Map;

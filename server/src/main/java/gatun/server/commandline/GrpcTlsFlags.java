@@ -4,6 +4,7 @@ package gatun.server.commandline;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.memory.tensor.GatunException;
+import gatun.server.commandline.FlagGroup.Flag;
 import gatun.tensorflow.serving.SslFile;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -3,6 +3,8 @@ package gatun.server.commandline;
 
 import gatun.http.HttpTimeouts;
 import gatun.listener.TlsFiles;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ListenerSettings.HttpSettings;
 import java.time.Duration;

@@ -2,7 +2,7 @@
 package gatun.server.commandline;
 
 import gatun.server.layout.ModelLayout;
-import gatun.server.settings.LayoutSettings;
+import gatun.server.layout.ModelLayout.LayoutSettings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,8 +2,10 @@
 package gatun.server.commandline;
 
 import gatun.runtime.limits.LimitSettings;
-import gatun.runtime.limits.ModelLimits;
+import gatun.runtime.limits.LimitSettings.ModelLimits;
 import gatun.runtime.limits.RequestLimits;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
 import java.util.Optional;
 
 /** How much one client, and all of them together, may ask for. Read once. */

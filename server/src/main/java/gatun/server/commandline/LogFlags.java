@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
-import gatun.server.settings.AccessLogSettings;
-import gatun.server.settings.LogRotation;
+import gatun.runtime.logging.LogSettings.LogFormat;
+import gatun.server.commandline.FlagGroup.Flag;
 import gatun.server.settings.LoggingSettings;
+import gatun.server.settings.LoggingSettings.AccessLogSettings;
+import gatun.server.settings.LoggingSettings.LogRotation;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;

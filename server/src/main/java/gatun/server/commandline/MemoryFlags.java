@@ -2,9 +2,11 @@
 package gatun.server.commandline;
 
 import gatun.protocol.ClientRegions;
-import gatun.server.settings.DevicePoolLimit;
-import gatun.server.settings.ResponseCacheSettings;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
+import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import gatun.server.settings.ServerSettings.MemorySettings;
+import gatun.server.settings.ServerSettings.ResponseCacheSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -2,6 +2,8 @@
 package gatun.server.commandline;
 
 import gatun.http.metrics.ShownMetrics;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,13 +3,16 @@ package gatun.server.commandline;
 
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
+import gatun.server.commandline.ModelListFlags.BatchingFlags;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ModelSettings.Backends;
 import gatun.server.settings.ModelSettings.Control;
 import gatun.server.settings.ModelSettings.Loading;
 import gatun.server.settings.ModelSettings.Runs;
 import gatun.server.settings.ModelSettings.Sources;
-import gatun.server.settings.StoreSettings;
+import gatun.server.settings.ModelSettings.StoreSettings;
 import gatun.spi.Tuning.Subject;
 import java.nio.file.Path;
 import java.time.Duration;

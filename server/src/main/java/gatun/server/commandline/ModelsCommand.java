@@ -3,10 +3,19 @@ package gatun.server.commandline;
 
 import gatun.client.ClientException;
 import gatun.client.GatunClient;
-import gatun.server.text.ModelListing;
+import gatun.client.RepositoryModel;
+import gatun.server.text.SafeText;
 import gatun.server.text.TextTable;
+import gatun.wire.inference.ModelStatistics;
+import gatun.wire.inference.StatisticDuration;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -49,6 +58,97 @@ final class ModelsCommand implements Callable<Integer> {
             err.println("gatun: " + server.url + ": " + e.getMessage());
             err.flush();
             return UNREACHABLE;
+        }
+    }
+
+    /** The table of the models of a server. */
+    private static final class ModelListing {
+        private static final List<String> TITLES =
+                List.of("Model", "Version", "Platform", "State", "Requests", "Failed", "Average");
+        private static final Set<Integer> NUMBERS = Set.of(4, 5, 6);
+        private static final String NOTHING = "-";
+        private static final int NAME_LIMIT = 256;
+        private static final int REASON_LIMIT = 4096;
+
+        private ModelListing() {}
+
+        /**
+         * Asks a server for its models, and draws the table; the reasons of models that cannot answer requests stand
+         * beneath.
+         *
+         * @throws ClientException when the server cannot be reached, or does not list its models
+         */
+        static String of(GatunClient client, boolean onlyReady, TextTable table) {
+            List<RepositoryModel> models = client.models().index(onlyReady);
+            if (models.isEmpty()) {
+                return onlyReady ? "No model is ready.\n" : "No models.\n";
+            }
+            List<List<String>> rows = new ArrayList<>();
+            StringBuilder reasons = new StringBuilder();
+            for (RepositoryModel model : models) {
+                rows.add(row(client, model));
+                if (!model.reason().isEmpty()) {
+                    String version = model.version().isEmpty() ? "" : " version " + model.version();
+                    reasons.append(SafeText.of(model.name() + version, NAME_LIMIT))
+                            .append(": ");
+                    reasons.append(model.reason()
+                                    .strip()
+                                    .lines()
+                                    .map(line -> SafeText.of(line, REASON_LIMIT))
+                                    .collect(Collectors.joining("\n    ")))
+                            .append('\n');
+                }
+            }
+            return table.render(TITLES, NUMBERS, rows) + reasons;
+        }
+
+        private static List<String> row(GatunClient client, RepositoryModel model) {
+            Optional<ModelStatistics> statistics = model.isReady() ? statistics(client, model) : Optional.empty();
+            return List.of(
+                    SafeText.of(model.name(), NAME_LIMIT),
+                    model.version().isEmpty() ? NOTHING : SafeText.of(model.version(), NAME_LIMIT),
+                    model.isReady() ? SafeText.of(platform(client, model), NAME_LIMIT) : NOTHING,
+                    model.state().isEmpty()
+                            ? "not loaded"
+                            : SafeText.of(model.state(), NAME_LIMIT).toLowerCase(Locale.ROOT),
+                    statistics
+                            .map(counted -> Long.toString(
+                                    counted.getInferenceStats().getSuccess().getCount()))
+                            .orElse(NOTHING),
+                    statistics
+                            .map(counted -> Long.toString(
+                                    counted.getInferenceStats().getFail().getCount()))
+                            .orElse(NOTHING),
+                    statistics
+                            .map(counted -> average(counted.getInferenceStats().getSuccess()))
+                            .orElse(NOTHING));
+        }
+
+        private static String platform(GatunClient client, RepositoryModel model) {
+            try {
+                return client.models().metadata(model.name(), model.version()).platform();
+            } catch (ClientException e) {
+                return NOTHING; // It has been unloaded since, or this server does not say.
+            }
+        }
+
+        private static Optional<ModelStatistics> statistics(GatunClient client, RepositoryModel model) {
+            try {
+                return client.models().statistics(model.name(), model.version()).stream()
+                        .findFirst();
+            } catch (ClientException e) {
+                return Optional.empty(); // Not every server of the protocol counts.
+            }
+        }
+
+        private static String average(StatisticDuration total) {
+            if (total.getCount() == 0) {
+                return NOTHING;
+            }
+            double micros = (double) total.getNs() / total.getCount() / 1000;
+            return micros < 10_000
+                    ? String.format(Locale.ROOT, "%.0f us", micros)
+                    : String.format(Locale.ROOT, "%.1f ms", micros / 1000);
         }
     }
 }

@@ -2,12 +2,12 @@
 package gatun.server.commandline;
 
 import gatun.memory.tensor.IoFailure;
-import gatun.server.settings.StoreSettings;
+import gatun.server.settings.ModelSettings.StoreSettings;
 import gatun.stores.location.ArchiveLocation;
 import gatun.stores.location.RepositoryLocation;
 import gatun.stores.location.StoreLocation;
-import gatun.stores.mirror.Fetching;
 import gatun.stores.mirror.Mirrors;
+import gatun.stores.mirror.Mirrors.Fetching;
 import gatun.stores.mirror.TerminalProgress;
 import java.io.IOException;
 import java.nio.file.Path;

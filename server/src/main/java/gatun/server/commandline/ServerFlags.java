@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.LifecycleSettings;
 import java.nio.file.Path;

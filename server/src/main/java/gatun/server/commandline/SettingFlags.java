@@ -3,6 +3,7 @@ package gatun.server.commandline;
 
 import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.SettingNames;
+import gatun.server.commandline.FlagErrors.FlagNames;
 import java.util.Locale;
 
 /** Calls settings by their flags, in the texts of all modules. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.commandline.FlagErrors.FlagNames;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -124,6 +125,20 @@ final class SettingSources {
                 throw new IllegalStateException("there is no flag " + flag);
             }
             return new SettingSource(option, List.of(value), variable);
+        }
+    }
+
+    /**
+     * The value of one flag in one source.
+     *
+     * @param flag the flag
+     * @param values its values in the form of the command line; several where the flag takes several
+     * @param origin the place of the value, for errors: {@code GATUN_HTTP_PORT}, or file, line, column and key
+     */
+    record SettingSource(OptionSpec flag, List<String> values, String origin) {
+        /** Whether both are values of the same flag. */
+        boolean isOfSameFlag(SettingSource other) {
+            return flag.equals(other.flag);
         }
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.server.settings.StoreSettings;
+import gatun.server.commandline.FlagGroup.Flag;
+import gatun.server.commandline.FlagGroup.OverlayFlags;
+import gatun.server.settings.ModelSettings.StoreSettings;
 import gatun.stores.location.RepositoryLocation;
 import java.nio.file.Path;
 import java.time.Duration;

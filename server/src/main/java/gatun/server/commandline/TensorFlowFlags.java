@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.commandline.FlagGroup.Flag;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

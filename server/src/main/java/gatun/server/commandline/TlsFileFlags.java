@@ -2,6 +2,7 @@
 package gatun.server.commandline;
 
 import gatun.listener.PemFile;
+import gatun.server.commandline.FlagGroup.Flag;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.server.commandline.FlagGroup.Flag;
 import gatun.server.settings.TracingSettings;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.server.opentelemetry.CollectorSettings;
 import gatun.server.settings.TracingSettings;
 import java.net.URI;

@@ -8,7 +8,7 @@ import gatun.client.ModelMetadata;
 import gatun.client.RepositoryModel;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.server.InferenceServer;
 import gatun.v2.grpc.StatisticsMessages;

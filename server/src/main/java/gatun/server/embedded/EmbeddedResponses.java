@@ -5,7 +5,7 @@ import gatun.client.InferResponse;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.spi.ParameterValue;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -15,7 +15,6 @@ import gatun.runtime.configuration.ModelFiles;
 import gatun.server.check.CheckReport;
 import gatun.server.check.Checking;
 import gatun.server.settings.CheckSettings;
-import gatun.server.settings.LayoutSettings;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -227,4 +226,15 @@ public final class ModelLayout {
             }
         }
     }
+
+    /**
+     * The settings of {@code gatun init}.
+     *
+     * @param model a model's file, or a SavedModel's folder
+     * @param repository the model repository that gets it; made if it is not there
+     * @param name the model's name there; empty for that of the file or folder
+     * @param backendOptions options of backends, by backend and name
+     */
+    public record LayoutSettings(
+            Path model, Path repository, Optional<String> name, Map<String, Map<String, String>> backendOptions) {}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.logging;
 
-import gatun.runtime.logging.LogFormat;
+import gatun.runtime.logging.LogSettings.LogFormat;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.OffsetDateTime;

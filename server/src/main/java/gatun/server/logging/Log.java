@@ -4,7 +4,7 @@ package gatun.server.logging;
 import gatun.memory.tensor.IoFailure;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
-import gatun.server.settings.LogRotation;
+import gatun.server.settings.LoggingSettings.LogRotation;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;

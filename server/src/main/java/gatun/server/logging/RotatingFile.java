@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.logging;
 
-import gatun.server.settings.LogRotation;
+import gatun.server.settings.LoggingSettings.LogRotation;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

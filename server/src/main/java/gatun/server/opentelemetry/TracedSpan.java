@@ -3,8 +3,8 @@ package gatun.server.opentelemetry;
 
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.Timestamp;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.runtime.tracing.TraceParent;
-import gatun.runtime.tracing.TraceStage;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.Span;

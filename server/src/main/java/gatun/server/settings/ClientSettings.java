@@ -2,7 +2,9 @@
 package gatun.server.settings;
 
 import gatun.listener.ConnectionLimits;
+import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.limits.LimitSettings;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -24,5 +26,22 @@ public record ClientSettings(
     /** Everything is open to everybody, as far as the standard limits let them. */
     public static ClientSettings standard() {
         return new ClientSettings(AccessSettings.OPEN, LimitSettings.standard(), ConnectionLimits.STANDARD, Set.of());
+    }
+
+    /**
+     * The rules for access, and for the request headers that are forwarded to models.
+     *
+     * @param http the rules for HTTP requests
+     * @param grpc the rules for gRPC calls
+     */
+    public record AccessSettings(HeaderRules http, HeaderRules grpc) {
+        /** Everything is open to everybody, and models learn of no header. */
+        public static final AccessSettings OPEN = new AccessSettings(HeaderRules.none(), HeaderRules.none());
+
+        /** Checks that nothing is missing. */
+        public AccessSettings {
+            Objects.requireNonNull(http, "http");
+            Objects.requireNonNull(grpc, "grpc");
+        }
     }
 }

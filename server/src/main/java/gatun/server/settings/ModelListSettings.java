@@ -2,8 +2,8 @@
 package gatun.server.settings;
 
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ListedModel;
 import gatun.runtime.ListedModels;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.stores.location.RepositoryLocation;
 import gatun.wire.inference.ModelVersionPolicy;
 import java.nio.file.Path;

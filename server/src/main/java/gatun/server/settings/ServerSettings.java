@@ -7,6 +7,7 @@ import gatun.runtime.server.ServerOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -102,6 +103,43 @@ public record ServerSettings(
         /** Keeps a copy of the limits. */
         public MemorySettings {
             devicePools = List.copyOf(devicePools);
+        }
+    }
+
+    /**
+     * The limit of a GPU's memory that the server may take.
+     *
+     * @param gpu the GPU's number
+     * @param byteSize the most bytes at a time
+     */
+    public record DevicePoolLimit(int gpu, long byteSize) {}
+
+    /** Where responses of models are kept whose configuration asks for that. */
+    public sealed interface ResponseCacheSettings {
+        /**
+         * In this server's memory.
+         *
+         * @param byteSize the most bytes of native memory that they may take; at least 1
+         */
+        record Local(long byteSize) implements ResponseCacheSettings {}
+
+        /**
+         * In a store that servers share.
+         *
+         * @param kind the name of the kind of store, such as {@code redis}
+         * @param options its options, as that kind reads them
+         */
+        record Shared(String kind, Map<String, String> options) implements ResponseCacheSettings {
+            /** Keeps a copy of the options. */
+            public Shared {
+                options = Map.copyOf(options);
+            }
+
+            /** Without the values of the options, among which are passwords. */
+            @Override
+            public String toString() {
+                return "Shared[kind=" + kind + ", options=" + options.keySet() + "]";
+            }
         }
     }
 }

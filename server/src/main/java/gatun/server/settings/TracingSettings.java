@@ -3,8 +3,8 @@ package gatun.server.settings;
 
 import gatun.runtime.tracing.TraceExporter;
 import gatun.runtime.tracing.TraceFile;
-import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.runtime.tracing.Tracing;
 import gatun.server.opentelemetry.CollectorSettings;
 import gatun.server.opentelemetry.OpenTelemetryExporter;

@@ -6,6 +6,7 @@ import gatun.runtime.repository.TemporaryFolder;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
+import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -155,6 +156,30 @@ public final class WarmUp {
                 && !stop.await(Duration.ofNanos(Math.min(left, LOOK.toNanos())))
                 && !watch.isIdle(compilers.getTotalCompilationTime())) {
             left = end - System.nanoTime();
+        }
+    }
+
+    /** A server of this process's own, for requests of its own. */
+    public interface AskedServer extends AutoCloseable {
+        /** Where it speaks HTTP: a Unix socket. */
+        SocketAddress http();
+
+        /** Where it speaks gRPC: a Unix socket. */
+        SocketAddress grpc();
+
+        /** Ends it, and gives all its memory back. */
+        @Override
+        void close();
+
+        /** Starts such a server. */
+        @FunctionalInterface
+        interface Opener {
+            /**
+             * Serves the models of {@code repository}.
+             *
+             * @param sockets a folder for its Unix sockets, which nobody but this user can enter
+             */
+            AskedServer open(Path repository, Path sockets) throws IOException;
         }
     }
 }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.settings.ModelListSettings.Names;
 import gatun.server.settings.ModelSettings;
-import gatun.server.settings.StoreSettings;
+import gatun.server.settings.ModelSettings.StoreSettings;
 import gatun.stores.location.RepositoryLocation;
 import java.nio.file.Path;
 import java.time.Duration;

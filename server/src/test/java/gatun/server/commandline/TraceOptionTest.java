@@ -4,8 +4,8 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.runtime.tracing.TraceLevel;
 import gatun.runtime.tracing.TraceSettings;
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.runtime.tracing.Tracing;
 import gatun.server.opentelemetry.CollectorSettings;
 import gatun.server.settings.TracingSettings;

@@ -4,7 +4,7 @@ package gatun.server.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.lane.SlotLayout;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.testing.Await;

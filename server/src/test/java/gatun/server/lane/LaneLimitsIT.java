@@ -7,7 +7,7 @@ import gatun.bindings.ThreadCore;
 import gatun.lane.LaneGeometry;
 import gatun.lane.RingEntry;
 import gatun.lane.SlotLayout;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ServerProcess;
 import gatun.testing.Await;

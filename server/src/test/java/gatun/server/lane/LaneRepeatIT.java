@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.client.GatunClient;
 import gatun.client.SharedTensors;
 import gatun.lane.SlotLayout;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.server.harness.HttpApi;
 import gatun.server.harness.ModelRepositoryFolder;

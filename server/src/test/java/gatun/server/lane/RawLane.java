@@ -8,7 +8,7 @@ import gatun.lane.LaneGeometry;
 import gatun.lane.LaneMemory;
 import gatun.lane.RingEntry;
 import gatun.lane.SlotLayout;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.server.harness.RawHttp;
 import gatun.server.harness.SimpleModel;

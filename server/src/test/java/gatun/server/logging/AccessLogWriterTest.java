@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.runtime.logging.AccessEntry;
-import gatun.server.settings.AccessLogSettings;
-import gatun.server.settings.LogRotation;
+import gatun.server.settings.LoggingSettings.AccessLogSettings;
+import gatun.server.settings.LoggingSettings.LogRotation;
 import gatun.testing.Await;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package gatun.server.logging;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.logging.LogFormat;
+import gatun.runtime.logging.LogSettings.LogFormat;
 import java.time.Instant;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;

@@ -4,8 +4,8 @@ package gatun.server.logging;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
+import gatun.runtime.logging.LogSettings.LogFormat;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.server.settings.LogRotation;
+import gatun.server.settings.LoggingSettings.LogRotation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

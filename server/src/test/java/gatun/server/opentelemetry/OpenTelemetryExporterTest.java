@@ -9,9 +9,9 @@ import static gatun.server.opentelemetry.TraceCollector.within;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceLevel;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.runtime.tracing.TraceSettings;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.runtime.tracing.Tracing;
 import gatun.testing.Await;
 import io.opentelemetry.proto.trace.v1.Span;

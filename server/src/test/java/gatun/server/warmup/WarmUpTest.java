@@ -3,6 +3,7 @@ package gatun.server.warmup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.server.warmup.WarmUp.AskedServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.SocketAddress;

@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -207,6 +208,27 @@ public record Mirrors(StoreCache cache, Fetching fetching, Predicate<String> mod
                     Files.deleteIfExists(path);
                 }
             }
+        }
+    }
+
+    /**
+     * How files are fetched.
+     *
+     * @param timeout for connections and responses, and in which some of a body has to come
+     * @param threads how many at a time
+     * @param progress is told how far they are
+     * @param environment the process's variables, which hold credentials
+     */
+    public record Fetching(Duration timeout, int threads, FetchProgress progress, Map<String, String> environment) {
+        /** Keeps a copy. */
+        public Fetching {
+            environment = Map.copyOf(environment);
+        }
+
+        /** Shows no credentials. */
+        @Override
+        public String toString() {
+            return "Fetching[" + timeout + ", " + threads + "]";
         }
     }
 }

@@ -8,6 +8,7 @@ import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
 import gatun.stores.client.StoredObject;
 import gatun.stores.location.StoreLocation;
+import gatun.stores.mirror.Mirrors.Fetching;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

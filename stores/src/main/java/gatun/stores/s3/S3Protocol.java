@@ -11,6 +11,7 @@ import gatun.stores.client.StoredObject;
 import gatun.stores.client.UriText;
 import gatun.stores.client.XmlRows;
 import gatun.stores.location.StoreLocation;
+import gatun.stores.s3.AwsCredentialSource.AwsCredentials;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -8,6 +8,7 @@ import gatun.stores.FaultyStore;
 import gatun.stores.cache.StoreCache;
 import gatun.stores.client.Checksum;
 import gatun.stores.location.RepositoryLocation;
+import gatun.stores.mirror.Mirrors.Fetching;
 import gatun.stores.mirror.StoreMirror.Scope;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

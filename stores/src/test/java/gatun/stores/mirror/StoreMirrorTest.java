@@ -10,6 +10,7 @@ import gatun.stores.cache.StoreCache;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
 import gatun.stores.location.RepositoryLocation;
+import gatun.stores.mirror.Mirrors.Fetching;
 import gatun.stores.mirror.StoreMirror.Scope;
 import gatun.testing.Await;
 import java.io.IOException;

@@ -8,6 +8,7 @@ import gatun.stores.FaultyStore;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreHttp;
 import gatun.stores.client.StoreLimits;
+import gatun.stores.s3.AwsCredentialSource.AwsCredentials;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

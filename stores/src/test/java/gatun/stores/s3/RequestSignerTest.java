@@ -3,6 +3,7 @@ package gatun.stores.s3;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.stores.s3.AwsCredentialSource.AwsCredentials;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.time.Instant;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.LoadingThread.TaskResult;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;

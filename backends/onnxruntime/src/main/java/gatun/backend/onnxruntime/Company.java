@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import java.util.concurrent.atomic.LongAdder;
+
 /**
  * Whether the runs of one model have had company of late. One that finds no other under way is not alone yet: where
  * callers wait for their responses and ask again, runs end together, and the first to begin anew is soon beside the
@@ -43,6 +45,26 @@ final class Company {
     private void meet() {
         if (left != MEMORY) {
             left = MEMORY;
+        }
+    }
+
+    /**
+     * The runs that are under way on the processor, of all models; counted in as many words as there are cores that count at the
+     * same time. Thread-safe; of two that begin at once neither may be told that it is the only one.
+     */
+    static final class ActiveRuns {
+        private final LongAdder count = new LongAdder();
+
+        /** A run begins; whether it is the only one. */
+        boolean begin() {
+            count.increment();
+            return count.sum() == 1;
+        }
+
+        /** A run ends; whether it is the last one. */
+        boolean end() {
+            count.decrement();
+            return count.sum() == 0;
         }
     }
 }

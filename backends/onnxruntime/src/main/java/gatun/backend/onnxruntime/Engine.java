@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.Company.ActiveRuns;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.OnnxRuntime;
 import gatun.bindings.OrtPoolThreads;

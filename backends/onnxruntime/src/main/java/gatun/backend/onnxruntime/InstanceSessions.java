@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.SpreadChoice.Spread;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Tuning;
 

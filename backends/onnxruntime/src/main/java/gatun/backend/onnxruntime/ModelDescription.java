@@ -3,8 +3,10 @@ package gatun.backend.onnxruntime;
 
 import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
+import gatun.memory.tensor.TensorSpec;
 import gatun.spi.EntryTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -137,6 +139,21 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
             }
             return new TensorDescription(
                     name, ElementTypes.datatype(elementType), Shape.of(shape), List.copyOf(symbols));
+        }
+    }
+
+    /**
+     * An input or output as the model file describes it.
+     *
+     * @param name its name
+     * @param datatype its elements; INVALID for types that no protocol can carry
+     * @param shape its full dimensions, -1 where the file leaves one open
+     * @param symbols a name for each dimension that is open and named, otherwise empty; equal names mean equal sizes
+     */
+    record TensorDescription(String name, Datatype datatype, Shape shape, List<String> symbols) {
+        /** The same without the names of its dimensions. */
+        EntryTensor entryTensor() {
+            return EntryTensor.of(new TensorSpec(name, datatype, shape));
         }
     }
 }

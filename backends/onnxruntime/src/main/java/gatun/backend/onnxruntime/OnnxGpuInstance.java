@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.ModelDescription.TensorDescription;
 import gatun.bindings.NativeException;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.SpreadChoice.Spread;
 import gatun.backend.onnxruntime.graph.ModelGraph;
 import gatun.bindings.HeapTrimmer;
 import gatun.memory.cuda.CudaDevice;

@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.backend.onnxruntime.Company.ActiveRuns;
 import org.junit.jupiter.api.Test;
 
 class CompanyTest {

@@ -17,7 +17,7 @@ import gatun.runtime.ControlMode;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.OverrideRefusedException;
+import gatun.runtime.ModelOverride.OverrideRefusedException;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.testing.OnnxGraph;

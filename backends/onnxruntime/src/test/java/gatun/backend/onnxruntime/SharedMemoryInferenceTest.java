@@ -18,7 +18,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;

@@ -2,8 +2,8 @@
 package gatun.cloud.vertexai;
 
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.server.InferenceServer;
 import java.util.List;
 

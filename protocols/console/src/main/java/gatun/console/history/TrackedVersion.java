@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.history;
 
-import gatun.runtime.BatchStatistics;
+import gatun.console.history.VersionRates.VersionKey;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.StageLatencies;
 import gatun.runtime.VersionCounters;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.history;
 
+import gatun.runtime.ModelIdentifier;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
@@ -41,4 +42,12 @@ public record VersionRates(
     /** Of a version that does nothing. */
     public static final VersionRates IDLE =
             new VersionRates(0, 0, 0, Load.NONE, OptionalLong.empty(), OptionalLong.empty(), OptionalDouble.empty(), 0);
+
+    /**
+     * A version of a model.
+     *
+     * @param model the model
+     * @param version in decimal
+     */
+    public record VersionKey(ModelIdentifier model, String version) {}
 }

@@ -3,9 +3,9 @@ package gatun.console.http;
 
 import gatun.console.ServerSurroundings;
 import gatun.console.history.Sampler;
-import gatun.console.history.VersionKey;
 import gatun.console.history.VersionRates;
-import gatun.console.http.ConsoleAlert.Severity;
+import gatun.console.history.VersionRates.VersionKey;
+import gatun.console.http.Alerts.ConsoleAlert.Severity;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
@@ -202,6 +202,33 @@ final class Alerts {
                         "The certificate in " + certificate.file() + (over ? " ended on " : " ends on ")
                                 + certificate.end() + ".",
                         "Put a new one into the file; the server reads it by itself."));
+            }
+        }
+    }
+
+    /**
+     * Something that an operator should know.
+     *
+     * @param severity how bad it is
+     * @param code what it is, for programs
+     * @param subject what it is about: a model, a file, or nothing in particular
+     * @param text what is wrong
+     * @param advice what to do
+     */
+    record ConsoleAlert(Severity severity, String code, String subject, String text, String advice) {
+        /** How bad an alert is; the worst first. */
+        enum Severity {
+            ERROR("error"),
+            WARNING("warning");
+
+            private final String wireName;
+
+            Severity(String wireName) {
+                this.wireName = wireName;
+            }
+
+            String wireName() {
+                return wireName;
             }
         }
     }

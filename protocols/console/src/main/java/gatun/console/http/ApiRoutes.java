@@ -12,7 +12,7 @@ import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.http.routes.PathValues;
 import gatun.http.routes.Route;
-import gatun.http.routes.RouteHandler;
+import gatun.http.routes.Route.RouteHandler;
 import gatun.http.routes.UrlText;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;

@@ -2,7 +2,7 @@
 package gatun.console.http;
 
 import gatun.runtime.metrics.MetricFamily;
-import gatun.runtime.metrics.MetricValue;
+import gatun.runtime.metrics.MetricFamily.MetricValue;
 import gatun.runtime.server.InferenceServer;
 import java.util.Map;
 import java.util.TreeMap;

@@ -3,16 +3,17 @@ package gatun.console.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.BatchStatistics;
+import gatun.console.history.VersionRates.VersionKey;
 import gatun.runtime.Latencies;
 import gatun.runtime.LatencyBuckets;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.StageLatencies;
 import gatun.runtime.VersionCounters;
-import gatun.runtime.logging.RequestWatch;
+import gatun.runtime.logging.RecordedLog.RequestWatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

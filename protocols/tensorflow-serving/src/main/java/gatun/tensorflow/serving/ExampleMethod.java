@@ -4,6 +4,7 @@ package gatun.tensorflow.serving;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.tensorflow.serving.ExampleMapping.RegressedValues;
 import java.util.List;
 
 /** The methods of signatures that take examples, by TensorFlow's conventions. */

@@ -37,4 +37,12 @@ public record TensorFlowSettings(
     public Optional<ServingMetrics> metrics() {
         return monitoring.map(Monitoring::metrics);
     }
+
+    /**
+     * TensorFlow Serving's metrics.
+     *
+     * @param metrics where requests are counted
+     * @param path where Prometheus finds them
+     */
+    public record Monitoring(ServingMetrics metrics, String path) {}
 }

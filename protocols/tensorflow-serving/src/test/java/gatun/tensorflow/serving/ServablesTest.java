@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ListedModel;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.wire.inference.ModelVersionPolicy;

@@ -5,9 +5,9 @@ import static gatun.http.routes.Route.get;
 import static gatun.http.routes.Route.post;
 
 import gatun.http.connection.Exchange;
-import gatun.http.routes.BareConventions;
 import gatun.http.routes.PathValues;
 import gatun.http.routes.Route;
+import gatun.http.routes.RouteConventions.BareConventions;
 import gatun.http.routes.RouteTable;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;

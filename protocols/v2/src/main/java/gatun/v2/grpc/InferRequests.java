@@ -24,7 +24,7 @@ import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.spi.ParameterValue;
 import io.grpc.Metadata;
 import java.lang.foreign.MemorySegment;

@@ -3,8 +3,8 @@ package gatun.v2.grpc;
 
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.logging.LogControl;
-import gatun.runtime.logging.LogFormat;
 import gatun.runtime.logging.LogSettings;
+import gatun.runtime.logging.LogSettings.LogFormat;
 import gatun.wire.inference.LogSettingsRequest;
 import gatun.wire.inference.LogSettingsRequest.SettingValue.ParameterChoiceCase;
 import gatun.wire.inference.LogSettingsResponse;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
-import gatun.runtime.BatchStatistics;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.ResponseStatistics;
 import gatun.wire.inference.InferBatchStatistics;
 import gatun.wire.inference.InferResponseStatistics;

@@ -8,7 +8,7 @@ import gatun.http.json.TensorDataWriter;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.limits.HeapBudget;
 import gatun.spi.ParameterValue;
 import io.helidon.http.HeaderNames;

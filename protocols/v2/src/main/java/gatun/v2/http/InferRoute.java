@@ -23,7 +23,7 @@ import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;

@@ -14,6 +14,8 @@ import gatun.memory.tensor.RegionLease;
 import gatun.runtime.limits.WorkBudget;
 import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.server.InferenceServer;
+import gatun.v2.lane.LaneSettings.LaneResources;
+import gatun.v2.lane.LaneSettings.LaneUse;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -3,15 +3,15 @@ package gatun.v2.lane;
 
 import gatun.lane.LaneMemory;
 import gatun.lane.SlotLayout;
-import gatun.lane.SlotState;
+import gatun.lane.SlotLayout.SlotState;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.ComputeTimes;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceResponse.ResponseReceiver;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.ResponseReceiver;
 import gatun.runtime.ServerExit;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;

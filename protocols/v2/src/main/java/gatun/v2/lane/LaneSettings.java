@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
+import gatun.runtime.server.InferenceServer;
+import java.util.OptionalLong;
+import java.util.concurrent.ScheduledExecutorService;
+
 /**
  * How lanes are served.
  *
@@ -27,4 +31,23 @@ public record LaneSettings(int threads, int spinMicros) {
                     "threads of lanes spin for " + spinMicros + " us: expected 0 to " + MAX_SPIN_MICROS);
         }
     }
+
+    /**
+     * The objects that all lanes of a server share.
+     *
+     * @param server answers their requests
+     * @param timer gives requests up whose deadline passes
+     */
+    record LaneResources(InferenceServer server, ScheduledExecutorService timer) {}
+
+    /**
+     * A lane that is open, for people to read. Its name is its client's secret, so that it has a number instead.
+     *
+     * @param number of the lane, the one that flight recordings give it
+     * @param owner the process of its client; empty where it is not known
+     * @param byteSize its memory in bytes
+     * @param slots how many requests may be under way
+     * @param inFlight how many are
+     */
+    public record LaneUse(long number, OptionalLong owner, long byteSize, int slots, int inFlight) {}
 }

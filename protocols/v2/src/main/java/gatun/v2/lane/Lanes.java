@@ -11,6 +11,8 @@ import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.server.InferenceServer;
+import gatun.v2.lane.LaneSettings.LaneResources;
+import gatun.v2.lane.LaneSettings.LaneUse;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -11,7 +11,7 @@ import gatun.runtime.server.InferenceServer;
 import gatun.v2.grpc.V2Services;
 import gatun.v2.http.V2Routes;
 import gatun.v2.lane.LaneSettings;
-import gatun.v2.lane.LaneUse;
+import gatun.v2.lane.LaneSettings.LaneUse;
 import gatun.v2.lane.Lanes;
 import java.util.List;
 

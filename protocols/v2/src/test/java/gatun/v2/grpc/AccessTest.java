@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
-import gatun.runtime.access.HeaderRules;
+import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.access.TokenFile;
 import gatun.testing.listeners.TestServer;
 import gatun.testing.listeners.TestServerSettings;

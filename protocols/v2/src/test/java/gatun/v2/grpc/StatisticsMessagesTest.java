@@ -3,8 +3,8 @@ package gatun.v2.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.CacheStatistics;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.ResponseStatistics;
 import gatun.wire.inference.InferResponseStatistics;
 import gatun.wire.inference.InferStatistics;

@@ -5,7 +5,7 @@ import gatun.http.HttpSettings;
 import gatun.http.HttpTimeouts;
 import gatun.protocol.ClientRegions;
 import gatun.protocol.ProtocolSettings;
-import gatun.runtime.access.HeaderRules;
+import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.access.HostNames;
 import java.util.Set;
 

@@ -3,10 +3,10 @@ package gatun.tensorflow.serving.grpc;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.ListedModel;
 import gatun.runtime.ListedModels;
-import gatun.runtime.ModelState;
+import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.server.InferenceServer;
 import gatun.tensorflow.serving.ServingMetrics;
 import gatun.wire.tensorflow.Code;

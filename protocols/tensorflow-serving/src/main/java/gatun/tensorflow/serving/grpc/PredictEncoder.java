@@ -12,7 +12,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.tensorflow.serving.DataTypes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -14,7 +14,7 @@ import gatun.runtime.Origin;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import gatun.tensorflow.serving.DataTypes;

@@ -8,12 +8,12 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Setting;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
-import gatun.runtime.OutputTensor;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.ServingMetrics;
 import gatun.tensorflow.serving.ServingMetrics.Api;
@@ -97,6 +97,15 @@ final class ModelCalls {
         } finally {
             timer.cancel(false);
             trace.ifPresent(RequestTrace::end);
+        }
+    }
+
+    /** A model took longer than requests of this protocol may take. */
+    static final class ModelTimeout extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        ModelTimeout(String message) {
+            super(message, null, false, false);
         }
     }
 }

@@ -9,7 +9,7 @@ import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.tensorflow.serving.DataTypes;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

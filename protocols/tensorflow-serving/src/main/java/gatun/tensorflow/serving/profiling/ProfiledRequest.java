@@ -3,7 +3,7 @@ package gatun.tensorflow.serving.profiling;
 
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.Timestamp;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
-import gatun.runtime.access.HeaderRules;
+import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.MonitorRequest;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
-import gatun.runtime.ModelState;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.tensorflow.serving.TensorFlowSettings;

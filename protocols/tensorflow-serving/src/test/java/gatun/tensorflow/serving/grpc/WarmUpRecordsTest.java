@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
-import gatun.runtime.ModelState;
 import gatun.runtime.ModelStatus;
+import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;

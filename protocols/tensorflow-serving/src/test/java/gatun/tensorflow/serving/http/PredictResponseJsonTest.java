@@ -12,7 +12,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
-import gatun.runtime.OutputTensor;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

@@ -4,7 +4,7 @@ package gatun.tensorflow.serving.profiling;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.tracing.RequestTrace;
-import gatun.runtime.tracing.TraceStage;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.runtime.tracing.Tracing;
 import gatun.wire.tensorflow.profiler.XPlane;
 import gatun.wire.tensorflow.profiler.XSpace;
