@@ -273,8 +273,6 @@ public final class ConnectionListener implements AutoCloseable {
      * once. Thread-safe.
      */
     static final class RefusedConnections {
-        private static final Logger LOG = LoggerFactory.getLogger(RefusedConnections.class);
-
         /** Refused clients that are read from at the same time. */
         private static final int AT_A_TIME = 64;
 

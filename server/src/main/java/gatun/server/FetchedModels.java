@@ -218,8 +218,6 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         /** For how long a look at the folders waits for what is on its way; what takes longer is seen by the next one. */
         private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-        private static final Logger LOG = LoggerFactory.getLogger(MirrorPoll.class);
-
         private final List<Polled> mirrors;
         private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
                 Thread.ofVirtual().name("store-poll-", 0).factory());

@@ -121,7 +121,7 @@ final class Serving {
                 } catch (InterruptedException e) {
                     return;
                 }
-                Logger log = LoggerFactory.getLogger(StopDeadline.class);
+                Logger log = LoggerFactory.getLogger(Serving.class);
                 log.error(
                         "The stop took longer than {} s; the process ends now",
                         grace.plus(BEYOND_GRACE).toSeconds());
