@@ -23,6 +23,9 @@ final class EngineCommand {
 
     private static final String SERVER_MAIN = "gatun.server.Main";
 
+    /** The argument that has the server's program be the process of an engine. */
+    static final String PROGRAM = "engine-process";
+
     /** How many cores this JVM was told there are; processes that have cores of their own count these. */
     private static final String TOLD_CORES = "-XX:ActiveProcessorCount";
 
@@ -78,7 +81,7 @@ final class EngineCommand {
         if (modulePath == null || !EngineCommand.class.getModule().isNamed()) {
             flags.addAll(List.of("-cp", System.getProperty("java.class.path"), MAIN));
         } else if (SERVER.equals(System.getProperty("jdk.module.main"))) {
-            flags.addAll(List.of("-p", modulePath, "-m", SERVER + "/" + SERVER_MAIN, ProcessIsolation.PROGRAM));
+            flags.addAll(List.of("-p", modulePath, "-m", SERVER + "/" + SERVER_MAIN, PROGRAM));
         } else {
             flags.addAll(List.of("-p", modulePath, "-m", MODULE + "/" + MAIN));
         }

@@ -13,9 +13,6 @@ import java.util.Optional;
 
 /** Makes engines that run their models in processes. Owns what watches over those. Safe for any thread. */
 public final class ProcessIsolation implements Isolation, AutoCloseable {
-    /** The argument that has the server's program be the process of an engine. */
-    static final String PROGRAM = "engine-process";
-
     private final Optional<Path> backendDirectory;
     private final Optional<SharedFile> serverMemory;
     private final WorkerWatch watch = new WorkerWatch();
@@ -37,7 +34,7 @@ public final class ProcessIsolation implements Isolation, AutoCloseable {
      * @throws IOException when it was, and was not started by a server
      */
     public static boolean ran(String... arguments) throws IOException {
-        if (arguments.length == 0 || !arguments[0].equals(PROGRAM)) {
+        if (arguments.length == 0 || !arguments[0].equals(EngineCommand.PROGRAM)) {
             return false;
         }
         EngineMain.main(Arrays.copyOfRange(arguments, 1, arguments.length));

@@ -70,6 +70,7 @@ final class ProtocolListeners {
 
     private Optional<GrpcListener> grpc = Optional.empty();
     private Optional<ConsoleProtocol> consolePage = Optional.empty();
+    private Optional<VertexAiProtocol> vertexAi = Optional.empty();
 
     /**
      * Reads the TLS files and TensorFlow Serving's monitoring file.
@@ -202,7 +203,7 @@ final class ProtocolListeners {
         List<Routes> onConsole = withConsole;
         Supplier<List<GpuUse>> gpus = asked.metrics().gpus() ? new NvidiaGpus() : List::of;
         Routes metrics = new MetricsRoutes(inference, asked.metrics().shown(), gpus, open);
-        Optional<Routes> vertexAi = vertexAi(inference, common, metrics);
+        vertexAi = vertexAi(inference, common, metrics);
         Optional<Routes> sageMaker = sageMaker(inference, common);
         opened.add(listeners);
         http = Optional.of(httpListener);
@@ -221,7 +222,9 @@ final class ProtocolListeners {
                         case TENSORFLOW_REST ->
                             listener -> httpListener.configure(listener, List.of(tensorFlow.http()));
                         case METRICS -> listener -> httpListener.configure(listener, List.of(metrics));
-                        case VERTEX_AI -> listener -> httpListener.configure(listener, List.of(vertexAi.orElseThrow()));
+                        case VERTEX_AI ->
+                            listener -> httpListener.configure(
+                                    listener, List.of(vertexAi.orElseThrow().http()));
                         case SAGEMAKER ->
                             listener -> httpListener.configure(listener, List.of(sageMaker.orElseThrow()));
                     };
@@ -239,12 +242,17 @@ final class ProtocolListeners {
     }
 
     /**
-     * Listens; {@link #prepare} was called before.
+     * Listens; {@link #prepare} was called before, and the models are loaded.
      *
      * @return where the server now listens
-     * @throws StartException when an address cannot be listened on after all
+     * @throws StartException when an address cannot be listened on after all, or a protocol misses a model
      */
     List<Endpoint> listen() {
+        try {
+            vertexAi.ifPresent(VertexAiProtocol::chooseModel);
+        } catch (GatunException e) {
+            throw new StartException(e.getMessage(), e);
+        }
         boolean tls = httpTls.isPresent() || grpcTls.isPresent();
         // Now, when the models have the descriptors that they need.
         open.limit(ConnectionHeap.ofProcess()
@@ -273,15 +281,15 @@ final class ProtocolListeners {
         return routes;
     }
 
-    private Optional<Routes> vertexAi(InferenceServer inference, ProtocolSettings common, Routes metrics) {
-        CloudSettings.VertexAi vertexAi = settings.listeners().cloud().vertexAi();
-        if (!vertexAi.bind().enabled()) {
+    private Optional<VertexAiProtocol> vertexAi(InferenceServer inference, ProtocolSettings common, Routes metrics) {
+        CloudSettings.VertexAi asked = settings.listeners().cloud().vertexAi();
+        if (!asked.bind().enabled()) {
             return Optional.empty();
         }
         try {
             VertexAiSettings routes =
-                    new VertexAiSettings(vertexAi.predictRoute(), vertexAi.healthRoute(), vertexAi.defaultModel());
-            return Optional.of(new VertexAiProtocol(inference, common, routes, metrics).http());
+                    new VertexAiSettings(asked.predictRoute(), asked.healthRoute(), asked.defaultModel());
+            return Optional.of(new VertexAiProtocol(inference, common, routes, metrics));
         } catch (GatunException e) {
             throw new StartException(e.getMessage(), e);
         }

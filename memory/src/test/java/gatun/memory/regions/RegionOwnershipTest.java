@@ -69,7 +69,12 @@ class RegionOwnershipTest extends RegionFixture {
             giveAway("rw-rw-rw-");
             regions.register("r", object.key(), 0, 4096);
 
-            regions.borrow("r", 0, 16, Access.WRITE).close();
+            try (RegionLease lease = regions.borrow("r", 0, 16, Access.WRITE)) {
+                lease.segment().fill((byte) 9);
+                lease.settle();
+            }
+            assertThat(object.segment().get(ValueLayout.JAVA_BYTE, 15)).isEqualTo((byte) 9);
+            assertThat(object.segment().get(ValueLayout.JAVA_BYTE, 16)).isEqualTo((byte) 7);
         }
     }
 

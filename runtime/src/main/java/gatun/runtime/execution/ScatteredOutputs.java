@@ -27,13 +27,13 @@ final class ScatteredOutputs {
     private final List<InferenceTicket> tickets;
 
     /** The objects that serve the outputs of each entry point; kept, since each run would otherwise make them anew. */
-    private final Map<ModelSignature, BatchOutput[]> known = new HashMap<>();
+    private final Map<ModelSignature, ScatteredOutput[]> known = new HashMap<>();
 
     private final Predicate<OutputRule> offered;
     private final List<OutputRule> rules = new ArrayList<>();
-    private final List<BatchOutput> outputs = new ArrayList<>();
+    private final List<ScatteredOutput> outputs = new ArrayList<>();
     private ModelSignature signature;
-    private BatchOutput[] all;
+    private ScatteredOutput[] all;
     private int rows;
 
     /**
@@ -54,10 +54,10 @@ final class ScatteredOutputs {
         all = known.computeIfAbsent(signature, this::outputsOf);
     }
 
-    private BatchOutput[] outputsOf(ModelSignature entryPoint) {
-        BatchOutput[] made = new BatchOutput[entryPoint.outputCount()];
+    private ScatteredOutput[] outputsOf(ModelSignature entryPoint) {
+        ScatteredOutput[] made = new ScatteredOutput[entryPoint.outputCount()];
         for (int i = 0; i < made.length; i++) {
-            made[i] = new BatchOutput(entryPoint.output(i), entryPoint, pool, tickets);
+            made[i] = new ScatteredOutput(entryPoint.output(i), entryPoint, pool, tickets);
         }
         return made;
     }
@@ -176,7 +176,7 @@ final class ScatteredOutputs {
         if (!isWanted(rule)) {
             return;
         }
-        BatchOutput copy = new BatchOutput(rule, signature, pool, tickets);
+        ScatteredOutput copy = new ScatteredOutput(rule, signature, pool, tickets);
         try {
             TensorCopy.copy(
                     given.bytes(),
@@ -189,12 +189,12 @@ final class ScatteredOutputs {
 
     /** Gives each request its rows of all outputs. */
     void shareOut() {
-        outputs.forEach(BatchOutput::shareOut);
+        outputs.forEach(ScatteredOutput::shareOut);
     }
 
     /** As {@link #shareOut}, of the outputs that were made. */
     void shareMade() {
-        for (BatchOutput output : outputs) {
+        for (ScatteredOutput output : outputs) {
             if (output.isMade()) {
                 output.shareOut();
             }
@@ -203,7 +203,7 @@ final class ScatteredOutputs {
 
     /** Lets go of the memory of the outputs; the requests keep what they got of it. */
     void close() {
-        outputs.forEach(BatchOutput::close);
+        outputs.forEach(ScatteredOutput::close);
     }
 
     /** Forgets the run. */

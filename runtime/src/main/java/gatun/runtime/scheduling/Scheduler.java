@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> what is to be run
  */
-public final class Scheduler<T extends Ticket> {
+public final class Scheduler<T extends Ticket> implements Ticket.Queue {
     private final DecisionLock lock = new DecisionLock();
 
     private final Dispatcher<T> dispatcher;
@@ -167,10 +167,7 @@ public final class Scheduler<T extends Ticket> {
         }
     }
 
-    /**
-     * Takes a ticket back out that no instance has begun; false when it is too late and the ticket will come to another
-     * end.
-     */
+    @Override
     public boolean withdraw(Ticket ticket) {
         boolean withdrawn;
         int woken;
@@ -188,9 +185,7 @@ public final class Scheduler<T extends Ticket> {
         return withdrawn;
     }
 
-    /**
-     * Ends a ticket that no instance has begun and whose time to wait is over, or puts it behind others, as it wants.
-     */
+    @Override
     public void expire(Ticket ticket) {
         int woken;
         List<Sequence> ended;
@@ -323,9 +318,9 @@ public final class Scheduler<T extends Ticket> {
         batch.forEach(Ticket::complete);
     }
 
-    /** Ends a ticket of this whose run was detached. */
+    @Override
     @SuppressWarnings("unchecked") // it was submitted to this
-    void endDetached(Ticket ticket) {
+    public void endDetached(Ticket ticket) {
         end(List.of((T) ticket));
     }
 

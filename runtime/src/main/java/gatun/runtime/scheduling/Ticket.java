@@ -41,6 +41,21 @@ public abstract class Ticket extends Link<Ticket> {
         REFUSED
     }
 
+    /** Where tickets wait, as they see it: the scheduler that accepted them. For any thread. */
+    public interface Queue {
+        /**
+         * Takes a ticket back out that no instance has begun; false when it is too late and the ticket will come to another
+         * end.
+         */
+        boolean withdraw(Ticket ticket);
+
+        /** Ends a ticket that no instance has begun and whose time to wait is over, or puts it behind others, as it wants. */
+        void expire(Ticket ticket);
+
+        /** Ends a ticket whose run was detached. */
+        void endDetached(Ticket ticket);
+    }
+
     private Thread waiter = Thread.currentThread();
 
     /**
@@ -52,7 +67,7 @@ public abstract class Ticket extends Link<Ticket> {
     private long deadlineNanos;
     private boolean delayedAtDeadline;
     private @Nullable SequenceStep step;
-    private @Nullable Scheduler<?> scheduler;
+    private @Nullable Queue scheduler;
 
     /** Whether its run goes on beside the runner that began it. Written by the runner's thread, and read there. */
     private boolean detached;
@@ -195,7 +210,7 @@ public abstract class Ticket extends Link<Ticket> {
         return detached;
     }
 
-    final void submitTo(Scheduler<?> newScheduler) {
+    final void submitTo(Queue newScheduler) {
         scheduler = newScheduler;
     }
 
@@ -262,7 +277,7 @@ public abstract class Ticket extends Link<Ticket> {
      * Takes this ticket out of the queue of {@code scheduler} and wakes the waiter; false when it does not wait there.
      * For any thread.
      */
-    public final boolean giveUp(Scheduler<?> scheduler) {
+    public final boolean giveUp(Queue scheduler) {
         boolean withdrawn = scheduler.withdraw(this);
         if (withdrawn) {
             LockSupport.unpark(waiter);
@@ -276,7 +291,7 @@ public abstract class Ticket extends Link<Ticket> {
      *
      * @param scheduler the one that accepted this ticket
      */
-    public final Outcome await(Scheduler<?> scheduler) {
+    public final Outcome await(Queue scheduler) {
         assert Thread.currentThread().equals(waiter) : "awaited by " + Thread.currentThread();
         boolean interrupted = false;
         boolean mayBeGivenUp = true;

@@ -62,7 +62,7 @@ final class Accelerators {
                         "ONNX Runtime " + engine.version() + " in " + engine.library() + " was built without it, with "
                                 + String.join(", ", present)
                                 + " only; name a library that has it with "
-                                + OnnxRuntimeBackend.library("PATH"));
+                                + EngineOptions.library("PATH"));
             }
             append(engine, options, provider, accelerator, config);
         }

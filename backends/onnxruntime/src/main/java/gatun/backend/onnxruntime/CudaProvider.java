@@ -46,7 +46,7 @@ final class CudaProvider {
             return "ONNX Runtime " + engine.version() + " in " + library.getFileName()
                     + " was built without its CUDA provider; take a build for GPUs, such as the artifact"
                     + " com.microsoft.onnxruntime:onnxruntime_gpu, unpack its libraries into one folder and start the"
-                    + " server with " + OnnxRuntimeBackend.library("<folder>/libonnxruntime.so");
+                    + " server with " + EngineOptions.library("<folder>/libonnxruntime.so");
         }
         Path provider = library.resolveSibling(FILE);
         if (!Files.isRegularFile(provider)) {

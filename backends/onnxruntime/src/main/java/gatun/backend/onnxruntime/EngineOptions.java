@@ -18,6 +18,9 @@ import java.util.Optional;
  */
 record EngineOptions(
         Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {
+    /** The backend's name in configurations. */
+    static final String BACKEND = "onnxruntime";
+
     private static final String LIBRARY = "library";
     private static final String MAX_BATCH_SIZE = "default-max-batch-size";
     private static final String GLOBAL_THREADS = "enable-global-threadpool";
@@ -40,6 +43,11 @@ record EngineOptions(
                 batchSize(options.getOrDefault(MAX_BATCH_SIZE, TRITON_DEFAULT_MAX_BATCH_SIZE)),
                 flag(options, GLOBAL_THREADS),
                 text(options, MODEL_CACHE).map(Path::of));
+    }
+
+    /** The option that names the library, with a value, for texts. */
+    static String library(String path) {
+        return Setting.backendOption(BACKEND, LIBRARY, path);
     }
 
     private static Optional<String> text(Map<String, String> options, String name) {
@@ -67,7 +75,6 @@ record EngineOptions(
     }
 
     private static GatunException refused(String name, String text, String expected) {
-        return GatunException.invalidArgument(
-                Setting.backendOption(OnnxRuntimeBackend.NAME, name, text) + ": expected " + expected);
+        return GatunException.invalidArgument(Setting.backendOption(BACKEND, name, text) + ": expected " + expected);
     }
 }

@@ -34,12 +34,8 @@ import org.slf4j.LoggerFactory;
  * that its option {@code library} names. Options: {@link EngineOptions#NAMES}.
  */
 public final class OnnxRuntimeBackend implements Backend {
-    /** The name in configurations. */
-    public static final String NAME = "onnxruntime";
-
     private static final Logger LOG = LoggerFactory.getLogger(OnnxRuntimeBackend.class);
     private static final String FILE = "libonnxruntime.so";
-    private static final String LIBRARY = "library";
 
     /** The libraries of which the log has told: a process may have several servers. */
     private static final Set<Path> TOLD = ConcurrentHashMap.newKeySet();
@@ -52,7 +48,7 @@ public final class OnnxRuntimeBackend implements Backend {
 
     @Override
     public String name() {
-        return NAME;
+        return EngineOptions.BACKEND;
     }
 
     /** A graph is data, and the engine reads tensors that lie outside of it from the version's folder alone. */
@@ -80,7 +76,7 @@ public final class OnnxRuntimeBackend implements Backend {
             if (!EngineOptions.NAMES.contains(name)) {
                 LOG.warn(
                         "{} has no effect here; known: {}",
-                        Setting.backendOption(NAME, name, value),
+                        Setting.backendOption(EngineOptions.BACKEND, name, value),
                         EngineOptions.NAMES);
             }
         });
@@ -114,16 +110,12 @@ public final class OnnxRuntimeBackend implements Backend {
         return kind == Device.Kind.CPU ? "" : CudaProvider.missing(started());
     }
 
-    /** The option that names the library, with a value, for texts. */
-    static String library(String path) {
-        return Setting.backendOption(NAME, LIBRARY, path);
-    }
-
     private static Path existing(String chosen) {
         Path path = Path.of(chosen);
         if (!Files.isRegularFile(path)) {
             throw new GatunException(
-                    ErrorCode.UNAVAILABLE, "ONNX Runtime not available: " + library(chosen) + " names no file");
+                    ErrorCode.UNAVAILABLE,
+                    "ONNX Runtime not available: " + EngineOptions.library(chosen) + " names no file");
         }
         return path;
     }
@@ -151,7 +143,7 @@ public final class OnnxRuntimeBackend implements Backend {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
                     "ONNX Runtime not available: no library for " + system + " on " + machine
-                            + " comes with this server; name one with " + library("PATH"));
+                            + " comes with this server; name one with " + EngineOptions.library("PATH"));
         }
         try {
             return LibraryCache.ofUser().unpack(resource);

@@ -3,6 +3,7 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -168,12 +169,27 @@ class SessionSharingTest {
     }
 
     @Test
-    void shouldRunOnTheThreadsOfTheProcess() {
-        OnnxRuntimeBackend backend = backend(Map.of("enable-global-threadpool", "1"));
-        List<BackendInstance> instances = open(backend.load(simple(backend), VERSION), 1);
+    void shouldRunOnTheThreadsOfTheProcess() throws IOException {
+        assumeThat(CORES)
+                .as("cores, of which sessions use all but the caller's")
+                .isGreaterThan(1);
 
+        assertThat(threadsOfASession("1"))
+                .as("threads of a session that shares those of the process")
+                .isZero();
+        assertThat(threadsOfASession("0")).as("threads of a session of its own").isPositive();
+    }
+
+    /** How many threads a session brings with this value of the option. */
+    private int threadsOfASession(String sharesThreads) throws IOException {
+        OnnxRuntimeBackend backend = backend(Map.of("enable-global-threadpool", sharesThreads));
+        BackendModel model = backend.load(simple(backend), VERSION);
+        int before = poolPriorities().size();
+        List<BackendInstance> instances = open(model, 1);
         instances.forEach(this::assertAdds);
+        int after = poolPriorities().size();
         instances.forEach(BackendInstance::close);
+        return after - before;
     }
 
     @Test

@@ -17,6 +17,9 @@ import java.util.TreeSet;
  * @param defaultMaxBatchSize for a model that can batch and does not say how much
  */
 record Settings(String library, int defaultMaxBatchSize) {
+    /** The name of the engine: models give it as their platform. */
+    static final String BACKEND = "torch_aoti";
+
     /** The settings without any option. */
     static final Settings DEFAULT = new Settings("", 4);
 
@@ -43,7 +46,7 @@ record Settings(String library, int defaultMaxBatchSize) {
         Set<String> unknown = new TreeSet<>(options.keySet());
         unknown.removeAll(OPTIONS);
         if (!unknown.isEmpty()) {
-            throw GatunException.invalidArgument("backend " + TorchBackend.NAME + " has no option '"
+            throw GatunException.invalidArgument("backend " + BACKEND + " has no option '"
                     + String.join("', '", unknown) + "'; it has " + String.join(", ", new TreeSet<>(OPTIONS)));
         }
         String batchSize = options.get(BATCH_SIZE);

@@ -35,9 +35,6 @@ import org.slf4j.LoggerFactory;
  * option: {@code default-max-batch-size}.
  */
 public final class TorchBackend implements Backend {
-    /** The name of the engine: models give it as their platform. */
-    static final String NAME = "torch_aoti";
-
     private static final Logger LOG = LoggerFactory.getLogger(TorchBackend.class);
 
     private Settings settings = Settings.DEFAULT;
@@ -50,7 +47,7 @@ public final class TorchBackend implements Backend {
 
     @Override
     public String name() {
-        return NAME;
+        return Settings.BACKEND;
     }
 
     @Override

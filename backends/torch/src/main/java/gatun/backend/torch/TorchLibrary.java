@@ -25,7 +25,7 @@ final class TorchLibrary {
 
     /** The option with a value, for texts. */
     static String option(String path) {
-        return Setting.backendOption(TorchBackend.NAME, OPTION, path);
+        return Setting.backendOption(Settings.BACKEND, OPTION, path);
     }
 
     /**

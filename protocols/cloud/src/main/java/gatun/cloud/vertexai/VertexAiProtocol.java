@@ -37,18 +37,22 @@ public final class VertexAiProtocol implements Protocol {
     private final RouteTable table;
     private final RewrittenRequests requests;
     private final Routes metrics;
-    private final String inference;
+    private final InferenceServer server;
+    private final VertexAiSettings settings;
+
+    /** Where predictions go; set before requests come. */
+    private volatile String inference = "";
 
     /**
-     * The endpoint in front of {@code server}, whose models are loaded.
+     * The endpoint in front of {@code server}, whose models may still be loading.
      *
      * @param metrics answers requests for the metrics
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there is no default model
      */
     public VertexAiProtocol(
             InferenceServer server, ProtocolSettings common, VertexAiSettings settings, Routes metrics) {
+        this.server = server;
+        this.settings = settings;
         this.metrics = metrics;
-        this.inference = "/v2/models/" + settings.chooseModel(server) + "/infer";
         RouteTable v2 = V2Routes.to(
                 server,
                 common.withHeaders(new HeaderRules(common.http().access(), HeaderForwarding.none()), common.grpc()),
@@ -69,6 +73,15 @@ public final class VertexAiProtocol implements Protocol {
                                 (exchange, path) -> predict(exchange))),
                 ApiAccess.open(),
                 new BareConventions());
+    }
+
+    /**
+     * Chooses the model of predictions among those that are ready. To be called before there are requests.
+     *
+     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there is no default model
+     */
+    public void chooseModel() {
+        inference = "/v2/models/" + settings.chooseModel(server) + "/infer";
     }
 
     private void predict(Exchange exchange) {

@@ -44,14 +44,6 @@ final class JsonText {
         return this;
     }
 
-    /** Begins a member whose name may be any text. */
-    JsonText objectOf(String anyName) {
-        comma();
-        json.string(anyName).raw(":{");
-        first = true;
-        return this;
-    }
-
     JsonText endObject() {
         json.raw('}');
         first = false;

@@ -25,11 +25,6 @@ public record Servable(String name, OptionalLong version, Optional<String> label
                 spec.getSignatureName());
     }
 
-    /** The same with another signature; empty for the default one. */
-    public Servable withSignature(String newSignature) {
-        return new Servable(name, version, label, newSignature);
-    }
-
     /** Says in a request how the client chose the version, for when that one is replaced before the request begins. */
     public void tell(InferenceRequest request) {
         request.anyVersion(version.isEmpty() && label.isEmpty());

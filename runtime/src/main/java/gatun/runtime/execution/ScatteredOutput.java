@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * it goes to the network, the request's own window where it has one. A request whose window does not suit fails alone.
  * One object serves all runs of the instance; used by the instance's thread only.
  */
-final class BatchOutput {
+final class ScatteredOutput {
     private final OutputRule rule;
     private final ModelSignature signature;
     private final BufferPool pool;
@@ -50,7 +50,7 @@ final class BatchOutput {
     private @Nullable TensorSpec rowsSpec;
 
     /** @param tickets the requests of each run, in their order; changed by its owner between runs */
-    BatchOutput(OutputRule rule, ModelSignature signature, BufferPool pool, List<InferenceTicket> tickets) {
+    ScatteredOutput(OutputRule rule, ModelSignature signature, BufferPool pool, List<InferenceTicket> tickets) {
         this.rule = rule;
         this.signature = signature;
         this.pool = pool;
