@@ -114,8 +114,11 @@ final class Server implements AutoCloseable {
             FutureTask<Void> loads = new FutureTask<>(inference::loadModels, null);
             Thread.ofPlatform().daemon().name("models").start(loads);
             // Beside the loads, which leave processors idle while the first of them opens an engine.
-            edges.prepare(inference, fetched.watch(), opened);
-            await(loads);
+            try {
+                edges.prepare(inference, fetched.watch(), opened);
+            } finally {
+                await(loads); // nothing is closed while models load
+            }
             if (stop.isTold()) {
                 return new Server(opened, edges, inference, List.of());
             }

@@ -159,13 +159,18 @@ final class LentConnection {
             return true;
         }
         SelectionKey registered = key;
-        if (registered != null && registered.isValid() && state.get() == TAKEN) {
+        if (registered == null || state.get() != TAKEN) {
+            return false;
+        }
+        try {
             // What is there would be found again and again until it is read. The state tells of it afterwards, so that
             // whoever serves has the selector look again after this.
             registered.interestOps(0);
             if (!state.compareAndSet(TAKEN, TAKEN_MORE)) {
                 registered.interestOps(SelectionKey.OP_READ);
             }
+        } catch (CancelledKeyException e) {
+            LOG.trace("a connection was closed while it is served", e);
         }
         return false;
     }

@@ -24,9 +24,7 @@ import org.jspecify.annotations.Nullable;
  * after each step what must hold, and at the end that nothing is left.
  */
 final class SchedulerSimulation {
-    /**
-     * How long a ticket may wait beyond its deadline, and an instance's alarm beyond its time: one tick of the clock.
-     */
+    /** The most that a ticket waits beyond its deadline, and an instance's alarm beyond its time: one tick. */
     private static final long TICK_NANOS = 10_000;
 
     /** Longer than a run, a delay and a waking together. */
