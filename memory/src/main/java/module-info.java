@@ -12,6 +12,4 @@ module gatun.memory {
     exports gatun.memory.tensor;
     exports gatun.memory.threads;
     exports gatun.memory.tuning;
-
-    uses gatun.memory.tensor.SettingNames;
 }

@@ -45,7 +45,7 @@ module gatun.server {
     uses gatun.protocol.ProtocolProvider;
 
     // Errors of all modules call settings by their flags.
-    provides gatun.memory.tensor.SettingNames with
+    provides gatun.spi.SettingNames with
             gatun.server.commandline.SettingFlags;
 
     // picocli fills the fields of the commands.

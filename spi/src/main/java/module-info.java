@@ -8,4 +8,6 @@ module gatun.spi {
     requires transitive gatun.wire;
 
     exports gatun.spi;
+
+    uses gatun.spi.SettingNames;
 }

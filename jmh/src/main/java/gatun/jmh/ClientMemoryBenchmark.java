@@ -112,7 +112,7 @@ public class ClientMemoryBenchmark {
                 input [ { name: "IN" data_type: TYPE_INT64 dims: [ -1 ] } ]
                 output [ { name: "OUT" data_type: TYPE_INT64 dims: [ 1 ] } ]
                 """);
-        pool = BufferPool.withReserve(POOL_BYTES);
+        pool = BufferPool.withReserve(POOL_BYTES, "");
         regions = SharedRegions.open(pool);
         object = SharedMemoryObject.posix(KEY, byteSize() + Long.BYTES);
         regions.register("client", KEY, 0, byteSize() + Long.BYTES);

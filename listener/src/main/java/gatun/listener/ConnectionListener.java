@@ -183,7 +183,7 @@ public final class ConnectionListener implements AutoCloseable {
     }
 
     private void refuse(SocketChannel channel, ConnectionRefusal refusal) {
-        String reason = refusal.text(open.limits());
+        String reason = open.text(refusal);
         logNowAndThen("A connection was refused: " + reason);
         refused.refuse(channel, protocol.refusal(reason));
     }

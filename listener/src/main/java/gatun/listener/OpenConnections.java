@@ -2,7 +2,6 @@
 package gatun.listener;
 
 import gatun.memory.buffers.Sender;
-import gatun.memory.tensor.Setting;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.EnumMap;
@@ -10,11 +9,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Counts the connections of all listeners that share limits, and says whether there may be one more. Thread-safe. */
 public final class OpenConnections {
     private volatile ConnectionLimits limits;
+    private final Function<ConnectionRefusal, String> settings;
     private final ClientErrors errors = new ClientErrors();
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -28,7 +29,17 @@ public final class OpenConnections {
 
     /** No connections yet. */
     public OpenConnections(ConnectionLimits limits) {
+        this(limits, refusal -> "a limit");
+    }
+
+    /**
+     * No connections yet.
+     *
+     * @param settings what the operator calls the limit behind a refusal
+     */
+    public OpenConnections(ConnectionLimits limits, Function<ConnectionRefusal, String> settings) {
         this.limits = limits;
+        this.settings = settings;
     }
 
     /** The limits. */
@@ -75,6 +86,14 @@ public final class OpenConnections {
         }
         boolean tooMany = key != null && openFrom.getOrDefault(key, 0) >= limits.mostPerAddress();
         return tooMany ? Optional.of(ConnectionRefusal.ADDRESS) : Optional.empty();
+    }
+
+    /** The text for a client whose connection is refused, with the setting by which the operator changes the limit. */
+    String text(ConnectionRefusal refusal) {
+        String who = refusal == ConnectionRefusal.SERVER ? "the server has" : "your address has";
+        int most = refusal == ConnectionRefusal.SERVER ? limits.most() : limits.mostPerAddress();
+        return who + " as many connections as " + settings.apply(refusal) + "=" + most
+                + " allows; use fewer connections, or try again later";
     }
 
     /** Takes back what {@link #admit} counted. */
@@ -131,19 +150,6 @@ public final class OpenConnections {
         /** There are as many as the server takes. */
         SERVER,
         /** There are as many from its address as one address may have. */
-        ADDRESS;
-
-        /** The text for the client, with the setting by which the operator changes the limit. */
-        String text(ConnectionLimits limits) {
-            return switch (this) {
-                case SERVER ->
-                    "the server has as many connections as " + Setting.MAX_CONNECTIONS.with(limits.most())
-                            + " allows; use fewer connections, or try again later";
-                case ADDRESS ->
-                    "your address has as many connections as "
-                            + Setting.MAX_CONNECTIONS_PER_ADDRESS.with(limits.mostPerAddress())
-                            + " allows; use fewer connections, or try again later";
-            };
-        }
+        ADDRESS
     }
 }

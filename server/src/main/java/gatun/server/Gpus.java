@@ -7,6 +7,7 @@ import gatun.memory.cuda.CudaDevices;
 import gatun.memory.tensor.GatunException;
 import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import gatun.server.settings.StartException;
+import gatun.spi.Setting;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,6 +34,7 @@ final class Gpus {
             return;
         }
         for (CudaDevice gpu : gpus.all()) {
+            gpu.pool().nameLimit(Setting.CUDA_MEMORY_POOL_BYTE_SIZE.with(gpu.ordinal() + ":<bytes>"));
             LOG.info(
                     "{}: {} MiB, of which the server takes at most {} MiB",
                     gpu,

@@ -55,7 +55,7 @@ final class PrivateServer implements AskedServer {
         UnixDomainSocketAddress grpc = UnixDomainSocketAddress.of(sockets.resolve("grpc"));
         OpenResources opened = new OpenResources();
         try {
-            BufferPool buffers = opened.add(BufferPool.withReserve(POOL_BYTES));
+            BufferPool buffers = opened.add(BufferPool.withReserve(POOL_BYTES, ""));
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
             GatunServer inference = opened.add(GatunServer.open(options(first, repository, buffers, regions)));
             ProtocolListeners edges = new ProtocolListeners(

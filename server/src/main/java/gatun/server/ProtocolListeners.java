@@ -16,6 +16,7 @@ import gatun.http.routes.OpenApiJson;
 import gatun.http.routes.RouteTable;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
+import gatun.listener.OpenConnections.ConnectionRefusal;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsException;
 import gatun.listener.TlsFiles;
@@ -34,6 +35,7 @@ import gatun.server.settings.ListenerSettings.ConsoleSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
 import gatun.server.text.Version;
+import gatun.spi.Setting;
 import gatun.stores.mirror.FetchWatch;
 import gatun.tensorflow.serving.MonitoringFile;
 import gatun.tensorflow.serving.ServingMetrics;
@@ -81,7 +83,7 @@ final class ProtocolListeners {
     ProtocolListeners(ServerSettings settings, List<ListenAddress> addresses) {
         this.settings = settings;
         this.addresses = List.copyOf(addresses);
-        this.open = new OpenConnections(settings.clients().connections());
+        this.open = new OpenConnections(settings.clients().connections(), ProtocolListeners::setting);
         try {
             this.httpTls = settings.listeners().http().bind().tls().map(this::load);
             this.grpcTls = settings.listeners().grpc().bind().tls().map(this::load);
@@ -177,7 +179,7 @@ final class ProtocolListeners {
                         .withHealthOfAnyName(asked.grpc().bind().enabled()),
                 budgets,
                 protocols.stream().flatMap(one -> one.grpc().stream()).toList()));
-        OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
+        OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS, ProtocolListeners::setting);
         ConsoleSettings console = asked.console();
         List<Routes> plain = routes(protocols, common);
         List<Routes> withConsole = plain;
@@ -330,6 +332,13 @@ final class ProtocolListeners {
     void reopen() {
         httpTls.ifPresent(ServerTls::reload);
         grpcTls.ifPresent(ServerTls::reload);
+    }
+
+    private static String setting(ConnectionRefusal refusal) {
+        return switch (refusal) {
+            case SERVER -> Setting.MAX_CONNECTIONS.toString();
+            case ADDRESS -> Setting.MAX_CONNECTIONS_PER_ADDRESS.toString();
+        };
     }
 
     /** Whether TLS is served there: where there is any, except on Unix sockets. */

@@ -7,7 +7,6 @@ import gatun.memory.cuda.CudaDevices;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModels.ListedModel;
@@ -31,6 +30,7 @@ import gatun.server.settings.StartException;
 import gatun.server.text.Version;
 import gatun.server.warmup.StopWait;
 import gatun.server.warmup.WarmUp;
+import gatun.spi.Setting;
 import gatun.tensorflow.serving.BatchingFiles;
 import gatun.tensorflow.serving.ExampleMappings;
 import gatun.tensorflow.serving.grpc.WarmUpRecords;
@@ -166,8 +166,10 @@ final class Server implements AutoCloseable {
     /** @param shared whether processes of engines read the memory */
     private static BufferPool buffers(MemorySettings memory, boolean shared) {
         long byteLimit = memory.bufferPoolByteSize();
-        BufferPool buffers =
-                shared ? BufferPool.sharedWithReserve("gatun-buffers", byteLimit) : BufferPool.withReserve(byteLimit);
+        String setting = Setting.BUFFER_POOL_BYTE_SIZE.toString();
+        BufferPool buffers = shared
+                ? BufferPool.sharedWithReserve("gatun-buffers", byteLimit, setting)
+                : BufferPool.withReserve(byteLimit, setting);
         buffers.limitLocked(memory.pinnedByteSize());
         return buffers;
     }

@@ -3,10 +3,10 @@ package gatun.http.routes;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiAccess.Refusal;
 import gatun.runtime.access.ApiGroup;
+import gatun.spi.Setting;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;

@@ -9,7 +9,6 @@ import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
-import gatun.memory.tensor.Setting;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -73,10 +72,14 @@ final class BufferBlocks {
 
     private volatile @Nullable Hold locked;
 
-    /** @param spaces gives address space of the size that it is asked for */
+    /**
+     * @param setting as in {@link BufferPool#withReserve}; empty if unknown
+     * @param spaces gives address space of the size that it is asked for
+     */
     BufferBlocks(
             BufferPool pool,
             long byteLimit,
+            String setting,
             BufferStack[] stacks,
             BufferTable buffers,
             LongFunction<PoolSpace> spaces) {
@@ -84,7 +87,7 @@ final class BufferBlocks {
         this.stacks = stacks;
         this.buffers = buffers;
         this.largestShift = largestShift(byteLimit);
-        this.space = reserve(byteLimit, spaces);
+        this.space = reserve(byteLimit, setting, spaces);
         this.base = space.base();
         this.blocks = new BuddyBlocks(SLAB_SHIFT, largestShift, (int) (space.byteSize() >>> largestShift));
     }
@@ -104,7 +107,7 @@ final class BufferBlocks {
     }
 
     /** As much as the system gives: it may limit the address space, or count what is reserved as used. */
-    static PoolSpace reserve(long byteLimit, LongFunction<PoolSpace> spaces) {
+    static PoolSpace reserve(long byteLimit, String setting, LongFunction<PoolSpace> spaces) {
         int largestShift = largestShift(byteLimit);
         long byteSize = Math.max(
                 (long) USUAL_BLOCKS << largestShift,
@@ -117,7 +120,7 @@ final class BufferBlocks {
                     byteSize >>= 1;
                     continue;
                 }
-                String advice = e.is(Errno.ENOMEM) ? "; choose a smaller " + Setting.BUFFER_POOL_BYTE_SIZE : "";
+                String advice = e.is(Errno.ENOMEM) && !setting.isEmpty() ? "; choose a smaller " + setting : "";
                 throw new GatunException(
                         ErrorCode.INTERNAL,
                         "the system does not let a buffer pool of " + byteLimit + " bytes reserve its address space"

@@ -4,7 +4,6 @@ package gatun.memory.buffers;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.TensorCopy;
 import gatun.memory.threads.CooperativeCopy;
 import gatun.memory.threads.PaddedLong;
@@ -49,6 +48,9 @@ public final class BufferPool implements AutoCloseable {
     private static final long LARGEST_RESERVE = 16 << 20;
 
     private final long byteLimit;
+    /** What the operator calls the limit; empty if unknown. */
+    private final String setting;
+
     private final long chargeLimit;
     /** Bytes that only small buffers may take. */
     private final long reserve;
@@ -76,23 +78,33 @@ public final class BufferPool implements AutoCloseable {
      * @throws GatunException when the system refuses the address space
      */
     public BufferPool(long byteLimit) {
-        this(byteLimit, 0, System::nanoTime, PoolSpace::ofProcess);
+        this(byteLimit, "");
+    }
+
+    /**
+     * The same.
+     *
+     * @param setting what the operator calls the limit, for errors
+     */
+    public BufferPool(long byteLimit, String setting) {
+        this(byteLimit, setting, 0, System::nanoTime, PoolSpace::ofProcess);
     }
 
     /**
      * The same, but a sixteenth of the limit, 16 MiB at most, is for buffers of up to 64 KiB, so that small requests
      * are answered while large ones take all the rest.
      *
+     * @param setting what the operator calls the limit, for errors
      * @throws IllegalArgumentException for less than a byte or more than 16 TiB
      * @throws GatunException when the system refuses the address space
      */
-    public static BufferPool withReserve(long byteLimit) {
-        return withReserve(byteLimit, PoolSpace::ofProcess);
+    public static BufferPool withReserve(long byteLimit, String setting) {
+        return withReserve(byteLimit, setting, PoolSpace::ofProcess);
     }
 
-    private static BufferPool withReserve(long byteLimit, LongFunction<PoolSpace> spaces) {
+    private static BufferPool withReserve(long byteLimit, String setting, LongFunction<PoolSpace> spaces) {
         return new BufferPool(
-                byteLimit, Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE), System::nanoTime, spaces);
+                byteLimit, setting, Math.min(byteLimit / RESERVE_SHARE, LARGEST_RESERVE), System::nanoTime, spaces);
     }
 
     /**
@@ -102,8 +114,8 @@ public final class BufferPool implements AutoCloseable {
      * @throws IllegalArgumentException for less than a byte or more than 16 TiB
      * @throws GatunException when the system refuses the address space
      */
-    public static BufferPool sharedWithReserve(String name, long byteLimit) {
-        return withReserve(byteLimit, byteSize -> PoolSpace.shared(name, byteSize));
+    public static BufferPool sharedWithReserve(String name, long byteLimit, String setting) {
+        return withReserve(byteLimit, setting, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
     /**
@@ -115,7 +127,7 @@ public final class BufferPool implements AutoCloseable {
      * @throws GatunException when the system refuses the address space
      */
     public static BufferPool shared(String name, long byteLimit) {
-        return new BufferPool(byteLimit, 0, System::nanoTime, byteSize -> PoolSpace.shared(name, byteSize));
+        return new BufferPool(byteLimit, "", 0, System::nanoTime, byteSize -> PoolSpace.shared(name, byteSize));
     }
 
     /**
@@ -125,7 +137,7 @@ public final class BufferPool implements AutoCloseable {
      * @param byteLimit as there
      */
     public static BufferPool in(SharedFile file, long byteLimit) {
-        return new BufferPool(byteLimit, 0, System::nanoTime, byteSize -> PoolSpace.of(file));
+        return new BufferPool(byteLimit, "", 0, System::nanoTime, byteSize -> PoolSpace.of(file));
     }
 
     /**
@@ -135,22 +147,24 @@ public final class BufferPool implements AutoCloseable {
      * @throws GatunException when the system refuses the address space
      */
     public static SharedFile newFile(String name, long byteLimit) {
-        return BufferBlocks.reserve(byteLimit, byteSize -> PoolSpace.shared(name, byteSize))
+        return BufferBlocks.reserve(byteLimit, "", byteSize -> PoolSpace.shared(name, byteSize))
                 .file()
                 .orElseThrow();
     }
 
     /** A pool whose incoming buffers are timed by {@code nanoClock}. */
     BufferPool(long byteLimit, long reserve, LongSupplier nanoClock) {
-        this(byteLimit, reserve, nanoClock, PoolSpace::ofProcess);
+        this(byteLimit, "", reserve, nanoClock, PoolSpace::ofProcess);
     }
 
-    private BufferPool(long byteLimit, long reserve, LongSupplier nanoClock, LongFunction<PoolSpace> spaces) {
+    private BufferPool(
+            long byteLimit, String setting, long reserve, LongSupplier nanoClock, LongFunction<PoolSpace> spaces) {
         if (byteLimit < 1 || byteLimit > GREATEST_LIMIT) {
             throw new IllegalArgumentException(
                     "the limit of a buffer pool is " + byteLimit + " bytes: expected 1 to " + GREATEST_LIMIT);
         }
         this.byteLimit = byteLimit;
+        this.setting = setting;
         this.chargeLimit = charge(byteLimit);
         this.lockLimit = byteLimit;
         this.reserve = reserve & -GRANULE;
@@ -158,7 +172,7 @@ public final class BufferPool implements AutoCloseable {
             idle[i] = new BufferStack();
         }
         this.caches = new CoreCaches(Stripes.count(), chargeLimit, buffers, idle, this::unmap);
-        this.blocks = new BufferBlocks(this, byteLimit, idle, buffers, spaces);
+        this.blocks = new BufferBlocks(this, byteLimit, setting, idle, buffers, spaces);
         this.incoming = new IncomingBuffers(this, nanoClock);
     }
 
@@ -241,8 +255,9 @@ public final class BufferPool implements AutoCloseable {
             throw new IllegalArgumentException("a buffer of " + byteSize + " bytes was asked for: expected 0 or more");
         }
         if (byteSize > largestByteSize()) {
-            throw GatunException.invalidArgument("a buffer of " + byteSize + " bytes is more than the pool's limit of "
-                    + largestByteSize() + " bytes; start the server with a larger " + Setting.BUFFER_POOL_BYTE_SIZE);
+            throw GatunException.invalidArgument(
+                    "a buffer of " + byteSize + " bytes is more than the pool's limit of " + largestByteSize()
+                            + " bytes" + (setting.isEmpty() ? "" : "; start the server with a larger " + setting));
         }
     }
 

@@ -6,7 +6,6 @@ import gatun.memory.tensor.DeviceMemory;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
-import gatun.memory.tensor.Setting;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -32,6 +31,8 @@ public final class DevicePool {
     private static final long LARGE = 2L << 20;
 
     private final CudaDevice device;
+    /** What errors advise; empty if unknown. */
+    private volatile String advice = "";
 
     /** Guards everything below. No call of CUDA is made under it. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -65,6 +66,11 @@ public final class DevicePool {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Has errors name the setting of the limit, as the operator calls it. */
+    public void nameLimit(String setting) {
+        advice = "start the server with a larger " + setting;
     }
 
     /** How much may be allocated at a time, in bytes. */
@@ -102,7 +108,7 @@ public final class DevicePool {
             if (block > byteLimit) {
                 throw GatunException.invalidArgument(byteSize + " bytes of " + device
                         + " were asked for, more than the limit of its pool, " + byteLimit
-                        + " bytes; start the server with a larger " + setting());
+                        + " bytes" + (advice.isEmpty() ? "" : "; " + advice));
             }
             address = pop(block);
             if (address == null) {
@@ -200,11 +206,7 @@ public final class DevicePool {
         return new GatunException(
                 ErrorCode.UNAVAILABLE,
                 "the pool of " + device + " has no " + byteSize + " bytes left of its " + byteLimit
-                        + "; try again later, or start the server with a larger " + setting());
-    }
-
-    private String setting() {
-        return Setting.CUDA_MEMORY_POOL_BYTE_SIZE.with(device.ordinal() + ":<bytes>");
+                        + "; try again later" + (advice.isEmpty() ? "" : ", or " + advice));
     }
 
     private static long rounded(long byteSize) {

@@ -92,11 +92,11 @@ class BufferPoolTest {
 
     @Test
     void shouldSayThatASizeAboveTheLimitNeverFits() {
-        try (BufferPool pool = new BufferPool(1000)) {
+        try (BufferPool pool = new BufferPool(1000, "--pool-bytes")) {
             assertThatExceptionOfType(GatunException.class)
                     .isThrownBy(() -> pool.take(1001))
                     .withMessage("a buffer of 1001 bytes is more than the pool's limit of 1000 bytes; start the server"
-                            + " with a larger buffer-pool-byte-size")
+                            + " with a larger --pool-bytes")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
             assertThatIllegalArgumentException().isThrownBy(() -> pool.take(-1));
             try (Buffer all = pool.take(1000)) {

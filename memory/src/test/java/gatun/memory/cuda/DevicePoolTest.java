@@ -28,6 +28,7 @@ class DevicePoolTest {
     @BeforeEach
     void open() {
         pool = new DevicePool(CudaFixture.device(0), LIMIT);
+        pool.nameLimit("--gpu-bytes=0");
     }
 
     @AfterEach
@@ -70,7 +71,7 @@ class DevicePoolTest {
                 .isInstanceOfSatisfying(
                         GatunException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT))
                 .hasMessageContaining("more than the limit of its pool, 16777216 bytes")
-                .hasMessageContaining("cuda-memory-pool-byte-size=0:<bytes>");
+                .hasMessageContaining("start the server with a larger --gpu-bytes=0");
     }
 
     @Test

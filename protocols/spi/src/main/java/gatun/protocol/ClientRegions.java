@@ -6,8 +6,8 @@ import gatun.memory.regions.RegionStatus;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.access.PeerLocation;
+import gatun.spi.Setting;
 import java.util.List;
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.access;
 
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

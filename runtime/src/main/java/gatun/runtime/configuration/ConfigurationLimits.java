@@ -3,10 +3,10 @@ package gatun.runtime.configuration;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.limits.LimitSettings.ModelLimits;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
+import gatun.spi.Setting;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelEnsembling;
 import gatun.wire.inference.ModelInput;

@@ -2,12 +2,12 @@
 package gatun.runtime.configuration;
 
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.configuration.ModelFiles.FileNames;
 import gatun.spi.Backend;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
+import gatun.spi.Setting;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import java.nio.file.Files;

@@ -2,9 +2,9 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.Datatype;
-import gatun.memory.tensor.Setting;
 import gatun.spi.BackendModel;
 import gatun.spi.MemoryUse;
+import gatun.spi.Setting;
 import java.util.function.Function;
 
 /**

@@ -4,7 +4,7 @@ package gatun.runtime.limits;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 

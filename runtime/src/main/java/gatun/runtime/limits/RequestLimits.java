@@ -3,7 +3,7 @@ package gatun.runtime.limits;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 
 /**
  * The limits of one request beside the bytes of its tensors, whichever protocol it comes by. Checked before anything is

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.memory.tensor.Setting;
 import gatun.spi.Backend;
+import gatun.spi.Setting;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;

@@ -3,10 +3,10 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.EngineStatistics;
 import gatun.spi.Backend;
 import gatun.spi.ModelServer;
+import gatun.spi.Setting;
 import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.memory.tensor.Setting;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ServerExit;
+import gatun.spi.Setting;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

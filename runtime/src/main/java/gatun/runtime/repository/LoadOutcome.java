@@ -3,9 +3,9 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLoadException;
+import gatun.spi.Setting;
 import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -3,8 +3,8 @@ package gatun.runtime.repository;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.ListedModels.ListedModel;
+import gatun.spi.Setting;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

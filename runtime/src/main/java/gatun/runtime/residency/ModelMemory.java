@@ -3,9 +3,9 @@ package gatun.runtime.residency;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.execution.LoadedModel;
+import gatun.spi.Setting;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.memory.tensor.Setting;
-import gatun.memory.tensor.SettingNames;
 import gatun.server.commandline.FlagErrors.FlagNames;
+import gatun.spi.Setting;
+import gatun.spi.SettingNames;
 import java.util.Locale;
 
 /** Calls settings by their flags, in the texts of all modules. */

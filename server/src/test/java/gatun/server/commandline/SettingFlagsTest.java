@@ -3,8 +3,8 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.memory.tensor.Setting;
 import gatun.server.settings.ServerSettings;
+import gatun.spi.Setting;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

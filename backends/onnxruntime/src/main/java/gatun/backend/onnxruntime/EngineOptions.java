@@ -2,7 +2,7 @@
 package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -4,7 +4,7 @@ package gatun.backend.onnxruntime;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;

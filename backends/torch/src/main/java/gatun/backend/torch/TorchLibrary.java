@@ -6,7 +6,7 @@ import gatun.bindings.NativeLibrary;
 import gatun.bindings.Torch;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.slf4j.Logger;

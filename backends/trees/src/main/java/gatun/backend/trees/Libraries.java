@@ -7,7 +7,7 @@ import gatun.bindings.NativeLibrary;
 import gatun.bindings.XGBoost;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;

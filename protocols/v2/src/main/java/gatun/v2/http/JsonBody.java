@@ -5,9 +5,9 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
+import gatun.spi.Setting;
 
 /** Reads bodies that are one JSON object, in native memory. Safe for any thread. */
 public final class JsonBody {

@@ -7,9 +7,9 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.spi.Setting;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -20,6 +20,7 @@ import gatun.runtime.server.ServerOptions;
 import gatun.runtime.tracing.TraceFile;
 import gatun.runtime.tracing.TraceSettings;
 import gatun.runtime.tracing.Tracing;
+import gatun.spi.Setting;
 import io.helidon.webserver.WebServer;
 import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http.HttpService;
@@ -46,7 +47,7 @@ public final class ListenerUnderTest implements AutoCloseable {
 
     private static final long POOL_BYTES = 64L << 20;
 
-    private final BufferPool buffers = new BufferPool(POOL_BYTES);
+    private final BufferPool buffers = new BufferPool(POOL_BYTES, Setting.BUFFER_POOL_BYTE_SIZE.toString());
     private final RegionRegistry regions = SharedRegions.open(buffers);
     private final GatunServer server;
     private final WebServer web;

@@ -7,7 +7,7 @@ import gatun.http.connection.RequestBody.Landed;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tensor.Setting;
+import gatun.spi.Setting;
 import io.helidon.http.HeaderNames;
 import java.util.Locale;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.memory.tensor;
+package gatun.spi;
 
 import java.util.Locale;
 import java.util.ServiceLoader;

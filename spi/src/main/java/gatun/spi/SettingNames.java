@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.memory.tensor;
+package gatun.spi;
 
 /**
  * What settings are called where the operator sets them, as flags for instance. The program that the server is a part
