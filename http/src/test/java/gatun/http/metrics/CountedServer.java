@@ -8,6 +8,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
@@ -15,10 +16,12 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.logging.AccessLog;
 import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
+import java.util.Optional;
 
 /** A server that has counters and a buffer pool, and is asked for nothing else. */
 final class CountedServer implements InferenceServer {
@@ -28,6 +31,9 @@ final class CountedServer implements InferenceServer {
     private final List<ModelStatistics> statistics;
     private List<ModelLatencies> latencies = List.of();
     private List<MetricFamily> modelMetrics = List.of();
+    private Optional<ModelMemoryUse> modelMemory = Optional.empty();
+    private AccessLog accessLog = AccessLog.OFF;
+    private Optional<ModelVersion> version = Optional.empty();
 
     CountedServer(ModelStatistics... statistics) {
         this.statistics = List.of(statistics);
@@ -56,6 +62,32 @@ final class CountedServer implements InferenceServer {
     @Override
     public List<MetricFamily> modelMetrics() {
         return modelMetrics;
+    }
+
+    CountedServer withModelMemory(ModelMemoryUse use) {
+        modelMemory = Optional.of(use);
+        return this;
+    }
+
+    @Override
+    public Optional<ModelMemoryUse> modelMemory() {
+        return modelMemory;
+    }
+
+    CountedServer withAccessLog(AccessLog log) {
+        accessLog = log;
+        return this;
+    }
+
+    @Override
+    public AccessLog accessLog() {
+        return accessLog;
+    }
+
+    /** Has {@code model} be ready as each version that is counted. */
+    CountedServer withVersion(ModelVersion model) {
+        version = Optional.of(model);
+        return this;
     }
 
     @Override
@@ -100,7 +132,7 @@ final class CountedServer implements InferenceServer {
 
     @Override
     public ModelVersion model(String name, String version) {
-        throw GatunException.invalidArgument("unloaded since it was counted");
+        return this.version.orElseThrow(() -> GatunException.invalidArgument("unloaded since it was counted"));
     }
 
     @Override
