@@ -11,16 +11,12 @@ module gatun.http {
     requires io.helidon.common.socket;
     requires io.helidon.common.task;
     requires transitive io.helidon.http;
-    // The metrics of the process and of the virtual machine.
-    requires java.management;
-    requires jdk.management;
     requires org.slf4j;
 
     exports gatun.http;
     exports gatun.http.connection;
     exports gatun.http.json;
     exports gatun.http.routes;
-    // The server's flags choose which metrics are shown.
     exports gatun.http.metrics to
             gatun.server;
 }

@@ -6,7 +6,7 @@ module gatun.listener {
     requires static org.jspecify;
     requires transitive io.helidon.common.socket;
     requires transitive io.helidon.webserver;
-    requires gatun.memory;
+    requires transitive gatun.memory;
     requires io.helidon.common.context;
     requires io.helidon.common.concurrency.limits;
     requires io.helidon.http.encoding;

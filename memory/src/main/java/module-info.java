@@ -8,6 +8,7 @@ module gatun.memory {
 
     exports gatun.memory.buffers;
     exports gatun.memory.cuda;
+    exports gatun.memory.metrics;
     exports gatun.memory.regions;
     exports gatun.memory.tensor;
     exports gatun.memory.threads;

@@ -3,7 +3,9 @@ module gatun.runtime {
     requires static org.jspecify;
     requires jdk.jfr;
     requires transitive gatun.spi;
+    // The metrics of the process and of the virtual machine.
     requires java.management;
+    requires jdk.management;
     requires com.google.protobuf;
     requires com.google.protobuf.util;
     requires com.google.gson;

@@ -2,10 +2,18 @@
 package gatun.listener;
 
 import gatun.memory.buffers.Sender;
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.memory.metrics.Rows;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -13,7 +21,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Counts the connections of all listeners that share limits, and says whether there may be one more. Thread-safe. */
-public final class OpenConnections {
+public final class OpenConnections implements MetricSource {
     private volatile ConnectionLimits limits;
     private final Function<ConnectionRefusal, String> settings;
     private final ClientErrors errors = new ClientErrors();
@@ -132,6 +140,46 @@ public final class OpenConnections {
         } finally {
             lock.unlock();
         }
+    }
+
+    /**
+     * Gives {@code sink} the connections that are open, by protocol; those that were refused, by the limit that was
+     * reached; and those that ended because of their clients, by protocol and by the client's fault.
+     */
+    @Override
+    public void publish(MetricSink sink) {
+        List<WireProtocol> protocols = List.of(WireProtocol.values());
+        sink.add(
+                Measure.gauge(
+                        "gatun_connections",
+                        "Number of connections that clients have open, those to the metrics' port not counted",
+                        this::open),
+                Rows.of(protocols, OpenConnections::labels));
+        sink.add(
+                Measure.counter(
+                        "gatun_connections_refused",
+                        "Number of connections that were refused because there were too many",
+                        this::refused),
+                Rows.of(
+                        List.of(ConnectionRefusal.values()),
+                        refusal -> Labels.of("limit", refusal.name().toLowerCase(Locale.ROOT))));
+        List<Rows.Row<Long>> ended = new ArrayList<>();
+        for (WireProtocol protocol : protocols) {
+            for (ClientError error : ClientError.values()) {
+                ended.add(new Rows.Row<>(
+                        labels(protocol).with("cause", error.label()), errors.count(protocol, error)));
+            }
+        }
+        sink.add(
+                Measure.counter(
+                        "gatun_client_errors",
+                        "Number of connections that ended because of what their clients did",
+                        Long::doubleValue),
+                Rows.of(ended));
+    }
+
+    private static Labels labels(WireProtocol protocol) {
+        return Labels.of("protocol", protocol.label());
     }
 
     /**

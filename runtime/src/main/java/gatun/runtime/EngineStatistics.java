@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.Rows;
+import java.util.List;
+
 /**
  * The resources that a started engine holds now.
  *
  * @param backend the engine's name
  * @param liveValues native tensors, those included that are kept for requests to come
  */
-public record EngineStatistics(String backend, long liveValues) {}
+public record EngineStatistics(String backend, long liveValues) {
+    private static final Measure<EngineStatistics> LIVE_VALUES = Measure.gauge(
+            "gatun_backend_live_values",
+            "Native tensors that a backend holds now, those it keeps for requests to come included",
+            EngineStatistics::liveValues);
+
+    /** Gives {@code sink} the resources of {@code engines}. */
+    public static void publish(List<EngineStatistics> engines, MetricSink sink) {
+        sink.add(LIVE_VALUES, Rows.of(engines, engine -> Labels.of("backend", engine.backend())));
+    }
+}

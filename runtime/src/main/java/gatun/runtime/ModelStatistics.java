@@ -47,6 +47,40 @@ public record ModelStatistics(
         return new ModelStatistics(identifier, version, totals, batches, responses, requests, cached);
     }
 
+    /**
+     * The same, of a version whose responses are cached: with the requests that the cache answered, or failed, in its
+     * place.
+     */
+    public ModelStatistics withCache(CacheStatistics cache, long failedCount, long failedNanos) {
+        Failures failed = totals.failures;
+        StageNanos nanos = totals.nanos;
+        return new ModelStatistics(
+                model,
+                version,
+                new Totals(
+                        totals.successCount + cache.hitCount,
+                        totals.inferenceCount,
+                        new Failures(
+                                failed.rejected,
+                                failed.canceled,
+                                failed.backend,
+                                failed.other + failedCount,
+                                failed.nanos + failedNanos),
+                        new StageNanos(
+                                nanos.request + cache.hitNanos,
+                                nanos.queue,
+                                nanos.computeInput,
+                                nanos.computeInfer,
+                                nanos.computeOutput),
+                        totals.lastInferenceMillis,
+                        totals.occupancy,
+                        totals.loadNanos),
+                batches,
+                responses,
+                requests,
+                Optional.of(cache));
+    }
+
     /** The model's name. */
     public String name() {
         return model.name();

@@ -2,21 +2,42 @@
 package gatun.server;
 
 import gatun.bindings.Nvml;
-import gatun.http.metrics.GpuUse;
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.memory.metrics.Rows;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
- * The GPUs of this machine, as NVIDIA's driver reports them at each call; none where there is no driver. Safe for any
- * thread.
+ * The GPUs of this machine, as NVIDIA's driver reports them at each call; none where there is no driver. A value that a
+ * GPU does not report is left out. Thread-safe.
  */
-final class NvidiaGpus implements Supplier<List<GpuUse>> {
+final class NvidiaGpus implements MetricSource {
     private static final double MILLIJOULES = 1000;
 
+    private static final List<Reading> READINGS = List.of(
+            gauge("nv_gpu_utilization", "GPU utilization rate [0.0 - 1.0)", use -> use.gpu.device.utilization()),
+            gauge("nv_gpu_memory_total_bytes", "GPU total memory, in bytes", use -> use.bytes(Nvml.Memory::totalBytes)),
+            gauge("nv_gpu_memory_used_bytes", "GPU used memory, in bytes", use -> use.bytes(Nvml.Memory::usedBytes)),
+            gauge("nv_gpu_power_usage", "GPU power usage in watts", use -> use.gpu.device.powerWatts()),
+            gauge(
+                    "nv_gpu_power_limit",
+                    "GPU power management limit in watts",
+                    use -> use.gpu.device.powerLimitWatts()),
+            new Reading(
+                    MetricFamily.counter(
+                            "nv_energy_consumption", "GPU energy consumption in joules since the server was started"),
+                    use -> use.gpu.energyJoules()));
+
     private final List<Gpu> gpus = new ArrayList<>();
+
+    private record Reading(MetricFamily family, Function<Use, OptionalDouble> value) {}
 
     /**
      * A GPU.
@@ -24,25 +45,19 @@ final class NvidiaGpus implements Supplier<List<GpuUse>> {
      * @param energyBefore the energy that it had used before the server was started
      */
     private record Gpu(String uuid, Nvml.Device device, OptionalLong energyBefore) {
-        GpuUse use() {
-            return new GpuUse(
-                    uuid,
-                    device.utilization(),
-                    device.memory()
-                            .map(memory -> OptionalDouble.of((double) memory.totalBytes()))
-                            .orElse(OptionalDouble.empty()),
-                    device.memory()
-                            .map(memory -> OptionalDouble.of((double) memory.usedBytes()))
-                            .orElse(OptionalDouble.empty()),
-                    device.powerWatts(),
-                    device.powerLimitWatts(),
-                    energyJoules());
-        }
-
-        private OptionalDouble energyJoules() {
+        OptionalDouble energyJoules() {
             OptionalLong now = device.energyMillijoules();
             return now.isPresent() && energyBefore.isPresent()
                     ? OptionalDouble.of((now.getAsLong() - energyBefore.getAsLong()) / MILLIJOULES)
+                    : OptionalDouble.empty();
+        }
+    }
+
+    /** A GPU during one reading of all families. */
+    private record Use(Gpu gpu, Optional<Nvml.Memory> memory) {
+        OptionalDouble bytes(Function<Nvml.Memory, Long> part) {
+            return memory.isPresent()
+                    ? OptionalDouble.of((double) part.apply(memory.get()))
                     : OptionalDouble.empty();
         }
     }
@@ -55,8 +70,21 @@ final class NvidiaGpus implements Supplier<List<GpuUse>> {
         }
     }
 
+    private static Reading gauge(String name, String help, Function<Use, OptionalDouble> value) {
+        return new Reading(MetricFamily.gauge(name, help), value);
+    }
+
     @Override
-    public List<GpuUse> get() {
-        return gpus.stream().map(Gpu::use).toList();
+    public void publish(MetricSink sink) {
+        List<Use> uses = gpus.stream()
+                .map(gpu -> new Use(gpu, gpu.device().memory()))
+                .toList();
+        Rows<Use> rows = Rows.of(uses, use -> Labels.of("gpu_uuid", use.gpu.uuid));
+        for (Reading reading : READINGS) {
+            sink.begin(reading.family());
+            for (Rows.Row<Use> row : rows) {
+                reading.value().apply(row.subject()).ifPresent(value -> sink.value(row.labels(), value));
+            }
+        }
     }
 }

@@ -10,7 +10,6 @@ import gatun.grpc.GrpcSettings;
 import gatun.http.HttpListener;
 import gatun.http.HttpSettings;
 import gatun.http.connection.Routes;
-import gatun.http.metrics.GpuUse;
 import gatun.http.metrics.MetricsRoutes;
 import gatun.http.routes.OpenApiJson;
 import gatun.http.routes.RouteTable;
@@ -27,6 +26,7 @@ import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.limits.WorkBudgets;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.ClientSettings.AccessSettings;
 import gatun.server.settings.CloudSettings;
@@ -203,7 +203,7 @@ final class ProtocolListeners {
         }
         List<Routes> onHttp = console.onHttp() ? withConsole : plain;
         List<Routes> onConsole = withConsole;
-        Supplier<List<GpuUse>> gpus = asked.metrics().gpus() ? new NvidiaGpus() : List::of;
+        MetricSource gpus = asked.metrics().gpus() ? new NvidiaGpus() : sink -> {};
         Routes metrics = new MetricsRoutes(inference, asked.metrics().shown(), gpus, open);
         vertexAi = vertexAi(inference, common, metrics);
         Optional<Routes> sageMaker = sageMaker(inference, common);

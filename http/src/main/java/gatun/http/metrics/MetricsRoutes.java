@@ -6,12 +6,12 @@ import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
 import gatun.http.json.JsonWriter;
 import gatun.listener.OpenConnections;
+import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.runtime.metrics.ShownMetrics;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
-import java.util.List;
-import java.util.function.Supplier;
 
 /** The paths of the metrics port: the page, and nothing anywhere else. Safe for any thread. */
 public final class MetricsRoutes implements Routes {
@@ -22,11 +22,11 @@ public final class MetricsRoutes implements Routes {
     /**
      * Routes to the metrics of {@code server}.
      *
-     * @param gpus tells how busy GPUs are, at each call
+     * @param gpus publishes how busy GPUs are
      * @param open counts the connections of clients
      */
     public MetricsRoutes(
-            InferenceServer server, ShownMetrics shown, Supplier<List<GpuUse>> gpus, OpenConnections open) {
+            InferenceServer server, ShownMetrics shown, MetricSource gpus, OpenConnections open) {
         this.page = new MetricsPage(server, shown, gpus, open);
     }
 

@@ -2,15 +2,14 @@
 package gatun.http.metrics;
 
 import gatun.http.json.JsonWriter;
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/**
- * Writes a page of metrics, one family after the other: {@link #begin} and then the family's lines, in the order of
- * their labels. A family without lines leaves no trace. Makes no garbage for a line of a counter or gauge whose value is
- * whole. For one page, by one thread.
- */
-final class PageWriter {
+/** Writes a page of metrics. Makes no garbage for a line of a counter or gauge whose value is whole. */
+final class PageWriter implements MetricSink {
     private static final byte[] BUCKET = bytes("_bucket");
     private static final byte[] COUNT = bytes("_count");
     private static final byte[] SUM = bytes("_sum");
@@ -20,7 +19,7 @@ final class PageWriter {
 
     private final TextFormat format;
     private final JsonWriter page;
-    private Family family = Family.gauge("", "");
+    private MetricFamily family = MetricFamily.gauge("", "");
     private byte[] name = PLAIN;
     private boolean begun;
 
@@ -34,53 +33,27 @@ final class PageWriter {
         return ascii.getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Begins a family, of which the lines come next. */
-    void begin(Family next) {
+    @Override
+    public void begin(MetricFamily next) {
         family = next;
         name = bytes(format.lineName(next));
         begun = false;
     }
 
-    /** Writes a family that has one value, and no labels. */
-    void add(Family single, double value) {
-        begin(single);
-        value(Labels.NONE, value);
-    }
-
-    /** Writes a family with a line for each of {@code rows}. */
-    <T> void add(Measure<T> measure, Rows<T> rows) {
-        begin(measure.family());
-        for (Rows.Row<T> row : rows) {
-            value(row.labels(), measure.value().applyAsDouble(row.subject()));
-        }
-    }
-
-    /** Writes families, each with a line for each of {@code rows}. */
-    <T> void addAll(List<Measure<T>> measures, Rows<T> rows) {
-        for (Measure<T> measure : measures) {
-            add(measure, rows);
-        }
-    }
-
-    /** Writes a line of a counter or gauge. */
-    void value(Labels labels, double value) {
+    @Override
+    public void value(Labels labels, double value) {
         line(PLAIN, labels);
         end(value);
     }
 
-    /** Writes the line of an info. */
-    void info(Labels labels) {
+    @Override
+    public void info(Labels labels) {
         line(PLAIN, labels);
         end(1L);
     }
 
-    /**
-     * Writes the lines of a summary.
-     *
-     * @param quantiles the quantiles, each from 0 to 1
-     * @param values the value of each quantile
-     */
-    void summary(Labels labels, List<Double> quantiles, double[] values, long count, double sum) {
+    @Override
+    public void summary(Labels labels, List<Double> quantiles, double[] values, long count, double sum) {
         for (int i = 0; i < values.length; i++) {
             line(PLAIN, labels, "quantile");
             page.raw(TextFormat.text(quantiles.get(i)));
@@ -93,14 +66,8 @@ final class PageWriter {
         end(sum);
     }
 
-    /**
-     * Writes the lines of a histogram.
-     *
-     * @param bounds the upper bounds of its buckets but the last, which has none
-     * @param counts how many observations each bucket and those below have together; one more than bounds
-     * @param sum the sum of all observations
-     */
-    void histogram(Labels labels, List<Double> bounds, long[] counts, double sum) {
+    @Override
+    public void histogram(Labels labels, List<Double> bounds, long[] counts, double sum) {
         for (int i = 0; i < counts.length; i++) {
             line(BUCKET, labels, "le");
             format.number(page, i < bounds.size() ? bounds.get(i) : Double.POSITIVE_INFINITY);

@@ -2,6 +2,8 @@
 package gatun.http.metrics;
 
 import gatun.http.json.JsonWriter;
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
 import java.nio.charset.StandardCharsets;
 
 /** The text formats of the metrics page: what they write differently. */
@@ -12,18 +14,18 @@ enum TextFormat {
      */
     PROMETHEUS("text/plain; version=0.0.4; charset=utf-8", "") {
         @Override
-        void head(JsonWriter page, Family family) {
+        void head(JsonWriter page, MetricFamily family) {
             String name = lineName(family);
-            String kind = family.kind() == Family.Kind.INFO
-                    ? Family.Kind.GAUGE.word()
+            String kind = family.kind() == MetricFamily.Kind.INFO
+                    ? MetricFamily.Kind.GAUGE.word()
                     : family.kind().word();
             comment(page, HELP, name, family.help().replace("\\", "\\\\").replace("\n", "\\n"));
             comment(page, TYPE, name, kind);
         }
 
         @Override
-        String lineName(Family family) {
-            return family.kind() == Family.Kind.INFO ? family.name() + INFO : family.name();
+        String lineName(MetricFamily family) {
+            return family.kind() == MetricFamily.Kind.INFO ? family.name() + INFO : family.name();
         }
 
         @Override
@@ -44,14 +46,14 @@ enum TextFormat {
     /** OpenMetrics 1.0.0, in which counters end with {@code _total}. */
     OPEN_METRICS("application/openmetrics-text; version=1.0.0; charset=utf-8", "# EOF\n") {
         @Override
-        void head(JsonWriter page, Family family) {
-            String name = family.kind() == Family.Kind.COUNTER ? withoutTotal(family.name()) : family.name();
+        void head(JsonWriter page, MetricFamily family) {
+            String name = family.kind() == MetricFamily.Kind.COUNTER ? withoutTotal(family.name()) : family.name();
             comment(page, TYPE, name, family.kind().word());
             comment(page, HELP, name, Labels.escaped(family.help()));
         }
 
         @Override
-        String lineName(Family family) {
+        String lineName(MetricFamily family) {
             return switch (family.kind()) {
                 case COUNTER -> withoutTotal(family.name()) + TOTAL;
                 case INFO -> family.name() + INFO;
@@ -106,10 +108,10 @@ enum TextFormat {
     }
 
     /** Writes the lines before a family's first value. */
-    abstract void head(JsonWriter page, Family family);
+    abstract void head(JsonWriter page, MetricFamily family);
 
     /** The name at the beginning of a family's lines. */
-    abstract String lineName(Family family);
+    abstract String lineName(MetricFamily family);
 
     /** Writes a value, or the bound of a bucket. */
     abstract void number(JsonWriter page, double value);

@@ -2,6 +2,7 @@
 package gatun.http.metrics;
 
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.EngineStatistics;
@@ -17,7 +18,6 @@ import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.logging.AccessLog;
-import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.tracing.Tracing;
 import java.util.List;
@@ -30,7 +30,7 @@ final class CountedServer implements InferenceServer {
     private final BufferPool buffers = new BufferPool(1 << 20);
     private final List<ModelStatistics> statistics;
     private List<ModelLatencies> latencies = List.of();
-    private List<MetricFamily> modelMetrics = List.of();
+    private MetricSource modelMetrics = sink -> {};
     private Optional<ModelMemoryUse> modelMemory = Optional.empty();
     private AccessLog accessLog = AccessLog.OFF;
     private Optional<ModelVersion> version = Optional.empty();
@@ -54,13 +54,13 @@ final class CountedServer implements InferenceServer {
         return latencies;
     }
 
-    CountedServer withModelMetrics(List<MetricFamily> families) {
+    CountedServer withModelMetrics(MetricSource families) {
         modelMetrics = families;
         return this;
     }
 
     @Override
-    public List<MetricFamily> modelMetrics() {
+    public MetricSource modelMetrics() {
         return modelMetrics;
     }
 

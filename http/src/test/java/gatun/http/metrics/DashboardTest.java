@@ -3,7 +3,6 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.http.metrics.ShownMetrics.LatencyMetrics;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.runtime.Latencies;
@@ -12,6 +11,8 @@ import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.Origin;
+import gatun.runtime.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +59,7 @@ class DashboardTest {
                 new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
             MetricsPage page =
-                    new MetricsPage(server, everything, List::of, new OpenConnections(ConnectionLimits.STANDARD));
+                    new MetricsPage(server, everything, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD));
             Set<String> shown = PageText.of(page, "")
                     .lines()
                     .filter(line -> !line.startsWith("#"))

@@ -3,7 +3,6 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.http.metrics.ShownMetrics.LatencyMetrics;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.runtime.Latencies;
@@ -15,10 +14,11 @@ import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.Origin;
+import gatun.runtime.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -44,7 +44,7 @@ class MetricsPageTest {
         try (CountedServer server = new CountedServer(DIGITS)) {
             String page = PageText.of(
                     new MetricsPage(
-                            server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                            server, ShownMetrics.STANDARD, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)),
                     "");
 
             assertThat(page.lines())
@@ -83,7 +83,7 @@ class MetricsPageTest {
         try (CountedServer server = new CountedServer(versions)) {
             String page = PageText.of(
                     new MetricsPage(
-                            server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                            server, ShownMetrics.STANDARD, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)),
                     "");
 
             assertThat(page.lines().filter(line -> line.startsWith("nv_inference_count")))
@@ -119,7 +119,7 @@ class MetricsPageTest {
                 Optional.of(new CacheStatistics(4, 8_000, 6, 9_000)));
         try (CountedServer server = new CountedServer(DIGITS, cached)) {
             OpenConnections open = new OpenConnections(ConnectionLimits.STANDARD);
-            assertThat(PageText.of(new MetricsPage(server, ShownMetrics.STANDARD, List::of, open), "")
+            assertThat(PageText.of(new MetricsPage(server, ShownMetrics.STANDARD, sink -> {}, open), "")
                             .lines()
                             .filter(line -> line.startsWith("nv_cache_")))
                     .containsExactly(
@@ -127,7 +127,7 @@ class MetricsPageTest {
                             "nv_cache_num_misses_per_model{model=\"cached\",version=\"1\"} 6",
                             "nv_cache_hit_duration_per_model{model=\"cached\",version=\"1\"} 8",
                             "nv_cache_miss_duration_per_model{model=\"cached\",version=\"1\"} 9");
-            assertThat(PageText.of(new MetricsPage(server, EVERYTHING, List::of, open), ""))
+            assertThat(PageText.of(new MetricsPage(server, EVERYTHING, sink -> {}, open), ""))
                     .doesNotContain("nv_cache_num");
         }
     }
@@ -136,7 +136,7 @@ class MetricsPageTest {
     void shouldAnswerOpenMetricsToThoseWhoAcceptIt() {
         try (CountedServer server = new CountedServer(DIGITS)) {
             MetricsPage page = new MetricsPage(
-                    server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD));
+                    server, ShownMetrics.STANDARD, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD));
 
             assertThat(page.contentType("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"))
                     .startsWith("application/openmetrics-text");
@@ -151,7 +151,7 @@ class MetricsPageTest {
     void shouldTellOfTheProcessAndTheVirtualMachineAsPrometheusLibrariesDo() {
         try (CountedServer server = new CountedServer()) {
             MetricsPage page = new MetricsPage(
-                    server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD));
+                    server, ShownMetrics.STANDARD, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD));
             for (String accept : List.of("", "application/openmetrics-text")) {
                 String text = PageText.of(page, accept);
                 assertThat(text)
@@ -192,7 +192,7 @@ class MetricsPageTest {
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
-                                    List::of,
+                                    sink -> {},
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
                     .contains("gatun_buffer_pool_used_bytes 0");
@@ -230,7 +230,7 @@ class MetricsPageTest {
         ModelLatencies plain = new ModelLatencies("plain", "1", false, digits.byOrigin(), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits, plain)) {
             String page = PageText.of(
-                    new MetricsPage(server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)), "");
+                    new MetricsPage(server, EVERYTHING, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)), "");
 
             assertThat(page.lines())
                     .contains(
@@ -276,7 +276,7 @@ class MetricsPageTest {
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
-                                    List::of,
+                                    sink -> {},
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
                     .doesNotContain("_summary_", "histogram", "stage");
@@ -290,7 +290,7 @@ class MetricsPageTest {
                                     new MetricsPage(
                                             server,
                                             ShownMetrics.STANDARD,
-                                            List::of,
+                                            sink -> {},
                                             new OpenConnections(ConnectionLimits.STANDARD)),
                                     "")
                             .lines())
@@ -309,7 +309,7 @@ class MetricsPageTest {
                             new MetricsPage(
                                     server,
                                     ShownMetrics.STANDARD,
-                                    List::of,
+                                    sink -> {},
                                     new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
                     .containsPattern("\nnv_cpu_utilization [01]")
@@ -317,58 +317,9 @@ class MetricsPageTest {
                     .containsPattern("\nnv_cpu_memory_used_bytes [1-9]");
             assertThat(PageText.of(
                             new MetricsPage(
-                                    server, EVERYTHING, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                                    server, EVERYTHING, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)),
                             ""))
                     .doesNotContain("nv_cpu");
-        }
-    }
-
-    @Test
-    void shouldTellOfGpusWhatTheyTell() {
-        GpuUse busy = new GpuUse(
-                "GPU-1",
-                OptionalDouble.of(0.5),
-                OptionalDouble.of(80e9),
-                OptionalDouble.of(3e9),
-                OptionalDouble.of(123.5),
-                OptionalDouble.of(700),
-                OptionalDouble.of(1.25));
-        GpuUse silent = new GpuUse(
-                "GPU-2",
-                OptionalDouble.of(0),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty(),
-                OptionalDouble.empty());
-        try (CountedServer server = new CountedServer()) {
-            String page = PageText.of(
-                    new MetricsPage(
-                            server,
-                            ShownMetrics.STANDARD,
-                            () -> List.of(busy, silent),
-                            new OpenConnections(ConnectionLimits.STANDARD)),
-                    "");
-
-            assertThat(page.lines().filter(line -> line.contains("gpu_uuid")))
-                    .containsExactlyInAnyOrder(
-                            "nv_gpu_utilization{gpu_uuid=\"GPU-1\"} 0.5",
-                            "nv_gpu_utilization{gpu_uuid=\"GPU-2\"} 0",
-                            "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-1\"} 80000000000",
-                            "nv_gpu_memory_used_bytes{gpu_uuid=\"GPU-1\"} 3000000000",
-                            "nv_gpu_power_usage{gpu_uuid=\"GPU-1\"} 123.5",
-                            "nv_gpu_power_limit{gpu_uuid=\"GPU-1\"} 700",
-                            "nv_energy_consumption{gpu_uuid=\"GPU-1\"} 1.25");
-            assertThat(page.lines())
-                    .contains("# TYPE nv_gpu_utilization gauge", "# TYPE nv_energy_consumption counter");
-            assertThat(PageText.of(
-                            new MetricsPage(
-                                    server,
-                                    ShownMetrics.STANDARD,
-                                    List::of,
-                                    new OpenConnections(ConnectionLimits.STANDARD)),
-                            ""))
-                    .doesNotContain("nv_gpu", "nv_energy");
         }
     }
 }

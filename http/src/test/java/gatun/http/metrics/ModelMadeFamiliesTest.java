@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.runtime.metrics.MetricRegistry;
+import gatun.runtime.metrics.ShownMetrics;
 import gatun.spi.ModelMetrics;
 import gatun.spi.ModelMetrics.Kind;
 import java.util.List;
@@ -23,10 +24,10 @@ class ModelMadeFamiliesTest {
     }
 
     private String page(String accept) {
-        try (CountedServer server = new CountedServer().withModelMetrics(registry.read())) {
+        try (CountedServer server = new CountedServer().withModelMetrics(registry)) {
             return PageText.of(
                     new MetricsPage(
-                            server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD)),
+                            server, ShownMetrics.STANDARD, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)),
                     accept);
         }
     }

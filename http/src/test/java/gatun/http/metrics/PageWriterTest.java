@@ -3,6 +3,10 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.Rows;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
@@ -197,7 +201,7 @@ class PageWriterTest {
             }
 
             assertThat(PageText.of(TextFormat.OPEN_METRICS, page -> {
-                        page.begin(new Family("my_us", Family.Kind.HISTOGRAM, help));
+                        page.begin(new MetricFamily("my_us", MetricFamily.Kind.HISTOGRAM, help));
                         for (Rows.Row<Map<String, String>> row : Rows.of(distinct, Labels::of)) {
                             page.histogram(
                                     row.labels(), bounds, new long[] {0, below, below, below, below + above}, sum);
@@ -231,7 +235,7 @@ class PageWriterTest {
         for (TextFormat format : TextFormat.values()) {
             boolean open = format == TextFormat.OPEN_METRICS;
             String summaryText = PageText.of(format, page -> {
-                page.begin(new Family("my_summary", Family.Kind.SUMMARY, "a \\ \"b\""));
+                page.begin(new MetricFamily("my_summary", MetricFamily.Kind.SUMMARY, "a \\ \"b\""));
                 page.summary(Labels.NONE, List.of(), new double[0], 0, 0);
                 page.summary(
                         Labels.of("model", "m\n"),
@@ -241,7 +245,7 @@ class PageWriterTest {
                         1.5e8);
             });
             String infoText = PageText.of(format, page -> {
-                page.begin(new Family("my_runtime", Family.Kind.INFO, "What runs"));
+                page.begin(new MetricFamily("my_runtime", MetricFamily.Kind.INFO, "What runs"));
                 page.info(Labels.of("model", "m\n"));
             });
             assertThat(infoText).isEqualTo(open ? openMetrics(info) : plain(info));
@@ -274,7 +278,7 @@ class PageWriterTest {
     })
     void shouldWriteWholeNumbersAsTritonDoesInThePlainFormat(double value, String text) {
         assertThat(PageText.of(
-                        TextFormat.PROMETHEUS, page -> page.add(Family.counter("my_calls", "a \\ \"b\"\n"), value)))
+                        TextFormat.PROMETHEUS, page -> page.add(MetricFamily.counter("my_calls", "a \\ \"b\"\n"), value)))
                 .isEqualTo("# HELP my_calls a \\\\ \"b\"\\n\n# TYPE my_calls counter\nmy_calls " + text + "\n");
     }
 
@@ -284,8 +288,8 @@ class PageWriterTest {
                     page.add(
                             Measure.gauge("my_gauge", "Nothing", Double::doubleValue),
                             Rows.of(new ArrayList<Rows.Row<Double>>()));
-                    page.begin(Family.counter("my_calls", "Nothing"));
-                    page.add(Family.gauge("my_depth", ""), 1);
+                    page.begin(MetricFamily.counter("my_calls", "Nothing"));
+                    page.add(MetricFamily.gauge("my_depth", ""), 1);
                 }))
                 .isEqualTo("# TYPE my_depth gauge\nmy_depth 1\n");
     }

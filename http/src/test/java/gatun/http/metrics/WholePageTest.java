@@ -3,7 +3,6 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.http.metrics.ShownMetrics.LatencyMetrics;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.memory.tensor.TensorSpec;
@@ -19,6 +18,8 @@ import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
+import gatun.runtime.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.metrics.MetricRegistry;
@@ -33,7 +34,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -181,29 +181,19 @@ class WholePageTest {
     }
 
     private static String page(String accept, boolean histograms) {
-        OptionalDouble none = OptionalDouble.empty();
-        GpuUse busy = new GpuUse(
-                "GPU-1",
-                OptionalDouble.of(0.5),
-                OptionalDouble.of(80e9),
-                OptionalDouble.of(3e9),
-                OptionalDouble.of(123.5),
-                OptionalDouble.of(700),
-                OptionalDouble.of(1.25));
-        GpuUse silent = new GpuUse("GPU-2", OptionalDouble.of(0), none, none, none, none, none);
         ShownMetrics all = new ShownMetrics(
                 new LatencyMetrics(true, true, histograms, List.of(0.5, 0.99)), Optional.of(Duration.ofSeconds(2)));
         try (CountedServer server = new CountedServer(CACHED, PLAIN)
                 .withLatencies(
                         latencies(CACHED, Optional.of(new CacheLatencies(micros(7, 8), micros(9)))),
                         latencies(PLAIN, Optional.empty()))
-                .withModelMetrics(ownMetrics().read())
+                .withModelMetrics(ownMetrics())
                 .withModelMemory(new ModelMemoryUse(1 << 30, 12_345, 2, 3, 1))
                 .withAccessLog(LINES)
                 .withVersion(new TaggedVersion())) {
             return PageText.of(
                     new MetricsPage(
-                            server, all, () -> List.of(busy, silent), new OpenConnections(ConnectionLimits.STANDARD)),
+                            server, all, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)),
                     accept);
         }
     }

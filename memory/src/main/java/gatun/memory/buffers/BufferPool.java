@@ -2,6 +2,10 @@
 package gatun.memory.buffers;
 
 import gatun.memory.cuda.CudaDevice;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.memory.metrics.Rows;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorCopy;
@@ -27,7 +31,25 @@ import java.util.function.LongSupplier;
  * first use on, and idle blocks are used again before fresh ones are; the memory of large ones that stay idle goes back
  * to the system after half a minute to a minute.
  */
-public final class BufferPool implements AutoCloseable {
+public final class BufferPool implements AutoCloseable, MetricSource {
+    private static final List<Measure<BufferPool>> MEASURES = List.of(
+            Measure.gauge(
+                    "gatun_buffer_pool_total_bytes",
+                    "The most bytes that requests and responses may occupy at a time",
+                    BufferPool::byteLimit),
+            Measure.gauge(
+                    "gatun_buffer_pool_used_bytes",
+                    "Bytes that requests and responses occupy now",
+                    BufferPool::usedBytes),
+            Measure.gauge(
+                    "nv_pinned_memory_pool_total_bytes",
+                    "How much of the buffer pool is locked in memory where there are GPUs, in bytes",
+                    BufferPool::lockLimit),
+            Measure.gauge(
+                    "nv_pinned_memory_pool_used_bytes",
+                    "Bytes of the buffer pool's locked memory that are lent now",
+                    BufferPool::lockedUsedBytes));
+
     /** Whether assertions are enabled, so that each loan is checked (see {@link Buffer}). */
     static final boolean CHECKED = BufferPool.class.desiredAssertionStatus();
 
@@ -378,6 +400,11 @@ public final class BufferPool implements AutoCloseable {
     /** What of the locked memory is lent, counted as {@link #usedBytes}; 0 while nothing is locked. */
     public long lockedUsedBytes() {
         return Math.min(usedBytes(), blocks.lockedBytes());
+    }
+
+    @Override
+    public void publish(MetricSink sink) {
+        sink.addAll(MEASURES, Rows.single(this));
     }
 
     /** The most bytes that may be lent at a time. */

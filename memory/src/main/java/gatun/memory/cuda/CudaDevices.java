@@ -4,6 +4,11 @@ package gatun.memory.cuda;
 import gatun.bindings.Cuda;
 import gatun.bindings.NativeLibrary;
 import gatun.bindings.cuda.cuda_h;
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.memory.metrics.Rows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -14,7 +19,19 @@ import java.util.Optional;
  * The GPUs of this machine; none where CUDA's driver is not installed, which is a normal machine. Immutable, safe for
  * any thread.
  */
-public final class CudaDevices {
+public final class CudaDevices implements MetricSource {
+    private static final List<Measure<CudaDevice>> MEASURES = List.of(
+            Measure.gauge(
+                    "gatun_gpu_pool_total_bytes", "Limit of the pool of a GPU's memory, in bytes", gpu -> gpu.pool()
+                            .byteLimit()),
+            Measure.gauge(
+                    "gatun_gpu_pool_used_bytes", "Bytes of a GPU's memory that requests occupy now", gpu -> gpu.pool()
+                            .lentBytes()),
+            Measure.gauge(
+                    "gatun_gpu_failed",
+                    "1 for a GPU that has failed and is out of use, 0 for any other",
+                    gpu -> gpu.failure().isPresent() ? 1 : 0));
+
     private final List<CudaDevice> devices;
     private final String absence;
 
@@ -41,6 +58,12 @@ public final class CudaDevices {
     /** How many there are. */
     public int count() {
         return devices.size();
+    }
+
+    /** Gives {@code sink} the memory that the server has taken of each; nothing on a machine without GPUs. */
+    @Override
+    public void publish(MetricSink sink) {
+        sink.addAll(MEASURES, Rows.of(devices, gpu -> Labels.of("gpu", Integer.toString(gpu.ordinal()))));
     }
 
     /** Why there are none, for the operator; empty when there are some. */

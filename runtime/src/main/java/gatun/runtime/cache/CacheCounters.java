@@ -7,7 +7,6 @@ import gatun.runtime.ModelLatencies.CacheLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatistics.CacheStatistics;
 import java.util.Arrays;
-import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The cache's counters for one model. Safe for any thread. */
@@ -49,31 +48,10 @@ final class CacheCounters {
     ModelStatistics with(ModelStatistics model) {
         Latencies hit = hits.snapshot();
         Latencies miss = misses.snapshot();
-        return new ModelStatistics(
-                model.model(),
-                model.version(),
-                new ModelStatistics.Totals(
-                        model.successCount() + hit.count(),
-                        model.totals().inferenceCount(),
-                        new ModelStatistics.Failures(
-                                model.totals().failures().rejected(),
-                                model.totals().failures().canceled(),
-                                model.totals().failures().backend(),
-                                model.totals().failures().other() + failures.sum(),
-                                model.totals().failures().nanos() + failureNanos.sum()),
-                        new ModelStatistics.StageNanos(
-                                model.totals().nanos().request() + hit.sumNanos(),
-                                model.totals().nanos().queue(),
-                                model.totals().nanos().computeInput(),
-                                model.totals().nanos().computeInfer(),
-                                model.totals().nanos().computeOutput()),
-                        model.totals().lastInferenceMillis(),
-                        model.totals().occupancy(),
-                        model.totals().loadNanos()),
-                model.batches(),
-                model.responses(),
-                model.requests(),
-                Optional.of(new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos())));
+        return model.withCache(
+                new CacheStatistics(hit.count(), hit.sumNanos(), miss.count(), miss.sumNanos()),
+                failures.sum(),
+                failureNanos.sum());
     }
 
     /**

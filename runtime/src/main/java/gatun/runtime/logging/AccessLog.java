@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.logging;
 
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.MetricSource;
+
 /** Where the entry of each request goes. Safe for any thread. */
-public interface AccessLog {
+public interface AccessLog extends MetricSource {
+    /** The counters of its lines. */
+    MetricFamily LINES = MetricFamily.counter(
+            "gatun_access_log_lines",
+            "Number of lines of the access log: written, and dropped because they came too fast or could not be"
+                    + " written");
+
     /** Keeps nothing. */
     AccessLog OFF = new AccessLog() {
         @Override
@@ -46,4 +57,13 @@ public interface AccessLog {
 
     /** How many entries were dropped, since they came faster than they could be written or could not be written. */
     long droppedCount();
+
+    @Override
+    default void publish(MetricSink sink) {
+        if (hasLines()) {
+            sink.begin(LINES);
+            sink.value(Labels.of("result", "dropped"), (double) droppedCount());
+            sink.value(Labels.of("result", "written"), (double) writtenCount());
+        }
+    }
 }

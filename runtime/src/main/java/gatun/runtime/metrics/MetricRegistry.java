@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.metrics;
 
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.memory.metrics.Rows;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.metrics.MetricFamily.MetricValue;
 import gatun.spi.ModelMetrics;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -21,7 +24,7 @@ import java.util.regex.Pattern;
  * The metrics that models and backends of a server have made. A family or metric stays as long as somebody who asked for
  * it has not closed it. Safe for any thread.
  */
-public final class MetricRegistry implements ModelMetrics {
+public final class MetricRegistry implements ModelMetrics, MetricSource {
     /** The most families, and the most metrics of a family: a model that makes one for each request must end. */
     static final int LIMIT = 1024;
 
@@ -77,20 +80,35 @@ public final class MetricRegistry implements ModelMetrics {
         }
     }
 
-    /** Every family that has metrics, by name, with the present values. */
-    public List<MetricFamily> read() {
+    /** Gives {@code sink} every family that has metrics, by name. Holds no lock meanwhile. */
+    @Override
+    public void publish(MetricSink sink) {
+        for (Reading reading : read()) {
+            Entry entry = reading.entry();
+            sink.begin(new MetricFamily(
+                    entry.name,
+                    switch (entry.kind) {
+                        case COUNTER -> MetricFamily.Kind.COUNTER;
+                        case GAUGE -> MetricFamily.Kind.GAUGE;
+                        case HISTOGRAM -> MetricFamily.Kind.HISTOGRAM;
+                    },
+                    entry.description));
+            for (Rows.Row<MetricState> row : Rows.of(reading.metrics(), metric -> metric.labels)) {
+                row.subject().publish(sink);
+            }
+        }
+    }
+
+    /** The metrics of a family at one moment. */
+    private record Reading(Entry entry, List<MetricState> metrics) {}
+
+    private List<Reading> read() {
         lock.lock();
         try {
-            List<MetricFamily> read = new ArrayList<>();
+            List<Reading> read = new ArrayList<>();
             for (Entry entry : families.values()) {
                 if (!entry.metrics.isEmpty()) {
-                    read.add(new MetricFamily(
-                            entry.name,
-                            entry.description,
-                            entry.kind,
-                            entry.metrics.values().stream()
-                                    .map(MetricState::read)
-                                    .toList()));
+                    read.add(new Reading(entry, List.copyOf(entry.metrics.values())));
                 }
             }
             return read;
@@ -237,8 +255,8 @@ public final class MetricRegistry implements ModelMetrics {
     /** A metric of a {@link MetricRegistry}. Safe for any thread. */
     static final class MetricState {
         private final ModelMetrics.Kind kind;
-        private final Map<String, String> labels;
-        private final double[] bounds;
+        private final Labels labels;
+        private final List<Double> bounds;
         private final ReentrantLock lock = new ReentrantLock();
         private final long[] counts; // guarded by lock
         private double value; // guarded by lock
@@ -248,13 +266,9 @@ public final class MetricRegistry implements ModelMetrics {
 
         MetricState(ModelMetrics.Kind kind, Map<String, String> labels, List<Double> bounds) {
             this.kind = kind;
-            this.labels = labels;
-            this.bounds = bounds.stream().mapToDouble(Double::doubleValue).toArray();
-            counts = new long[this.bounds.length + 1];
-        }
-
-        List<Double> bounds() {
-            return Arrays.stream(bounds).boxed().toList();
+            this.labels = Labels.of(labels);
+            this.bounds = List.copyOf(bounds);
+            counts = new long[bounds.size() + 1];
         }
 
         void increment(double amount) {
@@ -284,7 +298,7 @@ public final class MetricRegistry implements ModelMetrics {
         void observe(double observed) {
             require(kind == ModelMetrics.Kind.HISTOGRAM, "observed");
             int bucket = 0;
-            while (bucket < bounds.length && !(observed <= bounds[bucket])) {
+            while (bucket < bounds.size() && !(observed <= bounds.get(bucket))) {
                 bucket++;
             }
             lock.lock();
@@ -306,16 +320,24 @@ public final class MetricRegistry implements ModelMetrics {
             }
         }
 
-        MetricValue read() {
+        /** Gives {@code sink} the present value. */
+        void publish(MetricSink sink) {
+            double present;
+            long[] upTo;
             lock.lock();
             try {
-                List<Long> seen = new ArrayList<>();
-                if (kind == ModelMetrics.Kind.HISTOGRAM) {
-                    Arrays.stream(counts).forEach(seen::add);
-                }
-                return new MetricValue(labels, value, bounds(), seen);
+                present = value;
+                upTo = counts.clone();
             } finally {
                 lock.unlock();
+            }
+            if (kind == ModelMetrics.Kind.HISTOGRAM) {
+                for (int i = 1; i < upTo.length; i++) {
+                    upTo[i] += upTo[i - 1];
+                }
+                sink.histogram(labels, bounds, upTo, present);
+            } else {
+                sink.value(labels, present);
             }
         }
 

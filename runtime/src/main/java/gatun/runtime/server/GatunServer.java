@@ -3,6 +3,7 @@ package gatun.runtime.server;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevices;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -37,7 +38,6 @@ import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.RecordedLog;
 import gatun.runtime.logging.RecordedLog.RequestWatch;
-import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.repository.BackendDirectory;
@@ -385,8 +385,8 @@ public final class GatunServer implements InferenceServer {
     }
 
     @Override
-    public List<MetricFamily> modelMetrics() {
-        return metrics.read();
+    public MetricSource modelMetrics() {
+        return metrics;
     }
 
     @Override

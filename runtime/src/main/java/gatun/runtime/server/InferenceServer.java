@@ -2,6 +2,7 @@
 package gatun.runtime.server;
 
 import gatun.memory.buffers.BufferPool;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -26,7 +27,6 @@ import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.RecordedLog.RequestWatch;
-import gatun.runtime.metrics.MetricFamily;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.repository.VersionText;
 import gatun.runtime.tracing.Tracing;
@@ -228,8 +228,8 @@ public interface InferenceServer extends AutoCloseable {
     List<EngineStatistics> engines();
 
     /** The metrics that models and backends have made themselves, by name. */
-    default List<MetricFamily> modelMetrics() {
-        return List.of();
+    default MetricSource modelMetrics() {
+        return sink -> {};
     }
 
     /** How much memory models take; empty unless it has a limit, and models are loaded by the requests that need them. */

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.statistics;
 
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.Rows;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.ModelStatistics.RequestStatistics;
 import gatun.runtime.Origin;
 import gatun.runtime.ResponseStatistics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,10 +27,67 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /** The counters of a model version since it was loaded. Safe for any thread. */
 public final class ModelCounters {
+    private static final double NANOS_PER_MICRO = 1e3;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private static final List<Measure<ModelStatistics>> COUNTERS = List.of(
+            Measure.counter(
+                    "nv_inference_request_success",
+                    "Number of successful inference requests, all batch sizes",
+                    ModelStatistics::successCount),
+            Measure.counter(
+                    "nv_inference_count",
+                    "Number of inferences performed (a request of batch size n counts n)",
+                    model -> model.totals().inferenceCount()),
+            Measure.counter(
+                    "nv_inference_exec_count",
+                    "Number of model executions performed",
+                    ModelStatistics::executionCount));
+
+    private static final List<Measure<ModelStatistics>> LATENCIES = List.of(
+            micros("request", "request handling", ModelStatistics.StageNanos::request),
+            micros("queue", "queuing", ModelStatistics.StageNanos::queue),
+            micros("compute_input", "compute input", ModelStatistics.StageNanos::computeInput),
+            micros("compute_infer", "compute inference", ModelStatistics.StageNanos::computeInfer),
+            micros("compute_output", "compute output", ModelStatistics.StageNanos::computeOutput));
+
+    /** Of models whose responses are cached. */
+    private static final List<Measure<ModelStatistics>> CACHE = List.of(
+            Measure.counter(
+                    "nv_cache_num_hits_per_model",
+                    "Number of requests that the response cache answered",
+                    model -> model.cache().hitCount()),
+            Measure.counter(
+                    "nv_cache_num_misses_per_model",
+                    "Number of requests that were not in the response cache",
+                    model -> model.cache().missCount()),
+            Measure.counter(
+                    "nv_cache_hit_duration_per_model",
+                    "Cumulative time of response cache hits in microseconds",
+                    model -> model.cache().hitNanos() / NANOS_PER_MICRO),
+            Measure.counter(
+                    "nv_cache_miss_duration_per_model",
+                    "Cumulative time of response cache misses in microseconds",
+                    model -> model.cache().missNanos() / NANOS_PER_MICRO));
+
+    private static final Measure<Long> FAILED = Measure.counter(
+            "nv_inference_request_failure", "Number of failed inference requests, all batch sizes", Long::doubleValue);
+
+    private static final List<Measure<ModelStatistics>> GAUGES = List.of(
+            Measure.gauge(
+                    "nv_inference_pending_request_count",
+                    "Instantaneous number of pending requests awaiting execution",
+                    model -> model.totals().pendingRequestCount()),
+            Measure.gauge(
+                    "nv_model_load_duration_secs",
+                    "Time it took to load the model, in seconds",
+                    model -> model.totals().loadNanos() / NANOS_PER_SECOND));
+
     /** Also of instances that are gone: their counts stay. */
     private final List<InstanceCounters> instances = new CopyOnWriteArrayList<>();
 
@@ -191,6 +254,52 @@ public final class ModelCounters {
 
     private LongAdder counter(FailureReason reason) {
         return Objects.requireNonNull(failures.get(reason));
+    }
+
+    /**
+     * Gives {@code sink} the families of {@code models}.
+     *
+     * @param latencies the latencies of the same versions, asked where they are shown
+     */
+    public static void publish(
+            Rows<ModelStatistics> models,
+            LatencyMetrics shown,
+            Supplier<Rows<ModelLatencies>> latencies,
+            MetricSink sink) {
+        sink.addAll(COUNTERS, models);
+        if (shown.counters()) {
+            sink.addAll(LATENCIES, models);
+            sink.addAll(CACHE, models.where(model -> model.cached().isPresent()));
+        }
+        sink.add(FAILED, failures(models));
+        if (shown.summaries() || shown.histograms()) {
+            new LatencyFamilies(shown).publish(latencies.get(), sink);
+        }
+        sink.addAll(GAUGES, models);
+    }
+
+    private static Measure<ModelStatistics> micros(
+            String stage, String meaning, ToLongFunction<ModelStatistics.StageNanos> nanos) {
+        return Measure.counter(
+                "nv_inference_" + stage + "_duration_us",
+                "Cumulative inference " + meaning + " duration in microseconds",
+                model -> nanos.applyAsLong(model.totals().nanos()) / NANOS_PER_MICRO);
+    }
+
+    private static Rows<Long> failures(Rows<ModelStatistics> models) {
+        List<Rows.Row<Long>> rows = new ArrayList<>();
+        for (Rows.Row<ModelStatistics> model : models) {
+            ModelStatistics.Failures failures = model.subject().totals().failures();
+            rows.add(failure(model.labels(), "BACKEND", failures.backend()));
+            rows.add(failure(model.labels(), "CANCELED", failures.canceled()));
+            rows.add(failure(model.labels(), "OTHER", failures.other()));
+            rows.add(failure(model.labels(), "REJECTED", failures.rejected()));
+        }
+        return Rows.of(rows);
+    }
+
+    private static Rows.Row<Long> failure(Labels model, String reason, long count) {
+        return new Rows.Row<>(model.with("reason", reason), count);
     }
 
     /** Why a request was not answered, as the metrics tell failures apart. */

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.metrics.MetricFamily.MetricValue;
 import gatun.spi.ModelMetrics.Family;
 import gatun.spi.ModelMetrics.Kind;
 import gatun.spi.ModelMetrics.Metric;
@@ -24,6 +23,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class MetricRegistryTest {
     private static final Map<String, String> LABELS = Map.of("model", "m");
+
+    private static final String SHOWN = "{model=\"m\"}";
 
     private final MetricRegistry registry = new MetricRegistry();
 
@@ -43,7 +44,10 @@ class MetricRegistryTest {
     }
 
     private List<String> names() {
-        return registry.read().stream().map(MetricFamily::name).toList();
+        return MetricLines.of(registry).stream()
+                .filter(line -> line.startsWith("# "))
+                .map(line -> line.replaceAll("# \\w+ (.*):.*", "$1"))
+                .toList();
     }
 
     @Test
@@ -53,23 +57,14 @@ class MetricRegistryTest {
         metric("a:b", Kind.GAUGE).set(-3);
         registry.family("none", "Without metrics", Kind.GAUGE);
 
-        assertThat(registry.read())
+        assertThat(MetricLines.of(registry))
                 .containsExactly(
-                        new MetricFamily(
-                                "a:b",
-                                "What it means",
-                                Kind.GAUGE,
-                                List.of(new MetricValue(LABELS, -3, List.of(), List.of()))),
-                        new MetricFamily(
-                                "b_seconds",
-                                "What it means",
-                                Kind.HISTOGRAM,
-                                List.of(new MetricValue(LABELS, 0.25, List.of(1.0), List.of(1L, 0L)))),
-                        new MetricFamily(
-                                "c_total",
-                                "What it means",
-                                Kind.COUNTER,
-                                List.of(new MetricValue(LABELS, 2.5, List.of(), List.of()))));
+                        "# gauge a:b: What it means",
+                        "a:b" + SHOWN + " -3.0",
+                        "# histogram b_seconds: What it means",
+                        "b_seconds" + SHOWN + " [1.0] [1, 1] 0.25",
+                        "# counter c_total: What it means",
+                        "c_total" + SHOWN + " 2.5");
     }
 
     @Test
@@ -102,10 +97,10 @@ class MetricRegistryTest {
         for (double value : new double[] {-5, 0.1, 0.100001, 1, 5, 10, 10.5, 1000}) {
             histogram.observe(value);
         }
-        MetricValue read = registry.read().getFirst().values().getFirst();
-        assertThat(read.bounds()).containsExactly(0.1, 1.0, 10.0);
-        assertThat(read.counts()).as("each without those below").containsExactly(2L, 2L, 2L, 2L);
-        assertThat(read.value()).isEqualTo(-5 + 0.1 + 0.100001 + 1 + 5 + 10 + 10.5 + 1000);
+        double sum = -5 + 0.1 + 0.100001 + 1 + 5 + 10 + 10.5 + 1000;
+        assertThat(MetricLines.of(registry).getLast())
+                .as("each with those below")
+                .endsWith(" [0.1, 1.0, 10.0] [2, 4, 6, 8] " + sum);
     }
 
     @Test
@@ -136,10 +131,8 @@ class MetricRegistryTest {
 
         assertThat(one.value()).isEqualTo(3);
         assertThat(same.value()).isEqualTo(3);
-        assertThat(registry.read()).singleElement().satisfies(family -> {
-            assertThat(family.description()).isEqualTo("First");
-            assertThat(family.values()).extracting(MetricValue::value).containsExactly(3.0, 4.0);
-        });
+        assertThat(MetricLines.of(registry))
+                .containsExactly("# counter f: First", "f{a=\"2\"} 4.0", "f{a=\"1\",b=\"2\"} 3.0");
     }
 
     @Test
@@ -175,10 +168,7 @@ class MetricRegistryTest {
         metric.close();
         assertThat(names()).isEmpty();
         registry.family("f", "Anew", Kind.GAUGE).metric(LABELS, List.of());
-        assertThat(registry.read()).singleElement().satisfies(anew -> {
-            assertThat(anew.kind()).isEqualTo(Kind.GAUGE);
-            assertThat(anew.description()).isEqualTo("Anew");
-        });
+        assertThat(MetricLines.of(registry)).containsExactly("# gauge f: Anew", "f" + SHOWN + " 0.0");
     }
 
     @Test
@@ -267,6 +257,6 @@ class MetricRegistryTest {
             }
         }
         assertThat(metric("c", Kind.COUNTER).value()).isEqualTo(8_000);
-        assertThat(registry.read().get(1).values().getFirst().counts()).containsExactly(4_000L, 4_000L);
+        assertThat(MetricLines.of(registry).getLast()).endsWith(" [0.5] [4000, 8000] 4000.0");
     }
 }

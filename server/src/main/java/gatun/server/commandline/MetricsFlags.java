@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.http.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics;
 import gatun.server.commandline.FlagGroup.Flag;
 import gatun.server.commandline.FlagGroup.OverlayFlags;
 import gatun.server.settings.ListenerSettings.MetricsSettings;

@@ -4,7 +4,7 @@ package gatun.server.settings;
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.HttpTimeouts;
-import gatun.http.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics;
 import gatun.listener.TlsFiles;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.v2.lane.LaneSettings;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.HttpTimeouts;
-import gatun.http.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.protocol.ClientRegions;

@@ -4,7 +4,7 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.http.metrics.ShownMetrics.LatencyMetrics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

@@ -67,7 +67,7 @@ class GpuMetricsIT {
     private List<String> gpuLines(URI metrics) throws IOException, InterruptedException {
         return client.send(HttpRequest.newBuilder(metrics).build(), BodyHandlers.ofLines())
                 .body()
-                .filter(line -> line.contains("gpu_uuid"))
+                .filter(line -> line.contains("gpu_uuid") || line.matches("# TYPE nv_(gpu|energy)_.*"))
                 .toList();
     }
 
@@ -76,6 +76,12 @@ class GpuMetricsIT {
         try (ServerProcess server = launch()) {
             assertThat(gpuLines(server.metrics()))
                     .containsExactlyInAnyOrder(
+                            "# TYPE nv_gpu_utilization gauge",
+                            "# TYPE nv_gpu_memory_total_bytes gauge",
+                            "# TYPE nv_gpu_memory_used_bytes gauge",
+                            "# TYPE nv_gpu_power_usage gauge",
+                            "# TYPE nv_gpu_power_limit gauge",
+                            "# TYPE nv_energy_consumption counter",
                             "nv_gpu_utilization{gpu_uuid=\"GPU-first\"} 0.75",
                             "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-first\"} 6000000000",
                             "nv_gpu_memory_total_bytes{gpu_uuid=\"GPU-second\"} 6000000000",

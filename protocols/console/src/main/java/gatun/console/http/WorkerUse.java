@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import gatun.runtime.metrics.MetricFamily;
-import gatun.runtime.metrics.MetricFamily.MetricValue;
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
 import gatun.runtime.server.InferenceServer;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -67,16 +69,41 @@ final class WorkerUse {
     }
 
     private Map<String, Long> sums(String family) {
-        return server.modelMetrics().stream()
-                .filter(metrics -> metrics.name().equals(family))
-                .map(MetricFamily::values)
-                .flatMap(
-                        values -> values.stream().filter(value -> value.labels().containsKey(MODEL)))
-                .collect(
-                        Collectors.groupingBy(WorkerUse::model, Collectors.summingLong(value -> (long) value.value())));
+        Map<String, Long> sums = new TreeMap<>();
+        server.modelMetrics().publish(new ModelSums(family, sums));
+        return sums;
     }
 
-    private static String model(MetricValue value) {
-        return String.valueOf(value.labels().get(MODEL));
+    /** Sums up the values of one family of counters or gauges by model. */
+    private static final class ModelSums implements MetricSink {
+        private final String wanted;
+        private final Map<String, Long> sums;
+        private boolean inFamily;
+
+        ModelSums(String wanted, Map<String, Long> sums) {
+            this.wanted = wanted;
+            this.sums = sums;
+        }
+
+        @Override
+        public void begin(MetricFamily family) {
+            inFamily = family.name().equals(wanted);
+        }
+
+        @Override
+        public void value(Labels labels, double value) {
+            if (inFamily) {
+                labels.value(MODEL).ifPresent(model -> sums.merge(model, (long) value, Long::sum));
+            }
+        }
+
+        @Override
+        public void info(Labels labels) {}
+
+        @Override
+        public void summary(Labels labels, List<Double> quantiles, double[] values, long count, double sum) {}
+
+        @Override
+        public void histogram(Labels labels, List<Double> bounds, long[] counts, double sum) {}
     }
 }

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.http.HttpListener;
 import gatun.http.connection.Routes;
 import gatun.http.metrics.MetricsRoutes;
-import gatun.http.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
@@ -76,7 +76,7 @@ public final class ListenerUnderTest implements AutoCloseable {
                 files -> edge.configure(builder, files, routes, services),
                 () -> edge.configure(builder, routes, services)));
         Routes page = new MetricsRoutes(
-                server, ShownMetrics.STANDARD, List::of, new OpenConnections(ConnectionLimits.STANDARD));
+                server, ShownMetrics.STANDARD, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD));
         this.metrics = start(builder -> edge.configure(builder, List.of(page)));
     }
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.memory.metrics;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The labels of a line, by name, and their text. Ordered by their names, then by their values. Immutable. Nobody here
- * looks whether names are valid or appear twice: whoever makes labels of names that are not constants does.
+ * The labels of a line, by name, and their text. Ordered by their names, then by their values. Immutable. Does not
+ * check that names are valid and unique; whoever takes names from elsewhere must.
  */
-final class Labels implements Comparable<Labels> {
+public final class Labels implements Comparable<Labels> {
     /** No label. */
-    static final Labels NONE = new Labels(new String[0], new String[0]);
+    public static final Labels NONE = new Labels(new String[0], new String[0]);
 
     private final String[] names;
     private final String[] values;
@@ -31,7 +32,7 @@ final class Labels implements Comparable<Labels> {
     }
 
     /** One label. */
-    static Labels of(String name, String value) {
+    public static Labels of(String name, String value) {
         return new Labels(new String[] {name}, new String[] {value});
     }
 
@@ -41,19 +42,19 @@ final class Labels implements Comparable<Labels> {
      * @param names ascending
      * @param values as many
      */
-    static Labels of(String[] names, String... values) {
+    public static Labels of(String[] names, String... values) {
         return new Labels(names, values);
     }
 
     /** Some labels: values by name. */
-    static Labels of(Map<String, String> labels) {
+    public static Labels of(Map<String, String> labels) {
         Map<String, String> sorted = new TreeMap<>(labels);
         return new Labels(
                 sorted.keySet().toArray(String[]::new), sorted.values().toArray(String[]::new));
     }
 
     /** These labels and another. */
-    Labels with(String name, String value) {
+    public Labels with(String name, String value) {
         int at = 0;
         while (at < names.length && names[at].compareTo(name) < 0) {
             at++;
@@ -68,13 +69,19 @@ final class Labels implements Comparable<Labels> {
         return after;
     }
 
+    /** The value of the label {@code name}; empty without such a label. */
+    public Optional<String> value(String name) {
+        int at = Arrays.binarySearch(names, name);
+        return at < 0 ? Optional.empty() : Optional.of(values[at]);
+    }
+
     /** What stands between the braces, in UTF-8: name and quoted value of each label, with commas between them. */
-    byte[] text() {
+    public byte[] text() {
         return text;
     }
 
     /** A text as both formats write it between quotes. */
-    static String escaped(String value) {
+    public static String escaped(String value) {
         if (value.indexOf('\\') < 0 && value.indexOf('"') < 0 && value.indexOf('\n') < 0) {
             return value;
         }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.runtime.metrics;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -14,40 +17,45 @@ import java.util.Optional;
  * The families of the process, under the names that Prometheus' client libraries share. Read when asked; what this
  * system does not tell is left out.
  */
-final class ProcessFamilies {
+public final class ProcessMetrics implements MetricSource {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double MILLIS_PER_SECOND = 1e3;
     private static final long BYTES_PER_KIB = 1024;
 
     private final Path status;
 
-    /** @param proc where the kernel's files are */
-    ProcessFamilies(Path proc) {
+    /**
+     * The process as the kernel tells of it.
+     *
+     * @param proc where the kernel's files are
+     */
+    public ProcessMetrics(Path proc) {
         this.status = proc.resolve("self/status");
     }
 
-    void write(PageWriter page) {
+    @Override
+    public void publish(MetricSink sink) {
         if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
-            page.add(
-                    Family.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds."),
+            sink.add(
+                    MetricFamily.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds."),
                     system.getProcessCpuTime() / NANOS_PER_SECOND);
             if (system instanceof UnixOperatingSystemMXBean unix) {
-                page.add(Family.gauge("process_open_fds", "Number of open file descriptors."), (double)
+                sink.add(MetricFamily.gauge("process_open_fds", "Number of open file descriptors."), (double)
                         unix.getOpenFileDescriptorCount());
-                page.add(Family.gauge("process_max_fds", "Maximum number of open file descriptors."), (double)
+                sink.add(MetricFamily.gauge("process_max_fds", "Maximum number of open file descriptors."), (double)
                         unix.getMaxFileDescriptorCount());
             }
         }
-        page.add(
-                Family.gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
+        sink.add(
+                MetricFamily.gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
                 ManagementFactory.getRuntimeMXBean().getStartTime() / MILLIS_PER_SECOND);
         List<String> lines = lines();
         bytes(lines, "VmSize:")
-                .ifPresent(size -> page.add(
-                        Family.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."), (double) size));
+                .ifPresent(size -> sink.add(
+                        MetricFamily.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."), (double) size));
         bytes(lines, "VmRSS:")
-                .ifPresent(size -> page.add(
-                        Family.gauge("process_resident_memory_bytes", "Resident memory size in bytes."),
+                .ifPresent(size -> sink.add(
+                        MetricFamily.gauge("process_resident_memory_bytes", "Resident memory size in bytes."),
                         (double) size));
     }
 

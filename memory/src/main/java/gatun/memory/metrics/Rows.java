@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.memory.metrics;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -11,27 +11,27 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * What some families tell of, with the labels that its lines have in each of them, in the order of the lines. Immutable.
+ * The subjects of some families with their labels, in the order of the labels. Immutable.
  *
- * @param <T> what each row is about
+ * @param <T> the subject of a row
  */
-final class Rows<T> implements Iterable<Rows.Row<T>> {
+public final class Rows<T> implements Iterable<Rows.Row<T>> {
     private final List<Row<T>> rows;
 
     /**
      * One subject and the labels of its lines.
      *
      * @param labels the labels
-     * @param subject what the lines tell of
+     * @param subject the subject of the values
      */
-    record Row<T>(Labels labels, T subject) {}
+    public record Row<T>(Labels labels, T subject) {}
 
     private Rows(List<Row<T>> rows) {
         this.rows = rows;
     }
 
     /** Rows about {@code subjects}, in the order of their labels. */
-    static <T> Rows<T> of(Collection<T> subjects, Function<T, Labels> labels) {
+    public static <T> Rows<T> of(Collection<T> subjects, Function<T, Labels> labels) {
         List<Row<T>> rows = new ArrayList<>(subjects.size());
         for (T subject : subjects) {
             rows.add(new Row<>(labels.apply(subject), subject));
@@ -40,18 +40,18 @@ final class Rows<T> implements Iterable<Rows.Row<T>> {
     }
 
     /** {@code rows}, which it takes over, in the order of their labels. */
-    static <T> Rows<T> of(List<Row<T>> rows) {
+    public static <T> Rows<T> of(List<Row<T>> rows) {
         rows.sort(Comparator.comparing(Row::labels));
         return new Rows<>(rows);
     }
 
     /** One row without labels. */
-    static <T> Rows<T> single(T subject) {
+    public static <T> Rows<T> single(T subject) {
         return new Rows<>(List.of(new Row<>(Labels.NONE, subject)));
     }
 
     /** Those rows alone whose subjects {@code wanted} is true of. */
-    Rows<T> where(Predicate<T> wanted) {
+    public Rows<T> where(Predicate<T> wanted) {
         List<Row<T>> found = new ArrayList<>();
         for (Row<T> row : rows) {
             if (wanted.test(row.subject())) {

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.runtime.statistics;
 
-import gatun.http.metrics.ShownMetrics.LatencyMetrics;
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.Rows;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelLatencies.CacheLatencies;
 import gatun.runtime.ModelLatencies.StageLatencies;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** The latencies of models as summaries and histograms, for the metrics page. Immutable. */
+/** The latencies of models as summaries and histograms, under the names that Triton gives them. Immutable. */
 final class LatencyFamilies {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    private static final Family BY_ORIGIN = histogram(
+    private static final MetricFamily BY_ORIGIN = histogram(
             "gatun_inference_stage_duration_us",
             "Duration of each stage of an inference in microseconds, by protocol and transport");
-    private static final Family FIRST_RESPONSE = histogram(
+    private static final MetricFamily FIRST_RESPONSE = histogram(
             "nv_inference_first_response_histogram_ms", "Duration from request to first response in milliseconds");
-    private static final Family CACHE_HIT = summary(
+    private static final MetricFamily CACHE_HIT = summary(
             "nv_cache_hit_summary_per_model",
             "Quantiles of the duration of response cache hits in microseconds, since the model was loaded");
-    private static final Family CACHE_MISS = summary(
+    private static final MetricFamily CACHE_MISS = summary(
             "nv_cache_miss_summary_per_model",
             "Quantiles of the duration of response cache misses in microseconds, since the model was loaded");
 
@@ -36,7 +40,7 @@ final class LatencyFamilies {
             List.of(50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7);
 
     /** A stage of a request: its name where that is a label, its latencies, and its families. */
-    private record Stage(String name, Function<StageLatencies, Latencies> latencies, Family summary, Family histogram) {
+    private record Stage(String name, Function<StageLatencies, Latencies> latencies, MetricFamily summary, MetricFamily histogram) {
         Stage(String name, String meaning, Function<StageLatencies, Latencies> latencies) {
             this(
                     name,
@@ -66,12 +70,12 @@ final class LatencyFamilies {
         this.wanted = wanted;
     }
 
-    private static Family summary(String name, String help) {
-        return new Family(name, Family.Kind.SUMMARY, help);
+    private static MetricFamily summary(String name, String help) {
+        return new MetricFamily(name, MetricFamily.Kind.SUMMARY, help);
     }
 
-    private static Family histogram(String name, String help) {
-        return new Family(name, Family.Kind.HISTOGRAM, help);
+    private static MetricFamily histogram(String name, String help) {
+        return new MetricFamily(name, MetricFamily.Kind.HISTOGRAM, help);
     }
 
     /** Whether latencies are shown as counters too. */
@@ -84,8 +88,8 @@ final class LatencyFamilies {
         return wanted.summaries() || wanted.histograms();
     }
 
-    /** Writes the families that are wanted. */
-    void write(Rows<ModelLatencies> models, PageWriter page) {
+    /** Gives {@code sink} the families that are wanted. */
+    void publish(Rows<ModelLatencies> models, MetricSink sink) {
         if (wanted.summaries()) {
             // Of cached models, Triton's requests are summaries of those that missed the cache only, and are not shown.
             Rows<ModelLatencies> uncached = models.where(model -> model.cache().isEmpty());
@@ -94,10 +98,10 @@ final class LatencyFamilies {
                         stage.summary(),
                         stage.equals(REQUEST) ? uncached : models,
                         model -> Optional.of(model.total(stage.latencies())),
-                        page);
+                        sink);
             }
-            writeSummary(CACHE_HIT, models, model -> model.cache().map(CacheLatencies::hit), page);
-            writeSummary(CACHE_MISS, models, model -> model.cache().map(CacheLatencies::miss), page);
+            writeSummary(CACHE_HIT, models, model -> model.cache().map(CacheLatencies::hit), sink);
+            writeSummary(CACHE_MISS, models, model -> model.cache().map(CacheLatencies::miss), sink);
         }
         if (wanted.histograms()) {
             for (Stage stage : STAGES) {
@@ -107,31 +111,31 @@ final class LatencyFamilies {
                         DURATION_BOUNDS,
                         NANOS_PER_MICRO,
                         model -> model.total(stage.latencies()),
-                        page);
+                        sink);
             }
-            writeByOrigin(models, page);
+            writeByOrigin(models, sink);
             writeHistogram(
                     FIRST_RESPONSE,
                     models,
                     FIRST_RESPONSE_BOUNDS,
                     NANOS_PER_MILLI,
                     LatencyFamilies::firstResponses,
-                    page);
+                    sink);
         }
     }
 
     private void writeSummary(
-            Family family,
+            MetricFamily family,
             Rows<ModelLatencies> models,
             Function<ModelLatencies, Optional<Latencies>> part,
-            PageWriter page) {
-        page.begin(family);
+            MetricSink sink) {
+        sink.begin(family);
         for (Rows.Row<ModelLatencies> model : models) {
             part.apply(model.subject()).ifPresent(latencies -> {
                 double[] values = wanted.quantiles().stream()
                         .mapToDouble(quantile -> latencies.quantileNanos(quantile) / NANOS_PER_MICRO)
                         .toArray();
-                page.summary(
+                sink.summary(
                         model.labels(),
                         wanted.quantiles(),
                         values,
@@ -147,13 +151,13 @@ final class LatencyFamilies {
      * @param bounds where the model's configuration names none, in the unit of the metric, of {@code unitNanos} each
      */
     private static void writeHistogram(
-            Family family,
+            MetricFamily family,
             Rows<ModelLatencies> models,
             List<Double> bounds,
             double unitNanos,
             Function<ModelLatencies, Latencies> part,
-            PageWriter page) {
-        page.begin(family);
+            MetricSink sink) {
+        sink.begin(family);
         for (Rows.Row<ModelLatencies> row : models) {
             ModelLatencies model = row.subject();
             writeBuckets(
@@ -161,11 +165,11 @@ final class LatencyFamilies {
                     part.apply(model),
                     model.bucketBounds().getOrDefault(family.name(), bounds),
                     unitNanos,
-                    page);
+                    sink);
         }
     }
 
-    private static void writeByOrigin(Rows<ModelLatencies> models, PageWriter page) {
+    private static void writeByOrigin(Rows<ModelLatencies> models, MetricSink sink) {
         List<Rows.Row<Latencies>> rows = new ArrayList<>();
         for (Rows.Row<ModelLatencies> model : models) {
             model.subject().byOrigin().forEach((origin, stages) -> {
@@ -178,9 +182,9 @@ final class LatencyFamilies {
                 }
             });
         }
-        page.begin(BY_ORIGIN);
+        sink.begin(BY_ORIGIN);
         for (Rows.Row<Latencies> row : Rows.of(rows)) {
-            writeBuckets(row.labels(), row.subject(), DURATION_BOUNDS, NANOS_PER_MICRO, page);
+            writeBuckets(row.labels(), row.subject(), DURATION_BOUNDS, NANOS_PER_MICRO, sink);
         }
     }
 
@@ -195,12 +199,12 @@ final class LatencyFamilies {
 
     /** Writes a histogram whose sum is in whole units, as clients of Triton's read it. */
     private static void writeBuckets(
-            Labels labels, Latencies latencies, List<Double> bounds, double unitNanos, PageWriter page) {
+            Labels labels, Latencies latencies, List<Double> bounds, double unitNanos, MetricSink sink) {
         long[] counts = new long[bounds.size() + 1];
         for (int i = 0; i < bounds.size(); i++) {
             counts[i] = latencies.countUpTo((long) (bounds.get(i) * unitNanos));
         }
         counts[bounds.size()] = latencies.count();
-        page.histogram(labels, bounds, counts, Math.floor(latencies.sumNanos() / unitNanos));
+        sink.histogram(labels, bounds, counts, Math.floor(latencies.sumNanos() / unitNanos));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.runtime.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,15 +10,14 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ProcessFamiliesTest {
+class ProcessMetricsTest {
     @TempDir
     Path proc;
 
     private Optional<Double> value(String name) {
-        return PageText.of(TextFormat.PROMETHEUS, page -> new ProcessFamilies(proc).write(page))
-                .lines()
-                .filter(line -> line.startsWith(name + " "))
-                .map(line -> Double.parseDouble(line.substring(name.length() + 1)))
+        return MetricLines.of(new ProcessMetrics(proc)).stream()
+                .filter(line -> line.startsWith(name + "{} "))
+                .map(line -> Double.parseDouble(line.substring(name.length() + 3)))
                 .findFirst();
     }
 

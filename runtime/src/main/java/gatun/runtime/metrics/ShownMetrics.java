@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.runtime.metrics;
 
 import java.time.Duration;
 import java.util.List;

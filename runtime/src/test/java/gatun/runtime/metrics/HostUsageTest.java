@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.runtime.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import gatun.http.metrics.HostUsage.Use;
+import gatun.runtime.metrics.HostUsage.Use;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

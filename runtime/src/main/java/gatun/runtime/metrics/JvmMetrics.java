@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.runtime.metrics;
 
+import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.Rows;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.GarbageCollectorMXBean;
@@ -16,7 +21,7 @@ import java.util.List;
  * The families of the Java virtual machine, under the names of Prometheus' client library for Java, without those that
  * stop threads or need listeners. Read when asked. Stateless.
  */
-final class JvmFamilies {
+public final class JvmMetrics {
     private static final double MILLIS_PER_SECOND = 1e3;
 
     private static final List<Measure<MemoryUsage>> AREAS = memory("jvm_memory_", "a given JVM memory area.");
@@ -61,7 +66,7 @@ final class JvmFamilies {
                     "The total number of classes that have been unloaded since the JVM has started execution",
                     ClassLoadingMXBean::getUnloadedClassCount));
 
-    private JvmFamilies() {}
+    private JvmMetrics() {}
 
     /** The three figures that the JVM knows of some memory. */
     private static List<Measure<MemoryUsage>> memory(String prefix, String whose) {
@@ -74,18 +79,19 @@ final class JvmFamilies {
                         MemoryUsage::getMax));
     }
 
-    static void write(PageWriter page) {
-        memory(page);
-        collections(page);
-        page.addAll(
+    /** Gives {@code sink} what the virtual machine tells now. */
+    public static void publish(MetricSink sink) {
+        memory(sink);
+        collections(sink);
+        sink.addAll(
                 BUFFER_POOLS,
                 Rows.of(
                         ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class),
                         pool -> Labels.of("pool", pool.getName())));
-        page.addAll(THREADS, Rows.single(ManagementFactory.getThreadMXBean()));
-        page.addAll(CLASSES, Rows.single(ManagementFactory.getClassLoadingMXBean()));
-        page.begin(new Family("jvm_runtime", Family.Kind.INFO, "JVM runtime info"));
-        page.info(Labels.of("version", property("java.runtime.version"))
+        sink.addAll(THREADS, Rows.single(ManagementFactory.getThreadMXBean()));
+        sink.addAll(CLASSES, Rows.single(ManagementFactory.getClassLoadingMXBean()));
+        sink.begin(new MetricFamily("jvm_runtime", MetricFamily.Kind.INFO, "JVM runtime info"));
+        sink.info(Labels.of("version", property("java.runtime.version"))
                 .with("vendor", property("java.vm.vendor"))
                 .with("runtime", property("java.runtime.name")));
     }
@@ -94,12 +100,12 @@ final class JvmFamilies {
         return System.getProperty(name, "unknown");
     }
 
-    private static void memory(PageWriter page) {
+    private static void memory(MetricSink sink) {
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
         List<Rows.Row<MemoryUsage>> areas = new ArrayList<>();
         areas.add(new Rows.Row<>(Labels.of("area", "heap"), memory.getHeapMemoryUsage()));
         areas.add(new Rows.Row<>(Labels.of("area", "nonheap"), memory.getNonHeapMemoryUsage()));
-        page.addAll(AREAS, Rows.of(areas));
+        sink.addAll(AREAS, Rows.of(areas));
         List<Rows.Row<MemoryUsage>> pools = new ArrayList<>();
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             MemoryUsage usage = pool.getUsage();
@@ -107,18 +113,18 @@ final class JvmFamilies {
                 pools.add(new Rows.Row<>(Labels.of("pool", pool.getName()), usage));
             }
         }
-        page.addAll(POOLS, Rows.of(pools));
+        sink.addAll(POOLS, Rows.of(pools));
     }
 
-    private static void collections(PageWriter page) {
-        page.begin(new Family(
+    private static void collections(MetricSink sink) {
+        sink.begin(new MetricFamily(
                 "jvm_gc_collection_seconds",
-                Family.Kind.SUMMARY,
+                MetricFamily.Kind.SUMMARY,
                 "Time spent in a given JVM garbage collector in seconds."));
         for (Rows.Row<GarbageCollectorMXBean> row : Rows.of(
                 ManagementFactory.getGarbageCollectorMXBeans(), collector -> Labels.of("gc", collector.getName()))) {
             GarbageCollectorMXBean collector = row.subject();
-            page.summary(
+            sink.summary(
                     row.labels(),
                     List.of(),
                     new double[0],

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.runtime.metrics;
 
+import gatun.memory.metrics.MetricSink;
+import gatun.memory.metrics.MetricSink.Measure;
+import gatun.memory.metrics.MetricSink.MetricSource;
+import gatun.memory.metrics.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,8 +19,13 @@ import java.util.stream.Stream;
  * How busy the machine is, as Linux tells it in {@code /proc/stat} and {@code /proc/meminfo} (see proc(5)). Read at
  * most once in an interval, even if asked more often. Safe for any thread.
  */
-final class HostUsage {
+public final class HostUsage implements MetricSource {
     private static final long BYTES_PER_KIB = 1024;
+
+    private static final List<Measure<Use>> MEASURES = List.of(
+            Measure.gauge("nv_cpu_utilization", "CPU utilization rate [0.0 - 1.0]", Use::cpu),
+            Measure.gauge("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes", Use::memoryBytes),
+            Measure.gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", Use::usedBytes));
 
     /**
      * Where in the first line of {@code stat} the time without work stands: the fourth number (idle) and the fifth
@@ -55,12 +64,17 @@ final class HostUsage {
      * @param proc where the kernel's files are
      * @param nanoClock the time, as {@link System#nanoTime}
      */
-    HostUsage(Path proc, Duration interval, LongSupplier nanoClock) {
+    public HostUsage(Path proc, Duration interval, LongSupplier nanoClock) {
         this.proc = proc;
         this.intervalNanos = interval.toNanos();
         this.nanoClock = nanoClock;
         before = ticks();
         readNanos = nanoClock.getAsLong();
+    }
+
+    @Override
+    public void publish(MetricSink sink) {
+        latest().ifPresent(use -> sink.addAll(MEASURES, Rows.single(use)));
     }
 
     /** The use at the latest reading; empty where the kernel does not tell. */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.http.metrics;
+package gatun.memory.metrics;
 
 /**
- * A family of the metrics page: the head of its lines.
+ * A family of metrics.
  *
  * @param name the name of its lines in Prometheus' text format; that of a summary, a histogram or an info without what
  *     each line adds
- * @param kind what its values are
- * @param help what it means; nothing is said where this is empty
+ * @param kind the kind of its values
+ * @param help its meaning; empty for none
  */
-record Family(String name, Kind kind, String help) {
-    /** What the values of a family are. */
-    enum Kind {
+public record MetricFamily(String name, Kind kind, String help) {
+    /** The kind of a family's values. */
+    public enum Kind {
         /** Sums that only grow. */
         COUNTER("counter"),
         /** Values of this moment. */
@@ -29,17 +29,19 @@ record Family(String name, Kind kind, String help) {
             this.word = word;
         }
 
-        /** Its name in both formats. */
-        String word() {
+        /** Its name in the text formats. */
+        public String word() {
             return word;
         }
     }
 
-    static Family counter(String name, String help) {
-        return new Family(name, Kind.COUNTER, help);
+    /** A family of counters. */
+    public static MetricFamily counter(String name, String help) {
+        return new MetricFamily(name, Kind.COUNTER, help);
     }
 
-    static Family gauge(String name, String help) {
-        return new Family(name, Kind.GAUGE, help);
+    /** A family of gauges. */
+    public static MetricFamily gauge(String name, String help) {
+        return new MetricFamily(name, Kind.GAUGE, help);
     }
 }
