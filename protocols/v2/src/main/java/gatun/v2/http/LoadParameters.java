@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
+import gatun.http.json.Base64Text;
 import gatun.http.json.JsonReader;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
@@ -97,11 +98,12 @@ final class LoadParameters implements JsonBody.Members, AutoCloseable {
     }
 
     private static MemorySegment decoded(File file, MemorySegment base64) {
-        try {
-            return base64.asSlice(0, Base64InPlace.decode(base64));
-        } catch (IllegalArgumentException e) {
+        long byteSize = Base64Text.decode(base64, 0, base64.byteSize());
+        if (byteSize < 0) {
             throw GatunException.invalidArgument(
-                    "load parameter '" + file.parameter() + "' is not base64 text: " + e.getMessage());
+                    "load parameter '" + file.parameter() + "' is not base64 text: byte " + (-1 - byteSize)
+                            + " is none of its letters, or the text ends too early there");
         }
+        return base64.asSlice(0, byteSize);
     }
 }

@@ -3,6 +3,7 @@ package gatun.tensorflow.serving.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.http.json.Base64Text;
 import gatun.http.json.JsonReader;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
@@ -131,8 +132,8 @@ final class ElementBuffer implements AutoCloseable {
         long length = json.measureString("");
         reserve(length);
         json.copyString(target, byteSize);
-        long decoded = Base64Text.decode(target, byteSize, length);
-        if (decoded == Base64Text.MALFORMED) {
+        long decoded = Base64Text.decodeLenient(target, byteSize, length);
+        if (decoded < 0) {
             throw GatunException.invalidArgument("Unable to base64 decode");
         }
         byteSize += decoded;

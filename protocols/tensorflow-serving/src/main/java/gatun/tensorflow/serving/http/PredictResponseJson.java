@@ -3,6 +3,7 @@ package gatun.tensorflow.serving.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.http.json.Base64Text;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;

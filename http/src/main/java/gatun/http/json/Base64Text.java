@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.tensorflow.serving.http;
+package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import gatun.http.json.JsonWriter;
 import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Base64 in the standard alphabet, from and to native memory. */
-final class Base64Text {
-    /** The result of {@link #decode} for a text that is not Base64. */
-    static final long MALFORMED = -1;
-
+/** Base64 in the standard alphabet, from and to native memory. Stateless. */
+public final class Base64Text {
     private static final byte[] ALPHABET =
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".getBytes(StandardCharsets.US_ASCII);
     private static final byte NONE = -1;
@@ -21,30 +17,43 @@ final class Base64Text {
     private static final byte BLANK = -3;
 
     /** Of each character the number it stands for, or which of the above it is. */
-    private static final byte[] VALUES = new byte[128];
+    private static final byte[] STRICT = new byte[128];
+
+    /** The same as TensorFlow Serving reads it: blanks may stand anywhere, and a dot is padding too. */
+    private static final byte[] LENIENT;
 
     static {
-        Arrays.fill(VALUES, NONE);
+        Arrays.fill(STRICT, NONE);
         for (byte i = 0; i < ALPHABET.length; i++) {
-            VALUES[ALPHABET[i]] = i;
+            STRICT[ALPHABET[i]] = i;
         }
-        // As the original reads it: a dot is padding too.
-        VALUES['='] = PADDING;
-        VALUES['.'] = PADDING;
+        STRICT['='] = PADDING;
+        LENIENT = STRICT.clone();
+        LENIENT['.'] = PADDING;
         for (char blank : " \t\n\u000b\f\r".toCharArray()) {
-            VALUES[blank] = BLANK;
+            LENIENT[blank] = BLANK;
         }
     }
 
     private Base64Text() {}
 
     /**
-     * Replaces the {@code byteSize} bytes of text at {@code offset} by the decoded bytes, which are fewer. Blanks, such
-     * as the ends of lines, are passed over, and padding may be missing.
+     * Replaces the {@code byteSize} bytes of text at {@code offset} by the decoded bytes, which are fewer. Padding may be
+     * missing.
      *
-     * @return how many bytes they stand for; {@link #MALFORMED} when there is something in them that is no Base64
+     * @return the number of decoded bytes; for a text that is not Base64, {@code -1 - N} where byte N of it is wrong, or
+     *     the text ends too early
      */
-    static long decode(MemorySegment segment, long offset, long byteSize) {
+    public static long decode(MemorySegment segment, long offset, long byteSize) {
+        return decode(segment, offset, byteSize, STRICT);
+    }
+
+    /** As {@link #decode}, of a text that may have blanks, such as the ends of lines, and dots for padding. */
+    public static long decodeLenient(MemorySegment segment, long offset, long byteSize) {
+        return decode(segment, offset, byteSize, LENIENT);
+    }
+
+    private static long decode(MemorySegment segment, long offset, long byteSize, byte[] values) {
         long out = offset;
         long digits = 0;
         long padding = 0;
@@ -55,7 +64,7 @@ final class Base64Text {
         for (long stop = CooperativeYield.stop(at, end); at < end; stop = CooperativeYield.yieldAt(at, end)) {
             for (; at < stop; at++) {
                 byte c = segment.get(JAVA_BYTE, at);
-                int value = c < 0 ? NONE : VALUES[c];
+                int value = c < 0 ? NONE : values[c];
                 if (value >= 0 && padding == 0) {
                     digits++;
                     bits = bits << 6 | value;
@@ -67,17 +76,17 @@ final class Base64Text {
                 } else if (value == PADDING) {
                     padding++;
                 } else if (value != BLANK) {
-                    return MALFORMED;
+                    return -1 - (at - offset);
                 }
             }
         }
         long open = digits % 4;
         boolean complete = open != 1 && (padding == 0 || (open > 0 && open + padding == 4));
-        return complete ? out - offset : MALFORMED;
+        return complete ? out - offset : -1 - byteSize;
     }
 
     /** Writes {@code byteSize} bytes at {@code offset} as text, without quotes. */
-    static void encode(JsonWriter json, MemorySegment bytes, long offset, long byteSize) {
+    public static void encode(JsonWriter json, MemorySegment bytes, long offset, long byteSize) {
         long at = offset;
         long end = offset + byteSize;
         while (end - at >= 3) {
