@@ -55,8 +55,8 @@ class DashboardTest {
                 List.of(),
                 List.of(),
                 Optional.of(CacheStatistics.NONE));
-        ModelLatencies latencies =
-                new ModelLatencies("m", "1", false, Map.of(Origin.V2_GRPC, stages), Optional.empty(), Map.of());
+        ModelLatencies latencies = new ModelLatencies(
+                "m", "1", false, Map.of(new Origin(1, "v2", "grpc"), stages), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(statistics).withLatencies(latencies)) {
             MetricsPage page =
                     new MetricsPage(server, everything, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD));

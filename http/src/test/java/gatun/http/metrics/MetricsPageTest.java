@@ -224,7 +224,7 @@ class MetricsPageTest {
                 "digits",
                 "3",
                 true,
-                Map.of(Origin.V2_HTTP, stages(40, 150), Origin.V2_GRPC, stages(700)),
+                Map.of(new Origin(0, "v2", "http"), stages(40, 150), new Origin(1, "v2", "grpc"), stages(700)),
                 Optional.of(new CacheLatencies(micros(7, 8), micros(9))),
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
         ModelLatencies plain = new ModelLatencies("plain", "1", false, digits.byOrigin(), Optional.empty(), Map.of());
@@ -269,8 +269,8 @@ class MetricsPageTest {
 
     @Test
     void shouldShowNeitherSummariesNorHistogramsByDefault() {
-        ModelLatencies digits =
-                new ModelLatencies("digits", "3", true, Map.of(Origin.V2_HTTP, stages(40)), Optional.empty(), Map.of());
+        ModelLatencies digits = new ModelLatencies(
+                "digits", "3", true, Map.of(new Origin(0, "v2", "http"), stages(40)), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits)) {
             assertThat(PageText.of(
                             new MetricsPage(

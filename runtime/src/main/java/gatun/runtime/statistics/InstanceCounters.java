@@ -5,7 +5,7 @@ import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.ModelStatistics.RequestStatistics;
 import gatun.runtime.Origin;
-import java.util.EnumMap;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
@@ -15,8 +15,8 @@ import java.util.function.ToLongFunction;
  * never torn, and the values of one execution may be seen one after the other.
  */
 public final class InstanceCounters {
-    /** By where requests came from; a new map when one comes from there for the first time. */
-    private volatile EnumMap<Origin, StageHistograms> stages = new EnumMap<>(Origin.class);
+    /** One for each origin; a new array when a request comes from one for the first time. */
+    private volatile StageHistograms[] stages = {};
 
     private final Tally inferences = new Tally();
 
@@ -53,13 +53,15 @@ public final class InstanceCounters {
     }
 
     private StageHistograms stages(Origin origin) {
-        StageHistograms present = stages.get(origin);
-        if (present != null) {
-            return present;
+        StageHistograms[] present = stages;
+        for (StageHistograms stage : present) {
+            if (stage.origin.equals(origin)) {
+                return stage;
+            }
         }
-        StageHistograms added = new StageHistograms();
-        EnumMap<Origin, StageHistograms> more = new EnumMap<>(stages);
-        more.put(origin, added);
+        StageHistograms added = new StageHistograms(origin);
+        StageHistograms[] more = Arrays.copyOf(present, present.length + 1);
+        more[present.length] = added;
         stages = more;
         return added;
     }
@@ -103,7 +105,7 @@ public final class InstanceCounters {
 
     private long sum(ToLongFunction<StageHistograms> counter) {
         long sum = 0;
-        for (StageHistograms stage : stages.values()) {
+        for (StageHistograms stage : stages) {
             sum += counter.applyAsLong(stage);
         }
         return sum;
@@ -111,7 +113,9 @@ public final class InstanceCounters {
 
     /** Adds the durations as they are now to {@code latencies}. */
     void addTo(Map<Origin, StageLatencies> latencies) {
-        stages.forEach((origin, own) -> latencies.merge(origin, own.snapshot(), StageLatencies::plus));
+        for (StageHistograms stage : stages) {
+            latencies.merge(stage.origin, stage.snapshot(), StageLatencies::plus);
+        }
     }
 
     /** When the latest execution ended, as a reading of {@link System#nanoTime}; meaningless before the first. */
@@ -208,6 +212,7 @@ public final class InstanceCounters {
      * by any thread.
      */
     static final class StageHistograms {
+        private final Origin origin;
         private final Tally successes = new Tally();
         private final Histogram request = new Histogram();
         private final Histogram queue = new Histogram();
@@ -215,6 +220,10 @@ public final class InstanceCounters {
         private final Histogram infer = new Histogram();
         private final Histogram output = new Histogram();
         private final Histogram firstResponse = new Histogram();
+
+        StageHistograms(Origin origin) {
+            this.origin = origin;
+        }
 
         /** Counts the request that stands at {@code index} among those that an execution answered. */
         void answered(ExecutionTimes times, int index) {

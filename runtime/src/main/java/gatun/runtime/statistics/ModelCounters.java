@@ -18,6 +18,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -192,7 +193,7 @@ public final class ModelCounters {
 
     /** How long the answered requests took, by where they came from. */
     public Map<Origin, StageLatencies> latencies() {
-        Map<Origin, StageLatencies> latencies = new EnumMap<>(Origin.class);
+        Map<Origin, StageLatencies> latencies = new HashMap<>();
         for (InstanceCounters instance : instances) {
             instance.addTo(latencies);
         }

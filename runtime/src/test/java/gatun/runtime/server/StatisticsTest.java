@@ -157,13 +157,13 @@ class StatisticsTest {
         inferBatches(1, 2);
         for (int i = 0; i < 3; i++) {
             InferenceRequest request = test.input(test.request("m"), "IN", 1, 2);
-            request.origin(Origin.V2_GRPC);
+            request.origin(new Origin(1, "v2", "grpc"));
             test.server().infer(request).close();
         }
         ModelLatencies latencies = test.server().latencies().getFirst();
         assertThat(latencies.name()).isEqualTo("m");
-        assertThat(latencies.byOrigin()).containsOnlyKeys(Origin.EMBEDDED, Origin.V2_GRPC);
-        StageLatencies overGrpc = latencies.byOrigin().get(Origin.V2_GRPC);
+        assertThat(latencies.byOrigin()).containsOnlyKeys(Origin.EMBEDDED, new Origin(1, "v2", "grpc"));
+        StageLatencies overGrpc = latencies.byOrigin().get(new Origin(1, "v2", "grpc"));
         for (Latencies stage : List.of(
                 Objects.requireNonNull(overGrpc).request(),
                 overGrpc.queue(),

@@ -91,7 +91,7 @@ class SamplerTest {
                 StageLatencies stages =
                         new StageLatencies(latencies, latencies, latencies, latencies, latencies, Latencies.NONE);
                 return Optional.of(new ModelLatencies(
-                        model, "1", false, Map.of(Origin.V2_HTTP, stages), Optional.empty(), Map.of()));
+                        model, "1", false, Map.of(new Origin(0, "v2", "http"), stages), Optional.empty(), Map.of()));
             }
 
             @Override

@@ -14,6 +14,8 @@ import java.util.Optional;
 
 /** Converts the messages and responses of one StreamInfer call. A failure is a response, and the stream goes on. */
 final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
+    private static final Origin ORIGIN = new Origin(202, "v1", "grpc_stream");
+
     private final Inferences inferences;
     private final Metadata headers;
     private final PeerLocation client = CallLocation.current();
@@ -26,7 +28,7 @@ final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
 
     @Override
     public InferenceRequest request(InferMessage message) {
-        return inferences.request(message, headers, client, Origin.V1_GRPC_STREAM);
+        return inferences.request(message, headers, client, ORIGIN);
     }
 
     @Override

@@ -13,6 +13,8 @@ import java.util.Optional;
 
 /** Converts the messages and responses of Infer calls. Safe for any thread. */
 final class UnaryExchange implements InferenceCall.Exchange<InferMessage> {
+    private static final Origin ORIGIN = new Origin(201, "v1", "grpc");
+
     private final Inferences inferences;
 
     UnaryExchange(Inferences inferences) {
@@ -21,7 +23,7 @@ final class UnaryExchange implements InferenceCall.Exchange<InferMessage> {
 
     @Override
     public InferenceRequest request(InferMessage message, Metadata headers) {
-        return inferences.request(message, headers, CallLocation.current(), Origin.V1_GRPC);
+        return inferences.request(message, headers, CallLocation.current(), ORIGIN);
     }
 
     @Override

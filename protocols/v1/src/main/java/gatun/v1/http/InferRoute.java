@@ -38,6 +38,7 @@ import java.util.Optional;
  * header once more, in text or binary. Safe for any thread.
  */
 final class InferRoute {
+    private static final Origin ORIGIN = new Origin(200, "v1", "http");
     private static final HeaderName REQUEST = HeaderNames.create("NV-InferRequest");
     private static final HeaderName RESPONSE = HeaderNames.create("NV-InferResponse");
     private static final String BINARY = "Content-Type: application/octet-stream";
@@ -107,7 +108,7 @@ final class InferRoute {
         BodyData data = new BodyData(server.buffers(), body);
         try {
             InferenceRequest request =
-                    api.requests().request(model, version, header, exchange.location(), Origin.V1_HTTP, data);
+                    api.requests().request(model, version, header, exchange.location(), ORIGIN, data);
             request.sender(exchange.sender());
             request.hold(body.buffer());
             return request;

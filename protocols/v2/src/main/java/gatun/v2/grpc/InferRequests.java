@@ -36,6 +36,9 @@ import java.util.Optional;
  * inputs, outputs. The runtime checks the rest, which depends on the model's configuration. Safe for any thread.
  */
 public final class InferRequests implements InferenceCall.Exchange<InferMessage> {
+    private static final Origin CALL = new Origin(1, "v2", "grpc");
+    private static final Origin STREAM = new Origin(2, "v2", "grpc_stream");
+
     private final InferenceServer server;
     private final ClientRegions regions;
     private final HeaderForwarding forwarding;
@@ -83,7 +86,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
             InferenceRequest request = new InferenceRequest(model);
             request.anyVersion(message.modelVersion.isEmpty());
             try {
-                request.origin(streaming ? Origin.V2_GRPC_STREAM : Origin.V2_GRPC);
+                request.origin(streaming ? STREAM : CALL);
                 request.id(message.id);
                 RequestParameters.apply(message, request);
                 if (!forwarding.isNone()) {

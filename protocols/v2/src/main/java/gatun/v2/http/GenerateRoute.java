@@ -15,7 +15,6 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.InferenceResponse.ResponseReceiver;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.Origin;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceServer;
@@ -202,7 +201,7 @@ final class GenerateRoute {
     private InferenceRequest read(Exchange exchange, ModelVersion model, boolean anyVersion) {
         InferenceRequest request = new InferenceRequest(model);
         request.anyVersion(anyVersion);
-        request.origin(Origin.V2_HTTP);
+        request.origin(InferRoute.ORIGIN);
         request.sender(exchange.sender());
         RequestUsage usage = jsonBody.usage();
         try {

@@ -32,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Inference: from the body of a request to the response. Safe for any thread. */
 final class InferRoute {
+    /** The origin of all requests over HTTP. */
+    static final Origin ORIGIN = new Origin(0, "v2", "http");
+
     private final InferenceServer server;
     private final InferBodies bodies;
     private final HeaderForwarding forwarding;
@@ -99,7 +102,7 @@ final class InferRoute {
             InferBodies.Body body = reader.body();
             bodies.land(exchange, model, body);
             InferenceRequest request = new InferenceRequest(model);
-            request.origin(Origin.V2_HTTP);
+            request.origin(ORIGIN);
             request.sender(exchange.sender());
             try {
                 request.hold(body.buffer());

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * thread at a time.
  */
 final class SlotInference {
+    private static final Origin ORIGIN = new Origin(3, "v2", "lane");
+
     private final Sender client;
     private final SlotRequest slotRequest;
     private final SlotTensors tensors;
@@ -58,7 +60,7 @@ final class SlotInference {
     private InferenceRequest build(PreparedRequest asked, ModelVersion model, boolean plain) {
         InferenceRequest made = asked.begin(model);
         try {
-            made.origin(Origin.V2_LANE);
+            made.origin(ORIGIN);
             made.sender(client);
             String id = slotRequest.id();
             if (!id.isEmpty()) {

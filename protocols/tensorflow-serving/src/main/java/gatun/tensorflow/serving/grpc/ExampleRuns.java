@@ -9,7 +9,6 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.Origin;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;
 import gatun.tensorflow.serving.ServingMetrics;
@@ -69,7 +68,7 @@ final class ExampleRuns {
         InferenceRequest request = new InferenceRequest(model);
         try {
             servable.tell(request);
-            request.origin(Origin.TENSORFLOW_GRPC);
+            request.origin(PredictExchange.ORIGIN);
             request.sender(message.sender);
             input.ask(signature, request, pool);
             source.close();

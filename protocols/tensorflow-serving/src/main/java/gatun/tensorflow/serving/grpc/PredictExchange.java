@@ -40,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  * responses.
  */
 final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
+    /** The origin of all requests over gRPC. */
+    static final Origin ORIGIN = new Origin(100, "tensorflow", "grpc");
+
     private final InferenceServer server;
     private final Servables servables;
     private final PredictEncoder encoder;
@@ -77,7 +80,7 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
             InferenceRequest request = new InferenceRequest(model);
             try {
                 servable.tell(request);
-                request.origin(Origin.TENSORFLOW_GRPC);
+                request.origin(ORIGIN);
                 fill(request, message, entryPoint, server.buffers());
                 trace.ifPresent(present -> present.reached(TraceStage.GRPC_WAITREAD_END));
                 trace.ifPresent(request::trace);

@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * Calls models, and sends responses made of their outputs. Safe for any thread; the calling one waits for the model.
  */
 final class ModelCalls {
+    private static final Origin ORIGIN = new Origin(101, "tensorflow", "http");
+
     private final InferenceServer server;
     private final Duration timeout;
     private final @Nullable ServingMetrics metrics;
@@ -48,7 +50,7 @@ final class ModelCalls {
     InferenceRequest request(Exchange exchange, ModelVersion model, Servable servable) {
         InferenceRequest request = new InferenceRequest(model);
         TracedExchange.begin(server, model, exchange).ifPresent(request::trace);
-        request.origin(Origin.TENSORFLOW_HTTP);
+        request.origin(ORIGIN);
         request.sender(exchange.sender());
         servable.tell(request);
         return request;
