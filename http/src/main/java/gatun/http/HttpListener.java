@@ -20,6 +20,7 @@ import io.helidon.webserver.WebServerConfig;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.HttpService;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -182,11 +183,20 @@ public final class HttpListener {
                 .routing(HttpRouting.builder().register(services));
     }
 
+    /** The first that knows a path answers it; a path that nobody knows, the one with the longest root that it begins with. */
     private static Routes anyOf(List<Routes> routes) {
         Routes[] all = routes.toArray(Routes[]::new);
+        Routes[] byRoot = routes.stream()
+                .sorted(Comparator.comparingInt((Routes one) -> -one.root().length()))
+                .toArray(Routes[]::new);
         return exchange -> {
             for (Routes one : all) {
                 if (one.answer(exchange)) {
+                    return true;
+                }
+            }
+            for (Routes one : byRoot) {
+                if (one.answerUnknownPath(exchange)) {
                     return true;
                 }
             }

@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-/** Answers requests whose paths it knows. Safe for any thread. */
+/**
+ * Answers requests whose paths it knows. Several may have paths that begin alike: the first that knows a path answers it.
+ * Safe for any thread.
+ */
 @FunctionalInterface
 public interface Routes {
     /**
-     * Answers a request, or leaves it to the services that were registered with the listener.
+     * Answers a request whose path it knows.
      *
      * @return whether it was answered
      * @throws gatun.memory.tensor.GatunException to be answered as the failure it is
      */
     boolean answer(Exchange exchange);
+
+    /**
+     * Answers a request whose path nobody knows, where the path begins with {@link #root}.
+     *
+     * @return whether it was answered
+     * @throws gatun.memory.tensor.GatunException to be answered as the failure it is
+     */
+    default boolean answerUnknownPath(Exchange exchange) {
+        return false;
+    }
+
+    /** The beginning of the paths that it answers even if nobody knows them; of several, the longest counts. */
+    default String root() {
+        return "";
+    }
 }

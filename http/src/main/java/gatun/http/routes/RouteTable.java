@@ -49,15 +49,33 @@ public final class RouteTable implements Routes {
     }
 
     @Override
-    public boolean answer(Exchange exchange) {
-        String path = exchange.path();
-        if (!path.regionMatches(conventions.ignoresCase(), 0, root, 0, root.length())) {
-            return false;
-        }
-        RouteTree.Match match = find(exchange, path);
-        if (match == null) {
+    public String root() {
+        return root;
+    }
+
+    /** Whether a row has the path of the request. */
+    public boolean knows(Exchange exchange) {
+        return find(exchange, exchange.path()) != null;
+    }
+
+    @Override
+    public boolean answerUnknownPath(Exchange exchange) {
+        boolean below = isBelowRoot(exchange.path());
+        if (below) {
             conventions.answerUnknownPath(exchange);
-            return true;
+        }
+        return below;
+    }
+
+    private boolean isBelowRoot(String path) {
+        return path.regionMatches(conventions.ignoresCase(), 0, root, 0, root.length());
+    }
+
+    @Override
+    public boolean answer(Exchange exchange) {
+        RouteTree.Match match = find(exchange, exchange.path());
+        if (match == null) {
+            return false;
         }
         if (restricted.refused(exchange, match.leaves().getFirst().route().group())) {
             return true;
@@ -80,6 +98,9 @@ public final class RouteTable implements Routes {
     private RouteTree.@Nullable Match find(Exchange exchange, String path) {
         if (exchange.lastRoute().recall(this, path) instanceof RouteTree.Match last) {
             return last;
+        }
+        if (!isBelowRoot(path)) {
+            return null;
         }
         RouteTree.Match match = tree.find(path);
         if (match != null) {

@@ -56,6 +56,9 @@ class WholePageTest {
             List.of(),
             Optional.empty());
 
+    private static final Origin HTTP = new Origin(0, "v2", "http");
+    private static final Origin GRPC = new Origin(1, "v2", "grpc");
+
     private static final ModelStatistics CACHED = new ModelStatistics(
             new ModelIdentifier("shelf", "apples"),
             "12",
@@ -158,7 +161,7 @@ class WholePageTest {
                 model.model(),
                 model.version(),
                 cache.isPresent(),
-                cache.isPresent() ? Map.of(Origin.V2_HTTP, http, Origin.V2_GRPC, grpc) : Map.of(Origin.V2_GRPC, grpc),
+                cache.isPresent() ? Map.of(HTTP, http, GRPC, grpc) : Map.of(GRPC, grpc),
                 cache,
                 Map.of("nv_inference_first_response_histogram_ms", List.of(60.0, 1000.0)));
     }

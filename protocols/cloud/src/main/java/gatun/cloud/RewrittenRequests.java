@@ -43,12 +43,18 @@ public record RewrittenRequests(RouteTable v2, BinaryContentType binary) {
                 HeaderNames.ACCEPT_ENCODING,
                 Optional.empty());
         exchange.rewrite(Method.POST, path, headers);
-        v2.answer(exchange);
+        answer(exchange);
     }
 
     /** Answers as {@code method} and {@code path}, with the headers of the client. */
     public void pass(Exchange exchange, Method method, String path) {
         exchange.rewrite(method, path, Map.of());
-        v2.answer(exchange);
+        answer(exchange);
+    }
+
+    private void answer(Exchange exchange) {
+        if (!v2.answer(exchange)) {
+            v2.answerUnknownPath(exchange);
+        }
     }
 }

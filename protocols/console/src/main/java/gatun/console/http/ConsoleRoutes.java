@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The paths of the console: {@code /console} with the page's files, {@code /} for browsers, and {@code /v2/console} with
- * the API. To be asked before v2, which takes all of {@code /v2}. Safe for any thread.
+ * the API. Safe for any thread.
  */
 public final class ConsoleRoutes implements Routes, AutoCloseable {
     private static final String HOME = "/";
@@ -105,6 +105,20 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
             return page.answer(exchange);
         }
         return isUnder(API, path) && api.answer(exchange);
+    }
+
+    @Override
+    public String root() {
+        return API;
+    }
+
+    @Override
+    public boolean answerUnknownPath(Exchange exchange) {
+        String path = exchange.path();
+        if (isUnder(PAGE, path)) {
+            return page.answerUnknownPath(exchange);
+        }
+        return isUnder(API, path) && api.answerUnknownPath(exchange);
     }
 
     /** Programs that ask {@code /} whether the server lives want something else. */

@@ -39,7 +39,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of TensorFlow Serving's protocol, all below {@code /v1/}, and their access for pages of other servers; and
+ * The paths of TensorFlow Serving's protocol below {@code /v1/}, and their access for pages of other servers; and
  * the path {@code /}, where KServe's clients of this protocol ask whether the server is live. Safe for any thread.
  */
 public final class TensorFlowRoutes implements Routes {
@@ -121,9 +121,21 @@ public final class TensorFlowRoutes implements Routes {
         if (path.equals(LIVENESS)) {
             return liveness.answer(exchange);
         }
-        if (!path.regionMatches(true, 0, ROOT, 0, ROOT.length())) {
-            return false;
-        }
+        return table.knows(exchange) && answerModels(exchange);
+    }
+
+    @Override
+    public String root() {
+        return ROOT;
+    }
+
+    @Override
+    public boolean answerUnknownPath(Exchange exchange) {
+        return exchange.path().regionMatches(true, 0, ROOT, 0, ROOT.length()) && answerModels(exchange);
+    }
+
+    /** Answers a path below {@code /v1/}, whether a route has it or not. */
+    private boolean answerModels(Exchange exchange) {
         if (anyOrigin) {
             exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, "*");
             exchange.header(HeaderNames.ACCESS_CONTROL_ALLOW_METHODS, "POST, GET");
@@ -134,7 +146,7 @@ public final class TensorFlowRoutes implements Routes {
             return true;
         }
         try {
-            return table.answer(exchange);
+            return table.answer(exchange) || table.answerUnknownPath(exchange);
         } catch (GatunException e) {
             RestResponse.fail(exchange, e);
         } catch (ModelTimeout e) {
