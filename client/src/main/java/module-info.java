@@ -10,10 +10,10 @@ module gatun.client {
     uses gatun.client.ClientProvider;
 
     provides gatun.client.ClientProvider with
-            gatun.client.balancing.BalancedClientProvider,
-            gatun.client.grpc.GrpcClientProvider,
-            gatun.client.http.HttpClientProvider,
-            gatun.client.lane.LaneClientProvider;
+            gatun.client.balancing.BalancedClient.Provider,
+            gatun.client.grpc.GrpcGatunClient.Provider,
+            gatun.client.http.HttpGatunClient.Provider,
+            gatun.client.lane.LaneGatunClient.Provider;
 
     exports gatun.client;
     // A client of a server in the same process makes its calls in the same way.

@@ -3,6 +3,7 @@ package gatun.client.balancing;
 
 import gatun.client.ClientException;
 import gatun.client.ClientOptions;
+import gatun.client.ClientProvider;
 import gatun.client.GatunClient;
 import gatun.client.InferOutput;
 import gatun.client.InferRequest;
@@ -32,7 +33,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** A client of several servers that serve the same models: see {@link GatunClient#connect(ClientOptions)}. */
-final class BalancedClient implements GatunClient {
+public final class BalancedClient implements GatunClient {
     private final ClientOptions options;
     private final Members members;
     private final HedgeBudget hedges = new HedgeBudget();
@@ -226,6 +227,22 @@ final class BalancedClient implements GatunClient {
         @Override
         public void unload(String model, boolean dependents) {
             client.clients().forEach(each -> each.models().unload(model, dependents));
+        }
+    }
+
+    /** Makes these clients for their kind of address. */
+    public static final class Provider implements ClientProvider {
+        /** For the service loader. */
+        public Provider() {}
+
+        @Override
+        public boolean isFor(ClientOptions options) {
+            return options.servers().size() > 1;
+        }
+
+        @Override
+        public GatunClient connect(ClientOptions options) {
+            return new BalancedClient(options);
         }
     }
 }

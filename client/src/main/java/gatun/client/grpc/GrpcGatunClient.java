@@ -3,13 +3,16 @@ package gatun.client.grpc;
 
 import com.google.protobuf.ByteString;
 import gatun.client.ClientOptions;
+import gatun.client.ClientProvider;
 import gatun.client.CudaRegion;
 import gatun.client.DeadlineException;
+import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
 import gatun.client.InferStream;
 import gatun.client.ModelControl;
 import gatun.client.RegionControl;
+import gatun.client.ServerAddress;
 import gatun.client.ServerControl;
 import gatun.client.ServerException;
 import gatun.client.ServerMetadata;
@@ -277,6 +280,22 @@ public final class GrpcGatunClient implements SingleServerClient {
                     .filter(given -> !given.isEmpty())
                     .orElseThrow(() -> new IllegalArgumentException(
                             "the region's name is empty: expected a name, or unregisterAll() for all regions"));
+        }
+    }
+
+    /** Makes these clients for their kind of address. */
+    public static final class Provider implements ClientProvider {
+        /** For the service loader. */
+        public Provider() {}
+
+        @Override
+        public boolean isFor(ClientOptions options) {
+            return options.servers().size() == 1 && options.server().protocol() == ServerAddress.Protocol.GRPC;
+        }
+
+        @Override
+        public GatunClient connect(ClientOptions options) {
+            return new GrpcGatunClient(options);
         }
     }
 }

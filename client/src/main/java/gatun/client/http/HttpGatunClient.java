@@ -2,7 +2,10 @@
 package gatun.client.http;
 
 import gatun.client.ClientOptions;
+import gatun.client.ClientProvider;
 import gatun.client.CudaRegion;
+import gatun.client.DeadlineException;
+import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
 import gatun.client.InferStream;
@@ -10,11 +13,14 @@ import gatun.client.ModelControl;
 import gatun.client.ModelMetadata;
 import gatun.client.RegionControl;
 import gatun.client.RepositoryModel;
+import gatun.client.ServerAddress;
 import gatun.client.ServerControl;
 import gatun.client.ServerException;
+import gatun.client.ServerMetadata;
 import gatun.client.StatusCode;
 import gatun.client.StreamReceiver;
 import gatun.client.SystemRegion;
+import gatun.client.UnreachableException;
 import gatun.client.calls.AsyncCall;
 import gatun.client.calls.Attempts;
 import gatun.client.calls.Deadline;
@@ -27,6 +33,7 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelStatistics;
 import gatun.wire.inference.ModelStatisticsResponse;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -318,6 +325,67 @@ public final class HttpGatunClient implements SingleServerClient {
                         tensor.text("name"), Datatype.of(tensor.text("datatype")), Shape.of(tensor.numbers("shape"))));
             }
             return specs;
+        }
+    }
+
+    /** A server's health and metadata over HTTP. */
+    static final class HttpServerControl implements ServerControl {
+        private final ControlCalls calls;
+
+        HttpServerControl(ControlCalls calls) {
+            this.calls = calls;
+        }
+
+        @Override
+        public boolean live() {
+            return isHealthy("/v2/health/live", "live");
+        }
+
+        @Override
+        public boolean ready() {
+            return isHealthy("/v2/health/ready", "ready");
+        }
+
+        @Override
+        public ServerMetadata metadata() {
+            return calls.get("/v2", body -> {
+                ControlJson.Fields server = ControlJson.object(body);
+                return new ServerMetadata(server.text("name"), server.text("version"), server.texts("extensions"));
+            });
+        }
+
+        private boolean isHealthy(String path, String field) {
+            try {
+                return calls.getOnce(path, body -> isTrue(body, field));
+            } catch (UnreachableException | DeadlineException e) {
+                return false;
+            } catch (ServerException e) {
+                if (e.code() == StatusCode.UNAUTHENTICATED || e.code() == StatusCode.PERMISSION_DENIED) {
+                    throw e;
+                }
+                return false;
+            }
+        }
+
+        /** The status says it; some servers repeat it, or say otherwise, in a body. */
+        static boolean isTrue(MemorySegment body, String field) throws IOException {
+            return body.byteSize() == 0 || !ControlJson.object(body).isFalse(field);
+        }
+    }
+
+    /** Makes these clients for their kind of address. */
+    public static final class Provider implements ClientProvider {
+        /** For the service loader. */
+        public Provider() {}
+
+        @Override
+        public boolean isFor(ClientOptions options) {
+            return options.servers().size() == 1 && options.server().protocol() == ServerAddress.Protocol.HTTP;
+        }
+
+        @Override
+        public GatunClient connect(ClientOptions options) {
+            return new HttpGatunClient(options);
         }
     }
 }

@@ -3,6 +3,7 @@ package gatun.client.lane;
 
 import gatun.client.ClientException;
 import gatun.client.ClientOptions;
+import gatun.client.ClientProvider;
 import gatun.client.GatunClient;
 import gatun.client.InferRequest;
 import gatun.client.InferResponse;
@@ -164,5 +165,21 @@ public final class LaneGatunClient implements GatunClient {
             opening.unlock();
         }
         http.close();
+    }
+
+    /** Makes these clients for their kind of address. */
+    public static final class Provider implements ClientProvider {
+        /** For the service loader. */
+        public Provider() {}
+
+        @Override
+        public boolean isFor(ClientOptions options) {
+            return options.servers().size() == 1 && options.server().protocol() == ServerAddress.Protocol.LANE;
+        }
+
+        @Override
+        public GatunClient connect(ClientOptions options) {
+            return new LaneGatunClient(options);
+        }
     }
 }
