@@ -4,7 +4,7 @@
  */
 module gatun.stores {
     requires static org.jspecify;
-    requires com.google.gson;
+    requires com.fasterxml.jackson.core;
     requires java.net.http;
     requires java.xml;
     requires org.slf4j;

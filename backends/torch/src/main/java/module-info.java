@@ -1,7 +1,7 @@
 /** Runs models that PyTorch's AOTInductor compiled, by the C functions of their libraries and of PyTorch's, through Panama. */
 module gatun.backend.torch {
     requires static org.jspecify;
-    requires com.google.gson;
+    requires com.fasterxml.jackson.core;
     requires com.google.protobuf;
     requires gatun.backend.support;
     requires gatun.bindings;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.stores.client;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
-import com.google.gson.JsonPrimitive;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import gatun.stores.location.StoreLocation;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,7 +16,7 @@ import java.util.Optional;
  *
  * @param byKind for {@code s3}, {@code gs} and {@code as}, values by the beginning of URLs
  */
-public record CloudCredentials(Map<String, Map<String, JsonElement>> byKind) {
+public record CloudCredentials(Map<String, Map<String, Object>> byKind) {
     /** The environment variable that names the file. */
     public static final String FILE_VARIABLE = "TRITON_CLOUD_CREDENTIAL_PATH";
 
@@ -43,19 +39,24 @@ public record CloudCredentials(Map<String, Map<String, JsonElement>> byKind) {
         if (Files.size(file) > BYTE_LIMIT) {
             throw new IOException(FILE_VARIABLE + "=" + file + " is no file of credentials: it has more than a MiB");
         }
-        Map<String, Map<String, JsonElement>> byKind = new HashMap<>();
+        Map<String, Map<String, Object>> byKind = new HashMap<>();
         try {
-            JsonObject root = JsonParser.parseString(Files.readString(file)).getAsJsonObject();
-            for (Map.Entry<String, JsonElement> kind : root.entrySet()) {
-                byKind.put(
-                        kind.getKey(),
-                        Map.copyOf(kind.getValue().getAsJsonObject().asMap()));
+            for (Map.Entry<String, Object> kind :
+                    JsonTree.object(Files.readString(file)).entrySet()) {
+                if (!(kind.getValue() instanceof Map)) {
+                    throw malformed(file);
+                }
+                byKind.put(kind.getKey(), JsonTree.members(kind.getValue()));
             }
-        } catch (JsonParseException | IllegalStateException e) {
-            throw new IOException(
-                    FILE_VARIABLE + "=" + file + " is not JSON of the form {\"s3\": {\"\": {\"key_id\": ...}}}");
+        } catch (JsonProcessingException e) {
+            throw malformed(file);
         }
         return new CloudCredentials(Map.copyOf(byKind));
+    }
+
+    private static IOException malformed(Path file) {
+        return new IOException(
+                FILE_VARIABLE + "=" + file + " is not JSON of the form {\"s3\": {\"\": {\"key_id\": ...}}}");
     }
 
     /** The texts that hold for a location; a single text, as for Google, is called {@code path}. */
@@ -67,18 +68,16 @@ public record CloudCredentials(Map<String, Map<String, JsonElement>> byKind) {
                 .map(entry -> texts(entry.getValue()));
     }
 
-    private static Map<String, String> texts(JsonElement value) {
-        if (value instanceof JsonPrimitive text) {
-            return Map.of("path", text.getAsString());
+    private static Map<String, String> texts(Object value) {
+        if (value instanceof String text) {
+            return Map.of("path", text);
         }
         Map<String, String> texts = new HashMap<>();
-        if (value instanceof JsonObject object) {
-            object.entrySet().forEach(entry -> {
-                if (entry.getValue() instanceof JsonPrimitive text) {
-                    texts.put(entry.getKey(), text.getAsString());
-                }
-            });
-        }
+        JsonTree.members(value).forEach((name, member) -> {
+            if (member instanceof String text) {
+                texts.put(name, text);
+            }
+        });
         return texts;
     }
 

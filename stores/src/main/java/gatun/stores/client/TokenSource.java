@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.stores.client;
 
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import gatun.stores.client.StoreException.Kind;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -84,19 +83,19 @@ public final class TokenSource {
                         Kind.DENIED,
                         service + " gave no token (status " + answer.status() + ": " + answer.excerpt() + ")");
             }
-            JsonObject values = JsonParser.parseString(new String(answer.body().readAllBytes(), StandardCharsets.UTF_8))
-                    .getAsJsonObject();
-            if (!values.has("access_token")) {
+            Map<String, Object> values =
+                    JsonTree.object(new String(answer.body().readAllBytes(), StandardCharsets.UTF_8));
+            String found = JsonTree.text(values, "access_token");
+            if (found.isEmpty()) {
                 throw new StoreException(Kind.DENIED, service + " gave no token");
             }
-            long seconds = values.has("expires_in") ? values.get("expires_in").getAsLong() : 0;
-            expiry = Instant.now().plusSeconds(Math.clamp(seconds, 0, 86_400));
-            String found = values.get("access_token").getAsString();
+            String seconds = JsonTree.text(values, "expires_in");
+            expiry = Instant.now().plusSeconds(Math.clamp(seconds.isEmpty() ? 0 : Long.parseLong(seconds), 0, 86_400));
             if (!found.matches("[\\x21-\\x7e]+")) {
                 throw new StoreException(Kind.DENIED, service + " gave a token that is none");
             }
             return found;
-        } catch (JsonParseException | IllegalStateException | NumberFormatException e) {
+        } catch (JsonProcessingException | NumberFormatException e) {
             throw new StoreException(Kind.DENIED, service + " gave no token that can be read");
         }
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.stores.google;
 
-import com.google.gson.stream.JsonReader;
-import com.google.gson.stream.MalformedJsonException;
+import com.fasterxml.jackson.core.JsonParseException;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
 import gatun.stores.client.Checksum;
 import gatun.stores.client.Checksum.Algorithm;
+import gatun.stores.client.JsonTree;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
 import gatun.stores.client.StoreProtocol.Page;
 import gatun.stores.client.StoredObject;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,11 +29,11 @@ final class GoogleListing {
     private GoogleListing() {}
 
     static Page read(InputStream body) throws IOException {
-        try (JsonReader reader = new JsonReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
+        try (JsonParser reader = JsonTree.parser(body)) {
             GoogleListing listing = new GoogleListing();
             listing.readPage(reader);
             return new Page(listing.objects, listing.folders, listing.next);
-        } catch (MalformedJsonException | EOFException | IllegalStateException | NumberFormatException e) {
+        } catch (JsonProcessingException | NumberFormatException e) {
             throw new StoreException(Kind.MALFORMED, "the store's listing is none that can be read", e);
         } catch (StoreException e) {
             throw e;
@@ -42,31 +42,44 @@ final class GoogleListing {
         }
     }
 
-    private void readPage(JsonReader reader) throws IOException {
-        reader.beginObject();
-        while (reader.hasNext()) {
-            switch (reader.nextName()) {
+    private void readPage(JsonParser reader) throws IOException {
+        require(reader, JsonToken.START_OBJECT, reader.nextToken());
+        while (reader.nextToken() != JsonToken.END_OBJECT) {
+            String name = reader.currentName();
+            JsonToken value = reader.nextToken();
+            switch (name) {
                 case "items" -> {
-                    reader.beginArray();
-                    while (reader.hasNext()) {
+                    require(reader, JsonToken.START_ARRAY, value);
+                    while (reader.nextToken() != JsonToken.END_ARRAY) {
                         objects.add(object(reader));
                         count();
                     }
-                    reader.endArray();
                 }
                 case "prefixes" -> {
-                    reader.beginArray();
-                    while (reader.hasNext()) {
-                        folders.add(reader.nextString());
+                    require(reader, JsonToken.START_ARRAY, value);
+                    while (reader.nextToken() != JsonToken.END_ARRAY) {
+                        folders.add(text(reader));
                         count();
                     }
-                    reader.endArray();
                 }
-                case "nextPageToken" -> next = reader.nextString();
-                default -> reader.skipValue();
+                case "nextPageToken" -> next = text(reader);
+                default -> reader.skipChildren();
             }
         }
-        reader.endObject();
+    }
+
+    private static void require(JsonParser reader, JsonToken expected, JsonToken token) throws IOException {
+        if (token != expected) {
+            throw new JsonParseException(reader, "expected " + expected);
+        }
+    }
+
+    /** A text, or a number as one. */
+    private static String text(JsonParser reader) throws IOException {
+        if (!reader.currentToken().isScalarValue() || reader.currentToken() == JsonToken.VALUE_NULL) {
+            throw new JsonParseException(reader, "expected a text");
+        }
+        return reader.getText();
     }
 
     private void count() throws StoreException {
@@ -76,23 +89,24 @@ final class GoogleListing {
         }
     }
 
-    private static StoredObject object(JsonReader reader) throws IOException {
+    private static StoredObject object(JsonParser reader) throws IOException {
         String name = "";
         String generation = "";
         long byteSize = -1;
         List<Checksum> checksums = new ArrayList<>();
-        reader.beginObject();
-        while (reader.hasNext()) {
-            switch (reader.nextName()) {
-                case "name" -> name = reader.nextString();
-                case "size" -> byteSize = reader.nextLong();
-                case "generation" -> generation = reader.nextString();
-                case "md5Hash" -> addChecksum(Algorithm.MD5, reader.nextString(), checksums);
-                case "crc32c" -> addChecksum(Algorithm.CRC32C, reader.nextString(), checksums);
-                default -> reader.skipValue();
+        require(reader, JsonToken.START_OBJECT, reader.currentToken());
+        while (reader.nextToken() != JsonToken.END_OBJECT) {
+            String member = reader.currentName();
+            reader.nextToken();
+            switch (member) {
+                case "name" -> name = text(reader);
+                case "size" -> byteSize = Long.parseLong(text(reader));
+                case "generation" -> generation = text(reader);
+                case "md5Hash" -> addChecksum(Algorithm.MD5, text(reader), checksums);
+                case "crc32c" -> addChecksum(Algorithm.CRC32C, text(reader), checksums);
+                default -> reader.skipChildren();
             }
         }
-        reader.endObject();
         if (byteSize < 0 || !generation.matches("[0-9]{1,20}")) {
             throw new StoreException(Kind.MALFORMED, "the store lists an object without a size or a generation");
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.stores.google;
 
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
+import gatun.stores.client.JsonTree;
 import gatun.stores.client.Checksum;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
@@ -135,7 +135,7 @@ public final class GoogleProtocol implements StoreProtocol {
                                         .header("Metadata-Flavor", "Google")),
                         false);
             }
-            JsonObject key = read(file.get());
+            Map<String, Object> key = read(file.get());
             return new GoogleTokens(new TokenSource(http, "Google's token service", () -> request(key)), true);
         }
 
@@ -144,17 +144,16 @@ public final class GoogleProtocol implements StoreProtocol {
             return configured ? Optional.of(source.get()) : source.ifAnswered();
         }
 
-        private static JsonObject read(Path file) throws IOException {
+        private static Map<String, Object> read(Path file) throws IOException {
             try {
                 if (Files.size(file) <= BYTE_LIMIT) {
-                    JsonObject key =
-                            JsonParser.parseString(Files.readString(file)).getAsJsonObject();
-                    String type = key.has("type") ? key.get("type").getAsString() : "";
+                    Map<String, Object> key = JsonTree.object(Files.readString(file));
+                    String type = JsonTree.text(key, "type");
                     if (type.equals("service_account") || type.equals("authorized_user")) {
                         return key;
                     }
                 }
-            } catch (JsonParseException | IllegalStateException e) {
+            } catch (JsonProcessingException e) {
                 // Said below, without what is in it.
             }
             throw new StoreException(
@@ -164,25 +163,32 @@ public final class GoogleProtocol implements StoreProtocol {
                             + " authorized_user");
         }
 
-        private static HttpRequest.Builder request(JsonObject key) throws IOException {
+        private static HttpRequest.Builder request(Map<String, Object> key) throws IOException {
             try {
-                if (key.get("type").getAsString().equals("authorized_user")) {
+                if (JsonTree.text(key, "type").equals("authorized_user")) {
                     return form(
                             "https://oauth2.googleapis.com/token",
                             "grant_type=refresh_token&client_id=" + text(key, "client_id") + "&client_secret="
                                     + text(key, "client_secret") + "&refresh_token=" + text(key, "refresh_token"));
                 }
                 return form(
-                        key.get("token_uri").getAsString(),
+                        required(key, "token_uri"),
                         "grant_type=" + UriText.escape("urn:ietf:params:oauth:grant-type:jwt-bearer") + "&assertion="
                                 + assertion(key));
-            } catch (GeneralSecurityException | IllegalArgumentException | NullPointerException e) {
+            } catch (GeneralSecurityException | IllegalArgumentException e) {
                 throw new StoreException(Kind.DENIED, "the file of Google's credentials has no key that can be used");
             }
         }
 
-        private static String text(JsonObject key, String name) {
-            return UriText.escape(key.get(name).getAsString());
+        private static String text(Map<String, Object> key, String name) {
+            return UriText.escape(required(key, name));
+        }
+
+        private static String required(Map<String, Object> key, String name) {
+            if (key.get(name) instanceof String text) {
+                return text;
+            }
+            throw new IllegalArgumentException(name + " is missing");
         }
 
         private static HttpRequest.Builder form(String uri, String form) {
@@ -192,25 +198,23 @@ public final class GoogleProtocol implements StoreProtocol {
         }
 
         /** A signed statement of who asks (RFC 7523), which the token service takes. */
-        private static String assertion(JsonObject key) throws GeneralSecurityException {
-            JsonObject head = new JsonObject();
-            head.addProperty("alg", "RS256");
-            head.addProperty("typ", "JWT");
-            JsonObject claims = new JsonObject();
+        private static String assertion(Map<String, Object> key) throws GeneralSecurityException {
             long now = Instant.now().getEpochSecond();
-            claims.addProperty("iss", key.get("client_email").getAsString());
-            claims.addProperty("scope", SCOPE);
-            claims.addProperty("aud", key.get("token_uri").getAsString());
-            claims.addProperty("iat", now);
-            claims.addProperty("exp", now + LIFETIME_SECONDS);
-            String signed = base64(head.toString().getBytes(StandardCharsets.UTF_8)) + "."
-                    + base64(claims.toString().getBytes(StandardCharsets.UTF_8));
-            String pem = key.get("private_key").getAsString();
+            String claims = "{\"iss\":\"" + quoted(required(key, "client_email")) + "\",\"scope\":\"" + SCOPE
+                    + "\",\"aud\":\"" + quoted(required(key, "token_uri")) + "\",\"iat\":" + now + ",\"exp\":"
+                    + (now + LIFETIME_SECONDS) + "}";
+            String signed = base64("{\"alg\":\"RS256\",\"typ\":\"JWT\"}".getBytes(StandardCharsets.UTF_8)) + "."
+                    + base64(claims.getBytes(StandardCharsets.UTF_8));
+            String pem = required(key, "private_key");
             byte[] der = Base64.getMimeDecoder().decode(pem.replaceAll("-----[A-Z ]+-----", ""));
             Signature signature = Signature.getInstance("SHA256withRSA");
             signature.initSign(KeyFactory.getInstance("RSA").generatePrivate(new PKCS8EncodedKeySpec(der)));
             signature.update(signed.getBytes(StandardCharsets.UTF_8));
             return signed + "." + base64(signature.sign());
+        }
+
+        private static String quoted(String text) {
+            return new String(JsonStringEncoder.getInstance().quoteAsString(text));
         }
 
         private static String base64(byte[] bytes) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.stores.s3;
 
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import gatun.stores.client.JsonTree;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
 import gatun.stores.client.StoreHttp;
@@ -230,16 +229,20 @@ final class AwsCredentialSource {
     }
 
     private static AwsCredentials ofJson(StoreHttp.Answer answer) throws IOException {
+        String text = text(answer);
         try {
-            JsonObject values = JsonParser.parseString(text(answer)).getAsJsonObject();
-            return expiring(
-                    values.get("AccessKeyId").getAsString(),
-                    values.get("SecretAccessKey").getAsString(),
-                    values.has("Token") ? values.get("Token").getAsString() : "",
-                    values.has("Expiration") ? values.get("Expiration").getAsString() : "");
-        } catch (JsonParseException | IllegalStateException | NullPointerException e) {
-            throw new StoreException(Kind.DENIED, "a service of credentials gave none that can be read");
+            Map<String, Object> values = JsonTree.object(text);
+            if (values.containsKey("AccessKeyId") && values.containsKey("SecretAccessKey")) {
+                return expiring(
+                        JsonTree.text(values, "AccessKeyId"),
+                        JsonTree.text(values, "SecretAccessKey"),
+                        JsonTree.text(values, "Token"),
+                        JsonTree.text(values, "Expiration"));
+            }
+        } catch (JsonProcessingException e) {
+            // As keys that are missing.
         }
+        throw new StoreException(Kind.DENIED, "a service of credentials gave none that can be read");
     }
 
     private static AwsCredentials expiring(String keyId, String secretKey, String token, String expiry)

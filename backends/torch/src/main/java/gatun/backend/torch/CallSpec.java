@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.torch;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names a model's tensors by how its Python function took and gave them, as Triton's backend does: {@code ARGS[0]},
@@ -22,8 +21,7 @@ final class CallSpec {
     /** The names of inputs, in their order; empty when the text is none that is known. */
     static Optional<List<String>> inputs(String json) {
         return tree(json).flatMap(tree -> {
-            JsonArray parts = tree.getAsJsonArray("children_spec");
-            if (parts == null || parts.size() != 2) {
+            if (!(tree.get("children_spec") instanceof List<?> parts) || parts.size() != 2) {
                 return Optional.empty();
             }
             List<String> names = new ArrayList<>();
@@ -40,50 +38,44 @@ final class CallSpec {
         });
     }
 
-    private static Optional<JsonObject> tree(String json) {
+    private static Optional<Map<?, ?>> tree(String json) {
         try {
-            JsonElement root = JsonParser.parseString(json);
-            if (root.isJsonArray()
-                    && root.getAsJsonArray().size() == 2
-                    && root.getAsJsonArray().get(1).isJsonObject()) {
-                return Optional.of(root.getAsJsonArray().get(1).getAsJsonObject());
+            if (JsonTree.read(json) instanceof List<?> root
+                    && root.size() == 2
+                    && root.get(1) instanceof Map<?, ?> tree) {
+                return Optional.of(tree);
             }
-        } catch (RuntimeException | StackOverflowError e) {
-            // No JSON, or none that ends: as any other text that is not known.
+        } catch (IOException e) {
+            // As any other text that is not known.
         }
         return Optional.empty();
     }
 
     /** Adds the names of the leaves below {@code node}; false for a kind of node that has no names. */
-    private static boolean collect(JsonElement node, String name, List<String> names) {
-        if (!node.isJsonObject()) {
+    private static boolean collect(@Nullable Object value, String name, List<String> names) {
+        if (!(value instanceof Map<?, ?> node)) {
             return false;
         }
-        JsonElement type = node.getAsJsonObject().get("type");
-        if (type == null || type.isJsonNull()) {
+        Object type = node.get("type");
+        if (type == null) {
             return names.add(name);
         }
-        JsonElement children = node.getAsJsonObject().get("children_spec");
-        List<String> keys = children != null && children.isJsonArray()
-                ? keys(
-                        type.getAsString(),
-                        node.getAsJsonObject().get("context"),
-                        children.getAsJsonArray().size())
-                : List.of();
-        if (children == null
-                || !children.isJsonArray()
-                || keys.size() != children.getAsJsonArray().size()) {
+        if (!(node.get("children_spec") instanceof List<?> children)) {
+            return false;
+        }
+        List<String> keys = keys(type.toString(), node.get("context"), children.size());
+        if (keys.size() != children.size()) {
             return false;
         }
         for (int i = 0; i < keys.size(); i++) {
-            if (!collect(children.getAsJsonArray().get(i), name + "[" + keys.get(i) + "]", names)) {
+            if (!collect(children.get(i), name + "[" + keys.get(i) + "]", names)) {
                 return false;
             }
         }
         return true;
     }
 
-    private static List<String> keys(String type, JsonElement context, int count) {
+    private static List<String> keys(String type, @Nullable Object context, int count) {
         List<String> keys = new ArrayList<>();
         switch (type) {
             case "builtins.tuple", "builtins.list" -> {
@@ -93,11 +85,8 @@ final class CallSpec {
             }
             case "builtins.dict" -> {
                 // A text with an array in it.
-                JsonElement array = context != null && context.isJsonPrimitive()
-                        ? JsonParser.parseString(context.getAsString())
-                        : context;
-                if (array != null && array.isJsonArray()) {
-                    array.getAsJsonArray().forEach(key -> keys.add(key.getAsString()));
+                if (array(context) instanceof List<?> array) {
+                    array.forEach(key -> keys.add(String.valueOf(key)));
                 }
             }
             default -> {
@@ -105,5 +94,13 @@ final class CallSpec {
             }
         }
         return keys;
+    }
+
+    private static @Nullable Object array(@Nullable Object context) {
+        try {
+            return context instanceof String text ? JsonTree.read(text) : context;
+        } catch (IOException e) {
+            return null;
+        }
     }
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.torch;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
 import gatun.bindings.Descriptor;
 import gatun.bindings.Posix;
 import gatun.memory.tensor.GatunException;
@@ -143,16 +140,15 @@ final class ModelPackage implements AutoCloseable {
     private Map<String, String> metadata(String json) {
         Map<String, String> metadata = new HashMap<>();
         try {
-            JsonElement root = JsonParser.parseString(json);
-            if (root.isJsonObject()) {
-                root.getAsJsonObject().asMap().forEach((key, value) -> {
-                    if (value.isJsonPrimitive()) {
-                        metadata.put(key, value.getAsString());
+            if (JsonTree.read(json) instanceof Map<?, ?> root) {
+                root.forEach((key, value) -> {
+                    if (value instanceof String text) {
+                        metadata.put(String.valueOf(key), text);
                     }
                 });
                 return metadata;
             }
-        } catch (JsonParseException | StackOverflowError e) {
+        } catch (IOException e) {
             // As any other text that is no object.
         }
         throw GatunException.invalidArgument(what() + " has metadata that is no JSON object; it may be damaged");

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.torch;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
@@ -17,7 +14,9 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file of weights in the format of safetensors: eight bytes with the length of a description, the description in JSON,
@@ -47,13 +46,13 @@ final class SafeTensors {
             Map.entry("F64", Datatype.FP64));
 
     private final Path path;
-    private final JsonObject header;
+    private final Map<?, ?> header;
     private final MemorySegment numbers;
 
     /** A tensor of the file. */
     record Entry(Datatype datatype, Shape shape, MemorySegment bytes) {}
 
-    private SafeTensors(Path path, JsonObject header, MemorySegment numbers) {
+    private SafeTensors(Path path, Map<?, ?> header, MemorySegment numbers) {
         this.path = path;
         this.header = header;
         this.numbers = numbers;
@@ -72,15 +71,14 @@ final class SafeTensors {
                 throw wrong(path, "it is too short for the description that it announces");
             }
             byte[] text = bytes.asSlice(Long.BYTES, length).toArray(ValueLayout.JAVA_BYTE);
-            JsonElement header = JsonParser.parseString(new String(text, StandardCharsets.UTF_8));
-            if (!header.isJsonObject()) {
-                throw wrong(path, "its description is no JSON object");
+            if (JsonTree.read(new String(text, StandardCharsets.UTF_8)) instanceof Map<?, ?> header) {
+                return new SafeTensors(path, header, bytes.asSlice(Long.BYTES + length));
             }
-            return new SafeTensors(path, header.getAsJsonObject(), bytes.asSlice(Long.BYTES + length));
+            throw wrong(path, "its description is no JSON object");
+        } catch (JsonProcessingException e) {
+            throw wrong(path, "its description is no JSON");
         } catch (IOException e) {
             throw wrong(path, IoFailure.reason(e));
-        } catch (com.google.gson.JsonParseException | StackOverflowError e) {
-            throw wrong(path, "its description is no JSON");
         }
     }
 
@@ -94,16 +92,14 @@ final class SafeTensors {
      * @throws GatunException INVALID_ARGUMENT when there is none, or it is not as the file says
      */
     Entry find(String name) {
-        JsonElement entry = header.get(name);
-        if (entry == null || !entry.isJsonObject()) {
+        if (!(header.get(name) instanceof Map<?, ?> described)) {
             throw GatunException.invalidArgument(path.getFileName() + " has no weight '" + name
                     + "', which the model needs; write the state_dict of the very module that was compiled");
         }
         try {
-            JsonObject described = entry.getAsJsonObject();
-            Datatype datatype = DATATYPES.getOrDefault(described.get("dtype").getAsString(), Datatype.INVALID);
-            Shape shape = Shape.of(longs(described.getAsJsonArray("shape")));
-            long[] span = longs(described.getAsJsonArray("data_offsets"));
+            Datatype datatype = DATATYPES.getOrDefault(String.valueOf(described.get("dtype")), Datatype.INVALID);
+            Shape shape = Shape.of(longs(described.get("shape")));
+            long[] span = longs(described.get("data_offsets"));
             long byteSize = datatype == Datatype.INVALID ? -1 : shape.byteSize(datatype);
             if (span.length == 2
                     && span[0] >= 0
@@ -118,11 +114,12 @@ final class SafeTensors {
         throw wrong(path, "what it says of '" + name + "' cannot be");
     }
 
-    private static long[] longs(JsonArray array) {
-        long[] numbers = new long[array.size()];
-        for (int i = 0; i < numbers.length; i++) {
-            numbers[i] = array.get(i).getAsLong();
+    private static long[] longs(@Nullable Object value) {
+        if (value instanceof List<?> numbers) {
+            return numbers.stream()
+                    .mapToLong(number -> Long.parseLong(String.valueOf(number)))
+                    .toArray();
         }
-        return numbers;
+        throw new IllegalArgumentException("no list of numbers");
     }
 }
