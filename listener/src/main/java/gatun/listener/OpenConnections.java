@@ -166,8 +166,7 @@ public final class OpenConnections implements MetricSource {
         List<Rows.Row<Long>> ended = new ArrayList<>();
         for (WireProtocol protocol : protocols) {
             for (ClientError error : ClientError.values()) {
-                ended.add(new Rows.Row<>(
-                        labels(protocol).with("cause", error.label()), errors.count(protocol, error)));
+                ended.add(new Rows.Row<>(labels(protocol).with("cause", error.label()), errors.count(protocol, error)));
             }
         }
         sink.add(

@@ -26,10 +26,7 @@ final class NvidiaGpus implements MetricSource {
             gauge("nv_gpu_memory_total_bytes", "GPU total memory, in bytes", use -> use.bytes(Nvml.Memory::totalBytes)),
             gauge("nv_gpu_memory_used_bytes", "GPU used memory, in bytes", use -> use.bytes(Nvml.Memory::usedBytes)),
             gauge("nv_gpu_power_usage", "GPU power usage in watts", use -> use.gpu.device.powerWatts()),
-            gauge(
-                    "nv_gpu_power_limit",
-                    "GPU power management limit in watts",
-                    use -> use.gpu.device.powerLimitWatts()),
+            gauge("nv_gpu_power_limit", "GPU power management limit in watts", use -> use.gpu.device.powerLimitWatts()),
             new Reading(
                     MetricFamily.counter(
                             "nv_energy_consumption", "GPU energy consumption in joules since the server was started"),
@@ -56,9 +53,7 @@ final class NvidiaGpus implements MetricSource {
     /** A GPU during one reading of all families. */
     private record Use(Gpu gpu, Optional<Nvml.Memory> memory) {
         OptionalDouble bytes(Function<Nvml.Memory, Long> part) {
-            return memory.isPresent()
-                    ? OptionalDouble.of((double) part.apply(memory.get()))
-                    : OptionalDouble.empty();
+            return memory.isPresent() ? OptionalDouble.of((double) part.apply(memory.get())) : OptionalDouble.empty();
         }
     }
 
@@ -76,9 +71,8 @@ final class NvidiaGpus implements MetricSource {
 
     @Override
     public void publish(MetricSink sink) {
-        List<Use> uses = gpus.stream()
-                .map(gpu -> new Use(gpu, gpu.device().memory()))
-                .toList();
+        List<Use> uses =
+                gpus.stream().map(gpu -> new Use(gpu, gpu.device().memory())).toList();
         Rows<Use> rows = Rows.of(uses, use -> Labels.of("gpu_uuid", use.gpu.uuid));
         for (Reading reading : READINGS) {
             sink.begin(reading.family());

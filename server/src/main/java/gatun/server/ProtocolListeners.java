@@ -20,13 +20,13 @@ import gatun.listener.ServerTls;
 import gatun.listener.TlsException;
 import gatun.listener.TlsFiles;
 import gatun.listener.WireProtocol;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.limits.WorkBudgets;
-import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.ClientSettings.AccessSettings;
 import gatun.server.settings.CloudSettings;
@@ -50,7 +50,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** The protocols, and the addresses where each is spoken. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.endpoint;
 
-import gatun.bench.data.DataSet.Step;
 import gatun.bench.data.DataSet;
+import gatun.bench.data.DataSet.Step;
 import gatun.bench.data.ExpectedOutputs;
 import gatun.bench.data.ModelDescription;
 import gatun.bench.load.Caller;
-import gatun.bench.load.ServerCounters.ServerTimes;
 import gatun.bench.load.ServerCounters;
+import gatun.bench.load.ServerCounters.ServerTimes;
 import gatun.bench.load.Target;
 import gatun.client.ClientException;
 import gatun.client.GatunClient;

@@ -12,8 +12,8 @@ import gatun.client.http.LaneControl;
 import gatun.lane.LaneGeometry;
 import gatun.lane.LaneMemory;
 import gatun.lane.RingEntry;
-import gatun.lane.SlotLayout.SlotState;
 import gatun.lane.SlotLayout;
+import gatun.lane.SlotLayout.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.HandOver;
@@ -372,7 +372,8 @@ final class ClientLane implements AutoCloseable {
             for (long left = abandoned.get(); left != 0; left &= left - 1) {
                 int slot = Long.numberOfTrailingZeros(left);
                 long bit = 1L << slot;
-                if (memory.state(slot) != SlotState.FILLED && (abandoned.getAndUpdate(seen -> seen & ~bit) & bit) != 0) {
+                if (memory.state(slot) != SlotState.FILLED
+                        && (abandoned.getAndUpdate(seen -> seen & ~bit) & bit) != 0) {
                     release(slot);
                 }
             }

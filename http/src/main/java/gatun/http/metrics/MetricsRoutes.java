@@ -25,8 +25,7 @@ public final class MetricsRoutes implements Routes {
      * @param gpus publishes how busy GPUs are
      * @param open counts the connections of clients
      */
-    public MetricsRoutes(
-            InferenceServer server, ShownMetrics shown, MetricSource gpus, OpenConnections open) {
+    public MetricsRoutes(InferenceServer server, ShownMetrics shown, MetricSource gpus, OpenConnections open) {
         this.page = new MetricsPage(server, shown, gpus, open);
     }
 

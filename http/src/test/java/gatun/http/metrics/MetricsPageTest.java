@@ -230,7 +230,8 @@ class MetricsPageTest {
         ModelLatencies plain = new ModelLatencies("plain", "1", false, digits.byOrigin(), Optional.empty(), Map.of());
         try (CountedServer server = new CountedServer(DIGITS).withLatencies(digits, plain)) {
             String page = PageText.of(
-                    new MetricsPage(server, EVERYTHING, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)), "");
+                    new MetricsPage(server, EVERYTHING, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)),
+                    "");
 
             assertThat(page.lines())
                     .contains(

@@ -278,7 +278,8 @@ class PageWriterTest {
     })
     void shouldWriteWholeNumbersAsTritonDoesInThePlainFormat(double value, String text) {
         assertThat(PageText.of(
-                        TextFormat.PROMETHEUS, page -> page.add(MetricFamily.counter("my_calls", "a \\ \"b\"\n"), value)))
+                        TextFormat.PROMETHEUS,
+                        page -> page.add(MetricFamily.counter("my_calls", "a \\ \"b\"\n"), value)))
                 .isEqualTo("# HELP my_calls a \\\\ \"b\"\\n\n# TYPE my_calls counter\nmy_calls " + text + "\n");
     }
 

@@ -18,11 +18,11 @@ import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
-import gatun.runtime.metrics.ShownMetrics;
-import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.metrics.MetricRegistry;
+import gatun.runtime.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import gatun.spi.ModelMetrics.Kind;
 import gatun.spi.Tuning.Subject;
 import gatun.wire.inference.ModelConfig;
@@ -174,9 +174,7 @@ class WholePageTest {
         registry.family("my_calls", "Calls", Kind.COUNTER)
                 .metric(Map.of("model", "m", "step", "a"), List.of())
                 .increment(0.5);
-        registry.family("my_depth", "", Kind.GAUGE)
-                .metric(Map.of(), List.of())
-                .set(-2);
+        registry.family("my_depth", "", Kind.GAUGE).metric(Map.of(), List.of()).set(-2);
         registry.family("my_sizes", "Sizes", Kind.HISTOGRAM)
                 .metric(Map.of("model", "m"), List.of(1.0, 2.5))
                 .observe(2);
@@ -195,9 +193,7 @@ class WholePageTest {
                 .withAccessLog(LINES)
                 .withVersion(new TaggedVersion())) {
             return PageText.of(
-                    new MetricsPage(
-                            server, all, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)),
-                    accept);
+                    new MetricsPage(server, all, sink -> {}, new OpenConnections(ConnectionLimits.STANDARD)), accept);
         }
     }
 
@@ -213,7 +209,10 @@ class WholePageTest {
         try (InputStream text = Objects.requireNonNull(WholePageTest.class.getResourceAsStream(file))) {
             expected = new String(text.readAllBytes(), StandardCharsets.UTF_8);
         }
-        assertThat(page(accept, histograms).lines().filter(WholePageTest::isFixed).collect(Collectors.joining("\n", "", "\n")))
+        assertThat(page(accept, histograms)
+                        .lines()
+                        .filter(WholePageTest::isFixed)
+                        .collect(Collectors.joining("\n", "", "\n")))
                 .isEqualTo(expected);
     }
 }

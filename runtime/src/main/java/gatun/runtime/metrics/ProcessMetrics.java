@@ -37,7 +37,8 @@ public final class ProcessMetrics implements MetricSource {
     public void publish(MetricSink sink) {
         if (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system) {
             sink.add(
-                    MetricFamily.counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds."),
+                    MetricFamily.counter(
+                            "process_cpu_seconds_total", "Total user and system CPU time spent in seconds."),
                     system.getProcessCpuTime() / NANOS_PER_SECOND);
             if (system instanceof UnixOperatingSystemMXBean unix) {
                 sink.add(MetricFamily.gauge("process_open_fds", "Number of open file descriptors."), (double)
@@ -47,12 +48,14 @@ public final class ProcessMetrics implements MetricSource {
             }
         }
         sink.add(
-                MetricFamily.gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
+                MetricFamily.gauge(
+                        "process_start_time_seconds", "Start time of the process since unix epoch in seconds."),
                 ManagementFactory.getRuntimeMXBean().getStartTime() / MILLIS_PER_SECOND);
         List<String> lines = lines();
         bytes(lines, "VmSize:")
                 .ifPresent(size -> sink.add(
-                        MetricFamily.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."), (double) size));
+                        MetricFamily.gauge("process_virtual_memory_bytes", "Virtual memory size in bytes."),
+                        (double) size));
         bytes(lines, "VmRSS:")
                 .ifPresent(size -> sink.add(
                         MetricFamily.gauge("process_resident_memory_bytes", "Resident memory size in bytes."),

@@ -40,7 +40,8 @@ final class LatencyFamilies {
             List.of(50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7);
 
     /** A stage of a request: its name where that is a label, its latencies, and its families. */
-    private record Stage(String name, Function<StageLatencies, Latencies> latencies, MetricFamily summary, MetricFamily histogram) {
+    private record Stage(
+            String name, Function<StageLatencies, Latencies> latencies, MetricFamily summary, MetricFamily histogram) {
         Stage(String name, String meaning, Function<StageLatencies, Latencies> latencies) {
             this(
                     name,

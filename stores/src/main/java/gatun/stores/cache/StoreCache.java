@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.stores.cache;
 
-import gatun.stores.client.StoreException.Kind;
 import gatun.stores.client.StoreException;
+import gatun.stores.client.StoreException.Kind;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;

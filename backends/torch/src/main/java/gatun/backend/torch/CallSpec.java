@@ -40,7 +40,7 @@ final class CallSpec {
 
     private static Optional<Map<?, ?>> tree(String json) {
         try {
-            if (JsonTree.read(json) instanceof List<?> root
+            if (PackageJson.read(json) instanceof List<?> root
                     && root.size() == 2
                     && root.get(1) instanceof Map<?, ?> tree) {
                 return Optional.of(tree);
@@ -98,7 +98,7 @@ final class CallSpec {
 
     private static @Nullable Object array(@Nullable Object context) {
         try {
-            return context instanceof String text ? JsonTree.read(text) : context;
+            return context instanceof String text ? PackageJson.read(text) : context;
         } catch (IOException e) {
             return null;
         }

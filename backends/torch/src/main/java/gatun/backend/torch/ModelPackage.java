@@ -140,7 +140,7 @@ final class ModelPackage implements AutoCloseable {
     private Map<String, String> metadata(String json) {
         Map<String, String> metadata = new HashMap<>();
         try {
-            if (JsonTree.read(json) instanceof Map<?, ?> root) {
+            if (PackageJson.read(json) instanceof Map<?, ?> root) {
                 root.forEach((key, value) -> {
                     if (value instanceof String text) {
                         metadata.put(String.valueOf(key), text);

@@ -71,7 +71,7 @@ final class SafeTensors {
                 throw wrong(path, "it is too short for the description that it announces");
             }
             byte[] text = bytes.asSlice(Long.BYTES, length).toArray(ValueLayout.JAVA_BYTE);
-            if (JsonTree.read(new String(text, StandardCharsets.UTF_8)) instanceof Map<?, ?> header) {
+            if (PackageJson.read(new String(text, StandardCharsets.UTF_8)) instanceof Map<?, ?> header) {
                 return new SafeTensors(path, header, bytes.asSlice(Long.BYTES + length));
             }
             throw wrong(path, "its description is no JSON object");

@@ -14,14 +14,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Reads JSON as maps by name, lists and texts. Numbers and truth values become texts as they stand there. Stateless. */
-final class JsonTree {
+final class PackageJson {
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
             .streamReadConstraints(
                     StreamReadConstraints.builder().maxNestingDepth(255).build())
             .build();
 
-    private JsonTree() {}
+    private PackageJson() {}
 
     /**
      * The value of a document; null for the document {@code null}.
