@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.opentelemetry;
 
-import static gatun.server.opentelemetry.TraceCollector.attributes;
-import static gatun.server.opentelemetry.TraceCollector.events;
-import static gatun.server.opentelemetry.TraceCollector.parent;
-import static gatun.server.opentelemetry.TraceCollector.traceId;
-import static gatun.server.opentelemetry.TraceCollector.within;
+import static gatun.testing.TraceCollector.attributes;
+import static gatun.testing.TraceCollector.events;
+import static gatun.testing.TraceCollector.parent;
+import static gatun.testing.TraceCollector.traceId;
+import static gatun.testing.TraceCollector.within;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.tracing.RequestTrace;
@@ -14,6 +14,7 @@ import gatun.runtime.tracing.TraceSettings;
 import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.runtime.tracing.Tracing;
 import gatun.testing.Await;
+import gatun.testing.TraceCollector;
 import io.opentelemetry.proto.trace.v1.Span;
 import java.net.URI;
 import java.time.Duration;

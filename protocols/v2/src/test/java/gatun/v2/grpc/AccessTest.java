@@ -4,13 +4,13 @@ package gatun.v2.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import gatun.protocol.testing.TestServer;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.access.TokenFile;
-import gatun.testing.listeners.TestServer;
-import gatun.testing.listeners.TestServerSettings;
 import gatun.v1.protocol.V1Protocol;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;

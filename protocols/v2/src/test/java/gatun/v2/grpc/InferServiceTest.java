@@ -12,8 +12,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
 import gatun.grpc.ResponseCompression;
-import gatun.testing.listeners.TestServer;
-import gatun.testing.listeners.TestServerSettings;
+import gatun.protocol.testing.TestServer;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.v2.lane.LaneSettings;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;

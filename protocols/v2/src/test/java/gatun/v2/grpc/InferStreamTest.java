@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import gatun.grpc.message.InferenceStream;
+import gatun.protocol.testing.TestServer;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.testing.ReceivedMessages;
-import gatun.testing.listeners.TestServer;
-import gatun.testing.listeners.TestServerSettings;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.InferParameter;

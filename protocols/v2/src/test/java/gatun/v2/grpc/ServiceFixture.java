@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
-import gatun.testing.listeners.TestServer;
-import gatun.testing.listeners.TestServerSettings;
+import gatun.protocol.testing.TestServer;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.v1.protocol.V1Protocol;
 import gatun.v2.protocol.V2Protocol;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;

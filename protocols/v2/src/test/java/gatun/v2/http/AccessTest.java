@@ -3,12 +3,12 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.protocol.testing.ListenerUnderTest;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.access.TokenFile;
-import gatun.testing.listeners.ListenerUnderTest;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

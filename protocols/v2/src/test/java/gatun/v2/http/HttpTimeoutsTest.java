@@ -4,8 +4,8 @@ package gatun.v2.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.http.HttpTimeouts;
-import gatun.testing.listeners.ListenerUnderTest;
-import gatun.testing.listeners.RawClient;
+import gatun.protocol.testing.ListenerUnderTest;
+import gatun.protocol.testing.RawClient;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;

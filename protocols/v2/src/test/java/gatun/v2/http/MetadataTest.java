@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import gatun.testing.listeners.ListenerUnderTest;
-import gatun.testing.listeners.RawClient;
-import gatun.testing.listeners.TestServerSettings;
+import gatun.protocol.testing.ListenerUnderTest;
+import gatun.protocol.testing.RawClient;
+import gatun.protocol.testing.TestServerSettings;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;

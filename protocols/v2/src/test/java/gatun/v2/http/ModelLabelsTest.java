@@ -3,7 +3,7 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.listeners.ListenerUnderTest;
+import gatun.protocol.testing.ListenerUnderTest;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;

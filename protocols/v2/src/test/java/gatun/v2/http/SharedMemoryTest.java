@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.BytesCodec;
-import gatun.testing.listeners.ListenerUnderTest;
+import gatun.protocol.testing.ListenerUnderTest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.http.HttpResponse;

@@ -3,8 +3,8 @@ package gatun.v2.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.testing.listeners.ListenerUnderTest;
-import gatun.testing.listeners.RawClient;
+import gatun.protocol.testing.ListenerUnderTest;
+import gatun.protocol.testing.RawClient;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;

@@ -3,10 +3,10 @@ package gatun.v2.http;
 
 import gatun.listener.ServerTls;
 import gatun.protocol.ProtocolProvider;
+import gatun.protocol.testing.ListenerUnderTest;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
-import gatun.testing.listeners.ListenerUnderTest;
-import gatun.testing.listeners.TestServerSettings;
 import gatun.v1.protocol.V1Protocol;
 import gatun.v2.protocol.V2Protocol;
 import io.helidon.webserver.http.HttpService;

@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.Code;
 import gatun.wire.tensorflow.DataType;
 import gatun.wire.tensorflow.ProfileRequest;

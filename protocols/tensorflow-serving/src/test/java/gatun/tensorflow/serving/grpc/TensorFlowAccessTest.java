@@ -4,11 +4,11 @@ package gatun.tensorflow.serving.grpc;
 import static gatun.tensorflow.serving.grpc.TensorFlowFixture.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.protocol.testing.TestServerSettings;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.MonitorRequest;
 import gatun.wire.tensorflow.ProfileRequest;
 import gatun.wire.tensorflow.ProfilerServiceGrpc;

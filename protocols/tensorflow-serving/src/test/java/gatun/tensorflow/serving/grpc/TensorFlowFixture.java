@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
+import gatun.protocol.testing.TestServer;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
 import gatun.testing.Await;
-import gatun.testing.listeners.TestServer;
-import gatun.testing.listeners.TestServerSettings;
 import gatun.wire.tensorflow.ProfilerServiceGrpc;
 import gatun.wire.tensorflow.serving.ModelServiceGrpc;
 import gatun.wire.tensorflow.serving.PredictResponse;

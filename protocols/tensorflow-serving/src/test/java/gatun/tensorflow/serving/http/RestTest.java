@@ -3,8 +3,8 @@ package gatun.tensorflow.serving.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.protocol.testing.ListenerUnderTest;
 import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.testing.listeners.ListenerUnderTest;
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
+import gatun.protocol.testing.ListenerUnderTest;
+import gatun.protocol.testing.TestServerSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocol;
-import gatun.testing.listeners.ListenerUnderTest;
-import gatun.testing.listeners.TestServerSettings;
 import java.nio.file.Path;
 import java.util.List;
 

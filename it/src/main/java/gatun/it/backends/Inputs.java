@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.it.backends;
+
+import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
+import gatun.spi.Execution;
+
+/** The inputs of a run, by their names. */
+final class Inputs {
+    private Inputs() {}
+
+    static Tensor named(Execution execution, String name) {
+        for (int i = 0; i < execution.inputCount(); i++) {
+            if (execution.inputSpec(i).name().equals(name)) {
+                return execution.input(i);
+            }
+        }
+        throw GatunException.invalidArgument("the request has no input '" + name + "'");
+    }
+}

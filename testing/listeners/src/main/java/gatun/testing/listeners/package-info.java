@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-/** Listeners on real ports in front of the real runtime, and raw clients of them, for the tests of protocols. */
-@NullMarked
-package gatun.testing.listeners;
-
-import org.jspecify.annotations.NullMarked;
