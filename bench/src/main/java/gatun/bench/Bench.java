@@ -47,11 +47,7 @@ final class Bench {
         this.interruption = interruption;
     }
 
-    /**
-     * Measures all.
-     *
-     * @throws IllegalArgumentException when the flags do not go together
-     */
+    /** Measures all. Throws {@link IllegalArgumentException} when the flags do not go together. */
     Report run() {
         List<TargetServer> endpoints = TargetServer.of(flags.connection);
         List<Load> loads = flags.load.loads();

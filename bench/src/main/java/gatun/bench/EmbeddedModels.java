@@ -7,9 +7,6 @@ import java.nio.file.Path;
 /** Serves models within this process, for {@code --embedded}. */
 @FunctionalInterface
 public interface EmbeddedModels {
-    /**
-     * A client of the models in {@code modelRepository}, which are served until it is closed. Waits until they are
-     * loaded.
-     */
+    /** A client of the models in {@code modelRepository}, served until it is closed. Waits for their loads. */
     GatunClient open(Path modelRepository);
 }

@@ -6,10 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/**
- * CUDA on this machine: its driver and its runtime library, each looked for when it is first asked for. A machine
- * without them is a normal one.
- */
+/** CUDA's driver and runtime library, each looked for when first used. Most machines have none. */
 public final class Cuda {
     private static final String DRIVER = "libcuda.so.1";
     private static final String RUNTIME = "libcudart.so.13";
@@ -130,10 +127,7 @@ public final class Cuda {
         return DriverHolder.FOUND;
     }
 
-    /**
-     * The runtime library: available when version 13 is installed and has all functions that Gatun calls. Needs no
-     * device.
-     */
+    /** The runtime library: version 13 with all functions that Gatun calls. Needs no device. */
     public static NativeLibrary runtime() {
         return RuntimeHolder.FOUND;
     }
@@ -156,10 +150,7 @@ public final class Cuda {
         static final NativeLibrary FOUND = NativeLibrary.find("CUDA runtime", RUNTIME, RUNTIME_FUNCTIONS);
     }
 
-    /**
-     * Text and name of a {@code CUresult}, as in {@code out of memory (CUDA_ERROR_OUT_OF_MEMORY)}. Only where the
-     * driver is there.
-     */
+    /** A {@code CUresult} as {@code out of memory (CUDA_ERROR_OUT_OF_MEMORY)}. Needs the driver. */
     public static String errorText(int result) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(cuda_h.C_POINTER);

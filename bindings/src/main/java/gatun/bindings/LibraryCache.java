@@ -39,10 +39,7 @@ public final class LibraryCache {
 
     private static final int CHUNK_BYTES = 1 << 16;
 
-    /**
-     * A file lock belongs to the whole process: this one orders its threads. The only lock here that is held across
-     * I/O, at start.
-     */
+    /** Orders this process's threads, which share a file lock. Held across I/O, but only at start. */
     private static final ReentrantLock UNPACKING = new ReentrantLock();
 
     private final Path folder;

@@ -17,10 +17,7 @@ import java.util.concurrent.ConcurrentMap;
 
 /** Opens native libraries, the only class that does. */
 final class LibraryOpener {
-    /**
-     * Which file each name stands for. The generated bindings search all loaded files, so that there can be but one
-     * each.
-     */
+    /** The file of each name: the generated bindings search all loaded files, so there is one each. */
     private static final ConcurrentMap<String, Path> OPENED = new ConcurrentHashMap<>();
 
     private LibraryOpener() {}

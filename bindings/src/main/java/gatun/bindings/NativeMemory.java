@@ -17,10 +17,7 @@ public final class NativeMemory {
         return MemorySegment.ofAddress(address).reinterpret(byteSize);
     }
 
-    /**
-     * A view of {@code byteSize} bytes at {@code address} that dies with {@code lifetime}; then {@code release} runs
-     * once, on the thread that closes the arena.
-     */
+    /** {@code byteSize} bytes at {@code address} until {@code lifetime} ends, which calls {@code release} once. */
     @SuppressWarnings("restricted")
     public static MemorySegment segment(long address, long byteSize, Arena lifetime, Runnable release) {
         return MemorySegment.ofAddress(address).reinterpret(byteSize, lifetime, ignored -> release.run());

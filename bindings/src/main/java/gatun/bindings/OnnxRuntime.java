@@ -10,10 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * An opened ONNX Runtime: its function table and the translator of its errors. Usable from any thread; it lives as long
- * as the process.
- */
+/** An opened ONNX Runtime: its functions and errors. Thread-safe; lives as long as the process. */
 public final class OnnxRuntime {
     /** The library's usual name. */
     public static final String NAME = "ONNX Runtime";
@@ -40,10 +37,7 @@ public final class OnnxRuntime {
         OrtPoolThreads.prepare();
     }
 
-    /**
-     * Opens the library in the file {@code path}, for instance {@code libonnxruntime.so}, with its telemetry off unless
-     * the environment says otherwise.
-     */
+    /** Opens the library {@code path}, with its telemetry off unless the environment says otherwise. */
     public static NativeLibrary open(Path path) {
         switchTelemetryOff();
         return NativeLibrary.open(NAME, path, List.of(ENTRY));
@@ -132,10 +126,7 @@ public final class OnnxRuntime {
         status.check(returned);
     }
 
-    /**
-     * Turns each {@code OrtStatus*} into an exception, and frees it. The one class that looks at ONNX Runtime's error
-     * codes.
-     */
+    /** Turns each {@code OrtStatus*} into an exception, and frees it; no other class reads the codes. */
     static final class OrtStatus {
         private final MemorySegment api;
 

@@ -4,10 +4,7 @@ package gatun.bindings;
 import java.net.URL;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Finds the libraries that the Maven build makes of our own C in {@code bindings/src/main/c}, where it found a C
- * compiler.
- */
+/** Finds the libraries of our own C in {@code bindings/src/main/c}, if the build had a C compiler. */
 final class OwnLibrary {
     private OwnLibrary() {}
 

@@ -208,10 +208,7 @@ public final class Posix {
         return mmap(MemorySegment.NULL, byteSize, protection, flags, file.number(), offset, file.toString());
     }
 
-    /**
-     * Maps {@code byteSize} zero bytes that belong to this process alone. The caller gives them back by
-     * {@link #munmap}.
-     */
+    /** Maps {@code byteSize} private zero bytes. The caller frees them by {@link #munmap}. */
     public static long mapAnonymous(long byteSize, int protection) {
         int flags = posix_h.MAP_PRIVATE() | posix_h.MAP_ANONYMOUS();
         return mmap(MemorySegment.NULL, byteSize, protection, flags, NO_FILE, 0, "anonymous memory");
@@ -283,10 +280,7 @@ public final class Posix {
         return posix_h.geteuid();
     }
 
-    /**
-     * The C library's text for an error number, in English whatever the locale: {@code No such file or directory
-     * (ENOENT)}.
-     */
+    /** The C library's text for an error number, in English: {@code No such file or directory (ENOENT)}. */
     public static String errorText(int errno) {
         MemorySegment description = posix_h.strerrordesc_np(errno);
         if (description.address() == 0) {

@@ -24,10 +24,7 @@ public final class RegionGuard implements AutoCloseable {
         this.flag = flag;
     }
 
-    /**
-     * Whether somebody touched a part of the region that was no longer there. Never becomes false again. Costs two
-     * loads.
-     */
+    /** Whether a missing part of the region was touched. Never becomes false again. Costs two loads. */
     public boolean broken() {
         boolean broken = flagged();
         return closed ? brokenAtClose : broken;

@@ -28,10 +28,7 @@ public final class StreamingCopy {
         this.copy = copy;
     }
 
-    /**
-     * Loads the library, unpacked into {@code cache}; empty when this build has none for this machine, or it cannot be
-     * loaded.
-     */
+    /** Loads the library, unpacked into {@code cache}; empty where there is none for this machine. */
     public static Optional<StreamingCopy> open(LibraryCache cache) {
         URL resource = OwnLibrary.resource("copy");
         if (resource == null) {

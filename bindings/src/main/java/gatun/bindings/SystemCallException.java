@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
-/**
- * A system call failed. The message names the call, its object, and the system's text:
- * {@code shm_open /frames: No such file or directory (ENOENT)}.
- */
+/** A failed system call, such as {@code shm_open /frames: No such file or directory (ENOENT)}. */
 public final class SystemCallException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -29,10 +26,7 @@ public final class SystemCallException extends RuntimeException {
         return call;
     }
 
-    /**
-     * The object of the call, such as a path. It may be a name of the server's own: a listener must not echo it to a
-     * client.
-     */
+    /** The object of the call, such as a path. Not to be echoed to clients: it may be internal. */
     public String subject() {
         return subject;
     }

@@ -23,10 +23,7 @@ public final class ThreadCore {
     // int sched_yield(void)
     private static final MethodHandle YIELD = WordFunctions.find("sched_yield", 0);
 
-    /**
-     * Bytes of a set of cores, a bit for each; a machine with more has a kernel that refuses, and its threads stay
-     * where they are.
-     */
+    /** Bytes of a bit set of cores; on larger machines the kernel refuses, and threads stay where they are. */
     static final int SET_BYTES = 1024;
 
     private static final int THIS_THREAD = 0;
@@ -42,10 +39,7 @@ public final class ThreadCore {
                 Linker.Option.critical(false));
     }
 
-    /**
-     * The number of the core that the calling thread runs on now, from 0; the next moment it may be another. Negative
-     * where the system cannot tell.
-     */
+    /** The core that the calling thread runs on at this moment, from 0; negative where unknown. */
     public static int current() {
         try {
             return (int) CURRENT.invokeExact();

@@ -7,10 +7,7 @@ import java.lang.invoke.MethodHandle;
 
 /** The priority that Linux gives a thread beside others. */
 public final class ThreadPriority {
-    /**
-     * {@code int nice(int increment)}: of the calling thread only, in Linux, and of the threads that it makes from then
-     * on.
-     */
+    /** {@code int nice(int increment)}: in Linux of the calling thread, and those it makes later. */
     private static final MethodHandle NICE = WordFunctions.find("nice", 1);
 
     private ThreadPriority() {}

@@ -80,10 +80,7 @@ public final class Torch {
         return true;
     }
 
-    /**
-     * As {@link #setThreads}, for the calling thread. Threads that call the library for the first time later get the
-     * number that was set last.
-     */
+    /** As {@link #setThreads}, for the calling thread; new threads get the number that was set last. */
     public static boolean setThreadsOfCaller(int count) {
         // The first call of a thread gives it the process's number, which would replace the one set before.
         return threads() > 0 && setThreads(count);

@@ -40,10 +40,7 @@ public record ClientOptions(
         deadline.ifPresent(ClientOptions::requirePositive);
     }
 
-    /**
-     * The standard options for the server at {@code url}, which {@link ServerAddress#parse} explains: no deadline,
-     * {@link Retries#STANDARD}, no compression.
-     */
+    /** The standard options for {@code url} ({@link ServerAddress#parse}): {@link Retries#STANDARD}, no deadline. */
     public static ClientOptions of(String url) {
         return new ClientOptions(
                 List.of(ServerAddress.parse(url)),

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/**
- * Makes clients for some options; {@link GatunClient#connect} finds it as a service. Those that Gatun's client has are in
- * it. Thread-safe.
- */
+/** Makes clients for some options; {@link GatunClient#connect} finds it as a service. Thread-safe. */
 public interface ClientProvider {
     /** Whether its clients are for such options: for the protocol, and for one server or several. */
     boolean isFor(ClientOptions options);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/**
- * The client's deadline passed before the response was complete. The server may have done the work, and may still do
- * it.
- */
+/** The deadline passed before the response was complete. The server may have done the work, or do it yet. */
 public final class DeadlineException extends ClientException {
     private static final long serialVersionUID = 1;
 

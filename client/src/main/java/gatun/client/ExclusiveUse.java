@@ -24,11 +24,7 @@ final class ExclusiveUse {
         this.region = region;
     }
 
-    /**
-     * Begins a call.
-     *
-     * @throws IllegalStateException while another one runs, or when the tensors are closed
-     */
+    /** Begins a call. Throws {@link IllegalStateException} while another one runs, or when the tensors are closed. */
     void begin() {
         awaitCancelled();
         State found = state.compareAndExchange(State.IDLE, State.RUNNING);

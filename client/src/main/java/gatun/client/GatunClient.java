@@ -20,10 +20,7 @@ import java.util.concurrent.CompletableFuture;
  * <p>A thread that is interrupted gives its call up with an {@link UnreachableException}, and stays interrupted.
  */
 public interface GatunClient extends AutoCloseable {
-    /**
-     * A client of the server at {@code url} with standard options: see {@link ServerAddress#parse}. Connects with the
-     * first call.
-     */
+    /** A client of the server at {@code url} (see {@link ServerAddress#parse}). Connects with the first call. */
     static GatunClient connect(String url) {
         return connect(ClientOptions.of(url));
     }

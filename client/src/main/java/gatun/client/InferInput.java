@@ -9,10 +9,7 @@ public sealed interface InferInput {
     /** Name, datatype and shape. */
     TensorSpec spec();
 
-    /**
-     * An input that travels with the request. Borrows the tensor's memory, on the heap or not, from when the request is
-     * made until its last call has returned.
-     */
+    /** An input that travels with the request. Borrows the tensor's memory until the last call has returned. */
     record Sent(Tensor tensor) implements InferInput {
         @Override
         public TensorSpec spec() {

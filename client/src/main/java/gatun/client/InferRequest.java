@@ -82,10 +82,7 @@ public final class InferRequest {
         return outputs;
     }
 
-    /**
-     * Parameters of the request: {@link Boolean}, {@link Long}, {@link Double} or {@link String}, those of a sequence
-     * among them.
-     */
+    /** The request's and sequence's parameters: {@link Boolean}, {@link Long}, {@link Double} or {@link String}. */
     public Map<String, Object> parameters() {
         return parameters;
     }
@@ -213,10 +210,7 @@ public final class InferRequest {
             return this;
         }
 
-        /**
-         * Adds a parameter: a {@link Boolean}, an {@link Integer} or {@link Long}, a {@link Float} or {@link Double},
-         * or a {@link String}.
-         */
+        /** Adds a {@link Boolean}, {@link Integer}, {@link Long}, {@link Float}, {@link Double} or {@link String}. */
         public Builder parameter(String name, Object value) {
             Object kept =
                     switch (value) {

@@ -151,10 +151,7 @@ public final class InferResponse implements AutoCloseable {
         return ArrayTensors.strings(output(output));
     }
 
-    /**
-     * Gives the memory back; the tensors must not be used any more. A second call does nothing, nor does any where the
-     * response has no memory.
-     */
+    /** Frees the memory; the tensors must not be used any more. Idempotent. */
     @Override
     @SuppressWarnings("ReferenceEquality") // NO_MEMORY is a mark
     public void close() {

@@ -4,10 +4,7 @@ package gatun.client;
 import gatun.memory.tensor.Tensor;
 import java.util.concurrent.ThreadLocalRandom;
 
-/**
- * Requests that a model sees as one sequence, in the order they are made. For one thread at a time; each call waits for
- * its response.
- */
+/** Requests of one sequence, in order; each call waits for its response. For one thread at a time. */
 public final class InferSequence {
     private final GatunClient client;
     private final String model;

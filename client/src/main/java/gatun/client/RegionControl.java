@@ -11,10 +11,7 @@ public interface RegionControl {
     /** Registers {@code byteSize} bytes at {@code offset} of the object {@code key} as {@code name}. */
     void register(String name, String key, long offset, long byteSize);
 
-    /**
-     * Registers memory of a GPU: {@code handle} is CUDA's 64 bytes for an allocation of {@code byteSize} bytes on GPU
-     * {@code device}.
-     */
+    /** Registers {@code byteSize} bytes of GPU {@code device} by CUDA's handle of 64 bytes. */
     void registerCuda(String name, byte[] handle, int device, long byteSize);
 
     /** Forgets a region of the system's memory; unknown names are no error. */

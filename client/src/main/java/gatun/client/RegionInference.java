@@ -52,11 +52,7 @@ final class RegionInference {
         return builder.build();
     }
 
-    /**
-     * Sends a request, and notes how the outputs were written.
-     *
-     * @throws ClientException when it fails
-     */
+    /** Sends a request, and notes how the outputs were written. Throws {@link ClientException} when it fails. */
     void exchange(InferRequest sent) {
         try {
             accept(client.infer(sent));

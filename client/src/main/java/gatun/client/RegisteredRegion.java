@@ -102,10 +102,7 @@ final class RegisteredRegion {
         return refusal;
     }
 
-    /**
-     * All regions of this process that servers were told of, so that its end cleans up after those that nobody released.
-     * Safe for any thread.
-     */
+    /** All registered regions of this process, which its end unregisters if nobody did. Thread-safe. */
     static final class OpenRegions {
         /** A server that does not answer must not keep the process. */
         private static final Duration EXIT_LIMIT = Duration.ofSeconds(1);

@@ -41,11 +41,7 @@ sealed interface SharedRegion {
     /** Gives the memory back. */
     void free();
 
-    /**
-     * Memory of the system.
-     *
-     * @param object holds it
-     */
+    /** Memory of the system. {@code object} holds it. */
     record OfSystem(SharedMemoryObject object) implements SharedRegion {
         @Override
         public void register(RegionControl regions, String name) {
@@ -94,11 +90,7 @@ sealed interface SharedRegion {
         }
     }
 
-    /**
-     * Memory of a GPU.
-     *
-     * @param allocation holds it
-     */
+    /** Memory of a GPU. {@code allocation} holds it. */
     record OfGpu(CudaAllocation allocation) implements SharedRegion {
         /** Zeroed memory of GPU {@code ordinal}. */
         static OfGpu allocate(int ordinal, long byteSize) {

@@ -52,19 +52,13 @@ public final class SharedTensors implements AutoCloseable {
         this.inference = new RegionInference(client, model, this.region, this.inputs, this.outputs, more);
     }
 
-    /**
-     * Tensors in memory that has no name and that nobody can truncate, so Gatun needs no guard. The server has to run
-     * on this machine as the same user.
-     */
+    /** Tensors in sealed, unnamed memory, for a server of the same user on this machine. Needs no guard. */
     public static SharedTensorsBuilder sealed(GatunClient client, String model) {
         return new SharedTensorsBuilder(
                 client, model, byteSize -> new SharedRegion.OfSystem(SharedMemoryObject.sealed(byteSize)));
     }
 
-    /**
-     * Tensors in a POSIX shared-memory object with a name of its own. Every server on this machine with the
-     * shared-memory extension can use it.
-     */
+    /** Tensors in named POSIX shared memory, for any server on this machine with the extension. */
     public static SharedTensorsBuilder posix(GatunClient client, String model) {
         return new SharedTensorsBuilder(
                 client,
@@ -126,10 +120,7 @@ public final class SharedTensors implements AutoCloseable {
         return output(name, "outputSpec()").spec;
     }
 
-    /**
-     * Where an input lies on its GPU. Valid until {@link #close}; writes there have to be complete before
-     * {@link #infer}.
-     */
+    /** An input's place on its GPU, until {@link #close}; complete writes there before {@link #infer}. */
     public DeviceMemory inputOnGpu(String name) {
         TensorSlot slot = input(name, "inputOnGpu()");
         return region.device().slice(slot.offset, slot.byteSize);

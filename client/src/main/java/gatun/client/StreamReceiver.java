@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.client;
 
-/**
- * Takes the responses of an {@link InferStream}, in order, called by one thread at a time; the stream waits while it is
- * busy.
- */
+/** Takes the responses of an {@link InferStream}, in order, one at a time; the stream waits meanwhile. */
 public interface StreamReceiver {
     /**
      * A response; the receiver closes it.

@@ -26,10 +26,7 @@ public record GrpcSettings(
         boolean healthOfAnyName) {
     private static final int DEFAULT_MAX_CALLS = 1000;
 
-    /**
-     * Messages up to 2 GiB - 1 and health of any name, as in Triton; 1000 calls of a connection at a time, open to all
-     * who call this machine by its own names.
-     */
+    /** Messages up to 2 GiB - 1, and health of any name, as in Triton; 1000 calls at a time, by the machine's names. */
     public static GrpcSettings standard() {
         return new GrpcSettings(
                 Integer.MAX_VALUE,

@@ -33,10 +33,7 @@ public final class HttpListener {
     /** At least this often, connections are checked whose clients should send or take something. */
     private static final Duration IDLE_CHECK_PERIOD = Duration.ofSeconds(15);
 
-    /**
-     * Turns Helidon's limit of a body off: each reader of a body has its own, and its response reaches a client that
-     * still sends.
-     */
+    /** Turns Helidon's limit of a body off: readers of bodies have their own, answered while the client sends. */
     private static final long NO_LIMIT = -1;
 
     private final BufferPool buffers;
@@ -121,18 +118,12 @@ public final class HttpListener {
         stop.drain();
     }
 
-    /**
-     * From now on, connections that have no request to answer end. To be called when no new connections are wanted,
-     * before the listeners stop.
-     */
+    /** Ends connections that have no request to answer. Call once no new ones are wanted, before listeners stop. */
     public void end() {
         stop.end();
     }
 
-    /**
-     * From now on, the current response is the last of its connection. To be called a moment before requests are
-     * refused.
-     */
+    /** Makes the current response the last of its connection. Call a moment before requests are refused. */
     public void cutPipelines() {
         stop.cutPipelines();
     }

@@ -40,11 +40,7 @@ final class EngineSlot {
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /**
-     * A process that serves.
-     *
-     * @param lines the ways to its instances, by their numbers
-     */
+    /** A process that serves. {@code lines} are the ways to its instances, by their numbers. */
     record Serving(EngineProcess process, Map<Integer, RunLine> lines) implements RestartingWorker.Worker {
         /** The way to an instance, which is opened where it is not yet. */
         private void open(int number, InstanceSpec spec, long spinNanos) {
@@ -104,11 +100,7 @@ final class EngineSlot {
         }
     }
 
-    /**
-     * Opens one more instance.
-     *
-     * @return its number
-     */
+    /** Opens one more instance. Returns its number. */
     int open(InstanceSpec spec) {
         int number = nextNumber.getAndIncrement();
         // Before it is opened: should the process end now, the next one has it too.

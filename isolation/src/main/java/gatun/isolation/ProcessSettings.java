@@ -36,11 +36,7 @@ record ProcessSettings(Scope scope, Duration executionLimit, long tensorMemory, 
         MODEL
     }
 
-    /**
-     * The settings that {@code config} has.
-     *
-     * @throws ConfigurationException when one of them is wrong
-     */
+    /** The settings that {@code config} has. Throws {@link ConfigurationException} when one of them is wrong. */
     static ProcessSettings of(ModelConfig config) {
         return new ProcessSettings(
                 scope(config),

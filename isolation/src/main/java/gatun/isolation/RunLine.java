@@ -7,10 +7,7 @@ import gatun.workers.Mailboxes;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * The way of runs to one instance in a process. Its memory is unmapped when it is closed and the last run has left. Safe
- * for any thread; one run at a time.
- */
+/** The way to one instance in a process; one run at a time. Unmapped when closed and unused. Thread-safe. */
 final class RunLine implements AutoCloseable {
     private final int number;
     private final Mailbox mailbox;

@@ -23,10 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * One client's connection, from when it was accepted until its channel is closed. {@link #run} runs on its own thread;
- * any thread may call the other methods.
- */
+/** One client's connection. {@link #run} runs on its own thread; all other methods are thread-safe. */
 final class AcceptedConnection implements ConnectionContext, Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(AcceptedConnection.class);
 

@@ -12,10 +12,7 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Counts the connections that ended because of their clients, for metrics, and logs them, at most one line a second.
- * Thread-safe.
- */
+/** Counts connections that ended by their clients' fault, and logs one line a second. Thread-safe. */
 public final class ClientErrors {
     private static final Logger LOG = LoggerFactory.getLogger(ClientErrors.class);
 

@@ -40,10 +40,7 @@ public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeL
         }
     }
 
-    /**
-     * These limits with at most {@code room} connections in all, but at least one, of which one address leaves some to
-     * others.
-     */
+    /** These limits within {@code room} connections, at least one; one address leaves some to others. */
     public ConnectionLimits within(int room) {
         if (most <= room) {
             return this;

@@ -206,10 +206,7 @@ public final class ConnectionListener implements AutoCloseable {
         }
     }
 
-    /**
-     * Accepts no more connections, lets those that there are end within the grace period, then cuts them off. Waits for
-     * that.
-     */
+    /** Accepts no more connections, and cuts the others off after the grace period. Waits for that. */
     @Override
     public void close() {
         if (closing) {
@@ -282,10 +279,7 @@ public final class ConnectionListener implements AutoCloseable {
 
         private final Semaphore lingering = new Semaphore(AT_A_TIME);
 
-        /**
-         * Sends {@code response}, which a socket's buffer has room for, and closes the channel, now or in a moment; waits for
-         * nothing.
-         */
+        /** Sends {@code response}, which fits a socket's buffer, and closes the channel soon; does not block. */
         void refuse(SocketChannel channel, byte[] response) {
             try {
                 channel.configureBlocking(false);

@@ -7,10 +7,7 @@ import io.helidon.common.buffers.DataReader;
 public final class EarlyBytes {
     private EarlyBytes() {}
 
-    /**
-     * Takes the bytes that {@code reader}, the listener's own, holds already; waits for none. For the connection's
-     * thread.
-     */
+    /** Takes the bytes that the listener's {@code reader} holds; does not block. For the connection's thread. */
     public static byte[] take(DataReader reader) {
         int available = reader.available();
         // Asking for no bytes would wait for some.

@@ -165,10 +165,7 @@ public final class IoBuffers {
         }
     }
 
-    /**
-     * Moves the buffers to {@code unused} that nobody needed since the last call; false when none is left to be looked
-     * at again.
-     */
+    /** Moves buffers unused since the last call to {@code unused}; false when none is left. */
     private boolean removeUnused(List<Arena> unused) {
         lock.lock();
         try {

@@ -181,10 +181,7 @@ public final class OpenConnections implements MetricSource {
         return Labels.of("protocol", protocol.label());
     }
 
-    /**
-     * The key that a client is counted by, its {@linkplain Sender#network network}. Null where clients are not counted by
-     * address.
-     */
+    /** A client's key, its {@linkplain Sender#network network}; null where addresses are not counted. */
     private @Nullable Object key(SocketAddress address) {
         if (limits.mostPerAddress() == 0 || !(address instanceof InetSocketAddress tcp)) {
             return null;

@@ -27,11 +27,7 @@ public record PemFile(String flag, Path path, Reader reader) {
     /** Reads the text in PEM format that is in a file. */
     @FunctionalInterface
     public interface Reader {
-        /**
-         * Reads the text.
-         *
-         * @throws IOException when the file cannot be read or does not hold one
-         */
+        /** Reads the text. Throws {@link IOException} when the file cannot be read or does not hold one. */
         String read(Path path) throws IOException;
     }
 
@@ -63,11 +59,7 @@ public record PemFile(String flag, Path path, Reader reader) {
     private static final Pattern BLOCK =
             Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/=\\s]*)-----END \\1-----");
 
-    /**
-     * The file's objects, in order.
-     *
-     * @throws TlsException when the file cannot be read
-     */
+    /** The file's objects, in order. Throws {@link TlsException} when the file cannot be read. */
     List<Block> blocks() {
         List<Block> blocks = new ArrayList<>();
         for (Matcher found = BLOCK.matcher(text()); found.find(); ) {

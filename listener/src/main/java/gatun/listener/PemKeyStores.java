@@ -159,11 +159,7 @@ final class PemKeyStores {
 
         private PrivateKeys() {}
 
-        /**
-         * The first private key of {@code file}.
-         *
-         * @throws TlsException when there is none that can be read
-         */
+        /** The first private key of {@code file}. Throws {@link TlsException} when there is none that can be read. */
         static PrivateKey read(PemFile file) {
             for (PemFile.Block block : file.blocks()) {
                 switch (block.label()) {

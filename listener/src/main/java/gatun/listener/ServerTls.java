@@ -23,10 +23,7 @@ public final class ServerTls {
 
     private static final String[] VERSIONS = {"TLSv1.3", "TLSv1.2"};
 
-    /**
-     * Sessions of TLS 1.2 that clients may resume and that are remembered for it; the others are in the clients'
-     * tickets.
-     */
+    /** Sessions of TLS 1.2 that are remembered for resumption; others are in clients' tickets. */
     private static final int REMEMBERED_SESSIONS = 1024;
 
     /** Room for a record, which has 16 KiB of data and its protection, and for some bytes of the next. */

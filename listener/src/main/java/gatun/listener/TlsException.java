@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
-/**
- * Says that a file for TLS cannot be used. The text tells the operator which flag named it, what is wrong and what to
- * do.
- */
+/** A TLS file that cannot be used. The text names its flag, the fault and the remedy. */
 public final class TlsException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

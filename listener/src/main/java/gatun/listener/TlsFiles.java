@@ -20,11 +20,7 @@ import javax.net.ssl.TrustManager;
  *     in everybody
  */
 public record TlsFiles(PemFile certificate, PemFile privateKey, Optional<PemFile> clientRoots) {
-    /**
-     * Reads the files.
-     *
-     * @throws TlsException naming the flag of the file that cannot be used
-     */
+    /** Reads the files. Throws {@link TlsException} naming the flag of the file that cannot be used. */
     SSLContext read() {
         try {
             SSLContext context = SSLContext.getInstance("TLS");

@@ -28,10 +28,7 @@ public final class TlsTransport implements SocketTransport {
 
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-    /**
-     * The size of the first read from a client that is waited for: enough for a small request, or a step of the
-     * handshake.
-     */
+    /** The first read from a waiting client: room for a small request, or a step of the handshake. */
     private static final int FIRST_READ = 1024;
 
     private static final int RECORD_HEADER_SIZE = 5;
@@ -260,10 +257,7 @@ public final class TlsTransport implements SocketTransport {
         return ended ? -1 : 0;
     }
 
-    /**
-     * Whether there is a record to decrypt; waits for it. False at the end, or when it is not there yet and nobody
-     * waits.
-     */
+    /** Waits for a record to decrypt. False at the end, or when there is none and nobody waits. */
     private boolean hasRecord() throws IOException {
         while (!ended && (cipherIn == null || isPart(cipherIn))) {
             int count = cipherIn == null ? readFirst() : fill();
@@ -289,10 +283,7 @@ public final class TlsTransport implements SocketTransport {
         return record && length <= LONGEST_RECORD && in.remaining() < RECORD_HEADER_SIZE + length;
     }
 
-    /**
-     * Reads when nothing is left of the bytes read before. Returns how many; -1 at the end; 0 when there are none and
-     * nobody waits.
-     */
+    /** Reads when nothing is left. Returns the count; -1 at the end; 0 for none without waiting. */
     private int readFirst() throws IOException {
         int count = readChannel(firstIn.clear());
         if (count > 0) {

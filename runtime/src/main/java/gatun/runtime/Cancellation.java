@@ -24,10 +24,7 @@ public final class Cancellation {
         }
     }
 
-    /**
-     * The action that gives the request up now; null for none. A single field, because every request has one of these
-     * and hardly any is given up.
-     */
+    /** Cancels the request; null for none. A single field, since every request has one and few are cancelled. */
     private volatile @Nullable Object state;
 
     /** Of a request that has not begun. */
@@ -46,10 +43,7 @@ public final class Cancellation {
         return state == CANCELLED;
     }
 
-    /**
-     * Sets the action that gives the request up from now on; false when the request was given up already, and then the
-     * action will not be run.
-     */
+    /** Sets the action that cancels the request; false, and never run, when it was cancelled already. */
     public boolean arm(Runnable onCancel) {
         return replace(onCancel);
     }

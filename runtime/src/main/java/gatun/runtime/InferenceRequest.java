@@ -203,10 +203,7 @@ public final class InferenceRequest implements AutoCloseable {
         takesLateResponses = true;
     }
 
-    /**
-     * The name of the entry point that is to answer, with tensors as it describes them; empty for what the
-     * configuration describes.
-     */
+    /** The name of the entry point that is to answer; empty for the one that the configuration describes. */
     public String entryPoint() {
         return entryPoint;
     }
@@ -293,10 +290,7 @@ public final class InferenceRequest implements AutoCloseable {
         timeoutMicros = micros;
     }
 
-    /**
-     * Nanoseconds until nobody waits for the response any more; negative when that is past, {@link Long#MAX_VALUE} when
-     * nobody has said.
-     */
+    /** Nanoseconds until the deadline; negative when it is past, {@link Long#MAX_VALUE} without one. */
     public long timeLeftNanos() {
         return hasDeadline ? deadlineNanos - System.nanoTime() : Long.MAX_VALUE;
     }

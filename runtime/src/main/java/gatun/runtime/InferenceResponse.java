@@ -110,10 +110,7 @@ public final class InferenceResponse implements Hold {
      */
     public record OutputTensor(Tensor tensor, boolean inSharedMemory) {}
 
-    /**
-     * Takes the responses to one request, in order. Called by the thread that waits for the request, never by two at a
-     * time.
-     */
+    /** Takes the responses to one request, in order, on the thread that waits for the request. */
     @FunctionalInterface
     public interface ResponseReceiver {
         /**

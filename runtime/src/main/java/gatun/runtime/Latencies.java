@@ -53,10 +53,7 @@ public final class Latencies {
         return bucket < counts.length ? counts[bucket] : 0;
     }
 
-    /**
-     * The durations that are here and were not in {@code earlier}, an older state of the same; all of them where that
-     * is of another beginning.
-     */
+    /** The durations that are new since {@code earlier}; all of them where that is of another beginning. */
     public Latencies since(Latencies earlier) {
         long[] added = counts.clone();
         for (int i = 0; i < earlier.counts.length; i++) {

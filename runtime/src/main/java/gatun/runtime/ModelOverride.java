@@ -39,10 +39,7 @@ public record ModelOverride(String config, Map<String, MemorySegment> files, boo
         return config.isEmpty() && files.isEmpty();
     }
 
-    /**
-     * A load request says, or brings, what only the operator may: a program, a library, an environment, a user, a path or a
-     * limit. Nothing has changed.
-     */
+    /** A load request names or brings a program, library, path or other thing that only the operator may. */
     public static final class OverrideRefusedException extends GatunException {
         private static final long serialVersionUID = 1;
 

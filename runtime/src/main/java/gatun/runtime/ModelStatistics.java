@@ -47,10 +47,7 @@ public record ModelStatistics(
         return new ModelStatistics(identifier, version, totals, batches, responses, requests, cached);
     }
 
-    /**
-     * The same, of a version whose responses are cached: with the requests that the cache answered, or failed, in its
-     * place.
-     */
+    /** The same with the requests that the response cache answered or failed in the version's place. */
     public ModelStatistics withCache(CacheStatistics cache, long failedCount, long failedNanos) {
         Failures failed = totals.failures;
         StageNanos nanos = totals.nanos;

@@ -16,10 +16,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 
-/**
- * A version of a model that was found ready. Any thread may use it; it stays valid after the version is unloaded, when
- * requests to it are refused.
- */
+/** A version of a model that was found ready. Thread-safe; once it is unloaded, requests are refused. */
 public interface ModelVersion {
     /** The model's name. */
     default String name() {
@@ -44,10 +41,7 @@ public interface ModelVersion {
     /** The outputs as responses shape them, the batch dimension included, in the configuration's order. */
     List<TensorSpec> outputs();
 
-    /**
-     * The entry points, by name. The first is the one that the configuration describes; it serves requests that name
-     * none. Most models have no other.
-     */
+    /** The entry points, by name. Requests that name none get the first, which the configuration describes. */
     default SequencedMap<String, EntryPoint> entryPoints() {
         SequencedMap<String, EntryPoint> only = new TreeMap<>();
         only.put(EntryPoint.DEFAULT, EntryPoint.only(inputs(), outputs()));
@@ -64,10 +58,7 @@ public interface ModelVersion {
         return List.of();
     }
 
-    /**
-     * Settings that the engine has chosen where the configuration leaves them open, and why: one line of text each, for
-     * people to read.
-     */
+    /** Settings that the engine chose where the configuration leaves them open, with reasons; a line each. */
     default List<String> choices() {
         return List.of();
     }

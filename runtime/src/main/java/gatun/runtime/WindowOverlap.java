@@ -61,10 +61,7 @@ public final class WindowOverlap {
         return false;
     }
 
-    /**
-     * Windows of one object in the order in which they begin: the two that reach farthest are all that a next one can
-     * overlap.
-     */
+    /** Windows of one object in order of their begins: the two that reach farthest may overlap the next. */
     private static void refuseAmongMany(InferenceRequest request, List<Hold> holds) {
         Map<Object, List<RegionLease>> objects = new HashMap<>();
         for (Hold hold : holds) {

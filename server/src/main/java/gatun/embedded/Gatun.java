@@ -58,10 +58,7 @@ public final class Gatun implements AutoCloseable {
         return server.addresses();
     }
 
-    /**
-     * Refuses new requests, lets running ones finish, unloads the models and frees all memory. A second call does
-     * nothing.
-     */
+    /** Refuses new requests, lets running ones finish, unloads the models and frees all memory. Idempotent. */
     @Override
     public void close() {
         server.close();

@@ -310,19 +310,13 @@ final class ProtocolListeners {
         grpc.ifPresent(GrpcListener::askClientsToLeave);
     }
 
-    /**
-     * Lets HTTP connections end with the response that they wait for, or soon. To be called before anything is refused,
-     * and before the listeners stop.
-     */
+    /** Ends HTTP connections with their current response. Call before anything is refused or a listener stops. */
     void endHttp() {
         consolePage.ifPresent(ConsoleProtocol::endViewers);
         http.ifPresent(HttpListener::end);
     }
 
-    /**
-     * Lets HTTP connections end with the current response, even if more requests wait behind it. To be called a moment
-     * before requests are refused.
-     */
+    /** Ends HTTP connections with the current response. Call a moment before requests are refused. */
     void cutHttpPipelines() {
         http.ifPresent(HttpListener::cutPipelines);
     }

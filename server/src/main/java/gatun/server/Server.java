@@ -184,10 +184,7 @@ final class Server implements AutoCloseable {
         return endpoints;
     }
 
-    /**
-     * From now on the server is not ready, and goes on serving: clients are told to go elsewhere. {@link #close}
-     * follows.
-     */
+    /** Reports the server as not ready while it goes on serving. {@link #close} follows. */
     void drain() {
         // First, so that whoever hears that the server is not ready finds that its responses end connections.
         edges.drain();

@@ -10,10 +10,7 @@ public final class SocketReaders {
 
     private SocketReaders() {}
 
-    /**
-     * Sets the property unless it is set, for the cores that the JVM was given, a container's limit included. To be
-     * called before any virtual thread runs.
-     */
+    /** Sets the property unless it is set, for the JVM's cores. Call before any virtual thread runs. */
     public static void configure() {
         if (System.getProperty(READERS) == null) {
             // Logical processors, as the JVM itself counts: readers mostly wait in the system.

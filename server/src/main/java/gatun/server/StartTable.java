@@ -36,10 +36,7 @@ final class StartTable {
         return new StartTable(TextTable.standard());
     }
 
-    /**
-     * The table of {@code models}, followed by the reasons of those that cannot answer requests; each line ends with a
-     * newline.
-     */
+    /** The table of {@code models}, then why some cannot answer; each line ends with a newline. */
     String render(List<ModelStatus> models) {
         List<List<String>> rows = new ArrayList<>();
         for (ModelStatus model : models) {

@@ -15,10 +15,7 @@ public interface Backend extends AutoCloseable {
     /** The name that a configuration's {@code backend} field gives, such as {@code onnxruntime}. */
     String name();
 
-    /**
-     * Whether the engine runs models on devices of that kind, on this machine; by default only on the processor. Called
-     * when the engine is started.
-     */
+    /** Whether models run on such devices here; by default only on the processor. Called at start. */
     default boolean runsOn(Device.Kind kind) {
         return kind == Device.Kind.CPU;
     }
@@ -71,10 +68,7 @@ public interface Backend extends AutoCloseable {
         return Set.of();
     }
 
-    /**
-     * Whether the engine runs its models in processes of its own making, so that nothing is left to isolate. By default
-     * it runs them in the server.
-     */
+    /** Whether models run in the engine's own processes, so nothing is left to isolate. False by default. */
     default boolean isolatesItself() {
         return false;
     }

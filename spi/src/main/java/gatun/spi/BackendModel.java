@@ -26,10 +26,7 @@ public interface BackendModel extends AutoCloseable {
         return List.of();
     }
 
-    /**
-     * The signatures as the model's files describe them, by name, also those that cannot be called; empty for a model
-     * whose format has none.
-     */
+    /** The signatures in the model's files, by name, callable or not; empty for formats without them. */
     default Map<String, SignatureDef> signatures() {
         return Map.of();
     }
@@ -65,10 +62,7 @@ public interface BackendModel extends AutoCloseable {
         return MemoryUse.copied("the engine does not tell how it reads its inputs");
     }
 
-    /**
-     * How runs use the memory of an output of that name: as {@link #inputMemory}. In place only where nothing of the
-     * model reads the output again.
-     */
+    /** How runs use an output's memory, as {@link #inputMemory}. In place only if the model never reads it. */
     default MemoryUse outputMemory(String output) {
         return MemoryUse.copied("the engine does not tell whether it reads its outputs again");
     }

@@ -13,10 +13,7 @@ import gatun.memory.tensor.TensorSpec;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/**
- * One run of a {@link BackendInstance}, for one request or for a batch of them: its inputs, and where its outputs go.
- * Used by the instance's thread only.
- */
+/** One run of a {@link BackendInstance}: inputs, and places for outputs. Used by the instance's thread only. */
 public interface Execution {
     /**
      * The requests that this run is for, in the order of their rows; one unless the model batches. A run that is for

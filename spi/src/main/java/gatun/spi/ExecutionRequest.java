@@ -20,10 +20,7 @@ public interface ExecutionRequest {
      */
     Optional<CorrelationId> correlationId();
 
-    /**
-     * Whether the sequence begins, or begins anew, with this step: nothing that the model knows of the sequence is to
-     * be used.
-     */
+    /** Whether the sequence begins, or begins anew, with this step: earlier state must not be used. */
     boolean startsSequence();
 
     /** Whether the sequence ends with this step, so that what the model knows of it may be forgotten. */

@@ -19,10 +19,7 @@ public record MemoryUse(Place place, String reason) {
         CLIENT,
         /** A copy that the server makes before the engine sees an input, or after it has written an output. */
         SERVER,
-        /**
-         * A copy that the engine makes or reads itself: it touches each byte of the client's memory once, to move it
-         * from or to memory of its own.
-         */
+        /** A copy that the engine makes: each byte of the client's memory is touched once. */
         ENGINE
     }
 

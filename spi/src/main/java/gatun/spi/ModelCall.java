@@ -9,10 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A request that a backend makes to a model of its own server: see {@link ModelServer#infer}. Filled by one thread;
- * {@link #cancel} is for any.
- */
+/** A backend's request to a model of its own server. Not thread-safe but for {@link #cancel}. */
 public final class ModelCall {
     private final String model;
     private final String version;
@@ -43,10 +40,7 @@ public final class ModelCall {
          */
         void accept(List<Tensor> outputs, Map<String, ParameterValue> parameters, boolean last);
 
-        /**
-         * Takes a failure of a decoupled model in the place of a response, after which others may follow. The call ends
-         * by it unless this says otherwise.
-         */
+        /** Takes a failure in a response's place. The call ends by it unless this says otherwise. */
         default void acceptFailure(GatunException reason) {
             throw reason;
         }

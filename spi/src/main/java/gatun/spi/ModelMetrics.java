@@ -5,10 +5,7 @@ import gatun.memory.tensor.Hold;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Metrics that models and backends make themselves; they stand on the server's metrics page beside its own. Safe for
- * any thread.
- */
+/** Metrics of models and backends, on the page of the server's own. Thread-safe. */
 public interface ModelMetrics {
     /** What the values of a family are. */
     enum Kind {

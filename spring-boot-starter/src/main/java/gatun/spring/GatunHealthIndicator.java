@@ -9,10 +9,7 @@ import java.util.TreeMap;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
-/**
- * Up when the server is ready for inferences; the details tell its name, version and address, and of each model that is
- * not ready why. Safe for any thread.
- */
+/** Up when the server is ready; details have name, version, address and models that are not. Thread-safe. */
 public final class GatunHealthIndicator extends AbstractHealthIndicator {
     private final GatunClient client;
 

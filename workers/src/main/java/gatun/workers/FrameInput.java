@@ -21,11 +21,7 @@ final class FrameInput implements AutoCloseable {
     private byte[] bytes = new byte[4096];
     private int byteSize;
 
-    /**
-     * Frames of a pipe, which this owns.
-     *
-     * @param sender who writes them, for messages
-     */
+    /** Frames of a pipe, which this owns. {@code sender} says who writes them, for messages. */
     FrameInput(String sender, InputStream pipe) {
         this.sender = sender;
         input = new DataInputStream(pipe);

@@ -6,10 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/**
- * Reads one frame. Little endian. Nothing in it is believed: lengths are compared with what is there. For one thread;
- * valid while the frame is handled.
- */
+/** Reads one frame. Little endian; lengths are checked. Not thread-safe; valid while the frame is handled. */
 public final class FrameReader {
     private final ByteBuffer bytes;
 

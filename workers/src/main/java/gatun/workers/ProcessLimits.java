@@ -123,10 +123,7 @@ public record ProcessLimits(
         return new WorkerProcess.Command(command.name(), builder);
     }
 
-    /**
-     * Has a process that is not started yet keep the limits that the system knows, but for the {@linkplain #asUser
-     * user}.
-     */
+    /** Sets the system's limits on a process that is not started yet, except for the {@linkplain #asUser user}. */
     public WorkerProcess.Command on(WorkerProcess.Command command) {
         List<String> limited = new ArrayList<>();
         if (niceness > 0) {

@@ -141,10 +141,7 @@ final class ReadingTurn {
         }
     }
 
-    /**
-     * Waits while others read. To look again after some time costs less than to be woken after each of many short runs;
-     * during a long one it sleeps.
-     */
+    /** Waits while others read: polls after short runs, as waking costs more, and sleeps through long ones. */
     private void awaitLoan() throws InterruptedException {
         long before = loans;
         long left = LEFT_NANOS;

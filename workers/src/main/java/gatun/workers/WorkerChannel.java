@@ -9,10 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
-/**
- * The worker's side of the pipes between it and the server, for workers that run on a JVM. Sending is safe for any
- * thread.
- */
+/** The JVM worker's side of the pipes to the server. Sending is thread-safe. */
 public final class WorkerChannel {
     private final InputStream input;
     private final OutputStream output;

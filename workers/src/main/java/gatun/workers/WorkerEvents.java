@@ -10,10 +10,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/**
- * What a flight recording tells of processes that work for the server. What a process printed is not in it, since that
- * may be anything. Safe for any thread.
- */
+/** Worker processes in flight recordings, without their output, which may be anything. Thread-safe. */
 @SuppressWarnings("UnusedVariable") // recordings read the fields
 final class WorkerEvents {
     /** The most characters of a text that an event keeps. */

@@ -179,10 +179,7 @@ public final class WorkerMemory implements AutoCloseable {
         return "the process of instance '" + owner + "' names memory that it does not have";
     }
 
-    /**
-     * A claim on a block of response memory; when it is closed the worker gets the block back. For callers that have the
-     * memory in {@linkplain #use use}.
-     */
+    /** A claim on response memory, returned to the worker when closed. For callers with the memory in use. */
     public Hold hold(long offset, long byteSize) {
         users.incrementAndGet();
         return () -> {
@@ -191,10 +188,7 @@ public final class WorkerMemory implements AutoCloseable {
         };
     }
 
-    /**
-     * Sets what is done when much has been given back that the worker has not been told of: a worker whose memory is full
-     * may wait for it. It must not wait.
-     */
+    /** Called when much was freed that the worker does not know yet: it may wait for it. Must not block. */
     public void onReturned(Runnable action) {
         onReturned = action;
     }

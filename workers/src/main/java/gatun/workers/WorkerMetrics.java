@@ -11,10 +11,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 
-/**
- * What the metrics page tells of the processes that serve one instance, or all instances of a model, one after the
- * other. Safe for any thread.
- */
+/** Metrics of the processes of an instance or a model, one after the other. Thread-safe. */
 public final class WorkerMetrics implements AutoCloseable {
     private final Map<WorkerEnd.Reason, ModelMetrics.Metric> deaths = new EnumMap<>(WorkerEnd.Reason.class);
     private final ModelMetrics.Metric restarts;

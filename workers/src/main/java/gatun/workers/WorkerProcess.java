@@ -48,10 +48,7 @@ public final class WorkerProcess implements AutoCloseable {
     private final Thread errors;
     private final long startedNanos = System.nanoTime();
 
-    /**
-     * Ends when the processes have that this one has started and left. Its pipes may be open until then, since they
-     * inherit them.
-     */
+    /** Ends once the processes that it left have ended. They inherit its pipes, which stay open. */
     private final CompletableFuture<Void> descendantsEnded;
 
     /** Guards the writer and the order of frames. */
@@ -74,15 +71,10 @@ public final class WorkerProcess implements AutoCloseable {
     /** Set likewise. */
     private volatile @Nullable PipeHandOver handOver;
 
-    /**
-     * Hears what a process says: one frame at a time, in their order, from the process's own thread or one in
-     * {@link #readUntil}. Must not wait long.
-     */
+    /** Takes a process's frames in order, on its thread or one in {@link #readUntil}. Must not block long. */
     public interface Listener {
         /**
-         * Takes a frame.
-         *
-         * @throws GatunException when the worker has said what makes no sense; it is killed then
+         * Takes a frame. Throws {@link GatunException} when the worker has said what makes no sense; it is killed then.
          */
         void frame(int kind, FrameReader frame);
 
@@ -315,10 +307,7 @@ public final class WorkerProcess implements AutoCloseable {
         process.toHandle().destroyForcibly();
     }
 
-    /**
-     * Waits for the end of the process, which is told before; then kills it. Waits for what it has started and left, too,
-     * unless that takes long.
-     */
+    /** Waits for the process to end, and kills it in the end, with what it started and left. */
     public void awaitEnd(Duration grace) {
         try {
             if (!process.waitFor(grace.toNanos(), TimeUnit.NANOSECONDS)) {

@@ -18,11 +18,7 @@ public final class WorkerWatch implements AutoCloseable {
     private final Map<WorkerMetrics, Watched> watched = new ConcurrentHashMap<>();
     private final CountDownLatch closed = new CountDownLatch(1);
 
-    /**
-     * A process that is looked at.
-     *
-     * @param killer ends it where it uses too much
-     */
+    /** A process that is looked at. {@code killer} ends it where it uses too much. */
     record Watched(long pid, WorkerMetrics.Killer killer) {}
 
     private final AtomicBoolean started = new AtomicBoolean();

@@ -6,10 +6,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * All that is sent, again and again, and what is expected back. Owns the tensors' memory. Safe for any thread, but for
- * {@link #close}.
- */
+/** All requests, and their expected responses. Owns the tensors' memory. Thread-safe but for {@link #close}. */
 public final class DataSet implements AutoCloseable {
     private final List<Step> steps;
     private final int[] starts;

@@ -5,10 +5,7 @@ import gatun.bench.data.DataSet;
 import gatun.bench.data.DataSet.Step;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * Where a worker is in the data. After a failure it begins another sequence, since the server may know nothing of the
- * old one. For one thread.
- */
+/** A worker's place in the data. A failure begins another sequence. Not thread-safe. */
 final class StepCursor {
     private final DataSet data;
     private final AtomicLong sequences;

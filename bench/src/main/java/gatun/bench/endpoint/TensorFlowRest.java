@@ -218,12 +218,7 @@ final class TensorFlowRest implements TensorFlowServer {
         }
     }
 
-    /**
-     * The response to a request.
-     *
-     * @param reply the response as it came
-     * @param prediction the request
-     */
+    /** The response to a request. {@code reply} is the response as it came. {@code prediction} is the request. */
     private record RestResponse(HttpResult reply, RestPrediction prediction) implements Response {
         @Override
         public String differences() {
@@ -242,11 +237,7 @@ final class TensorFlowRest implements TensorFlowServer {
 
         private TensorFlowJson() {}
 
-        /**
-         * The body of a request.
-         *
-         * @throws TargetException when JSON has no form for an input
-         */
+        /** The body of a request. Throws {@link TargetException} when JSON has no form for an input. */
         static String request(String signature, List<Tensor> inputs) {
             StringWriter out = new StringWriter();
             try (JsonGenerator json = FACTORY.createGenerator(out)) {

@@ -29,10 +29,7 @@ public final class TensorFlowTarget implements Target {
         this.predictions = server.predictions(data);
     }
 
-    /**
-     * A connection to a server, before it is known what to send. The caller closes it, unless a target was made from
-     * it.
-     */
+    /** A connection before it is known what to send. Closed by the caller, unless a target was made of it. */
     public static final class Connection implements AutoCloseable {
         private final TensorFlowServer server;
 

@@ -206,10 +206,8 @@ public final class V2Target implements Target {
         private static final int FIRST_GPU = 0;
 
         /**
-         * The room for all of a plan's data. Where the model leaves the size of an output open, each request is made once
-         * to learn it.
-         *
-         * @throws TargetException when requests have different shapes
+         * The room for all of a plan's data. Where the model leaves the size of an output open, each request is made
+         * once to learn it. Throws {@link TargetException} when requests have different shapes.
          */
         static SharedLayout of(GatunClient client, LoadTransport.Placement placement, RequestPlan plan) {
             List<TensorSpec> inputs =
@@ -337,10 +335,7 @@ public final class V2Target implements Target {
             }
         }
 
-        /**
-         * The first difference between the outputs of the last response and the expected ones, as text; empty when there is
-         * none.
-         */
+        /** The first difference between the last response's outputs and the expected ones; empty for none. */
         String differences(ExpectedOutputs expected) {
             if (expected.isNothing()) {
                 return "";

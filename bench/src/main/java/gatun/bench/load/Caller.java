@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bench.load;
 
-/**
- * Makes one request after another, for one worker. Used by one thread; {@link #close} by any, when the worker has
- * ended.
- */
+/** Makes one request after another. Used by one thread; {@link #close} by any, at the end. */
 public interface Caller extends AutoCloseable {
     /** Gets the next request ready to be sent. Not measured. */
     void prepare();

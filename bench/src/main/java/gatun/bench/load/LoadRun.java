@@ -17,10 +17,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
-/**
- * One load on one target, from the first thread to the last. Owns the threads and their callers until {@link #measure}
- * returns; used by one thread.
- */
+/** One load on one target. Owns the threads and callers until {@link #measure} returns. Not thread-safe. */
 public final class LoadRun {
     private static final long TICK_NANOS = 100_000_000;
     private static final long END_LIMIT_MILLIS = 10_000;

@@ -50,10 +50,7 @@ public record Row(String url, String transport, long batch, Measurement measurem
         return window().server().filter(counters -> counters.requests() > 0);
     }
 
-    /**
-     * The part of the average latency, in nanoseconds, that the server does not account for: the network, both ends of
-     * it, and the wait before sending.
-     */
+    /** Average latency that the server does not account for, in nanoseconds: network and waits. */
     public double elsewhereNanos(ServerCounters counters) {
         return Math.max(
                 0,

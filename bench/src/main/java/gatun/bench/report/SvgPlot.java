@@ -142,10 +142,7 @@ record SvgPlot(String title, Axis x, Axis y, List<Series> series) {
     static final class Markup {
         private Markup() {}
 
-        /**
-         * {@code text} as it has to be written between tags and in attributes; what XML cannot hold becomes a question
-         * mark.
-         */
+        /** {@code text} for tags and attributes; a question mark for what XML cannot hold. */
         static String escape(String text) {
             StringBuilder escaped = new StringBuilder(text.length());
             for (int i = 0; i < text.length(); i++) {

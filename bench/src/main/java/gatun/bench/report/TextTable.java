@@ -4,10 +4,7 @@ package gatun.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Lines of columns that are as wide as they have to be: the first ones to the left, the others to the right. For one
- * thread.
- */
+/** Columns as wide as needed, the first ones to the left, others to the right. Not thread-safe. */
 final class TextTable {
     private static final String GAP = "  ";
 

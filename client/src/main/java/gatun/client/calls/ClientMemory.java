@@ -49,10 +49,7 @@ public final class ClientMemory {
         }
     }
 
-    /**
-     * A buffer of at least {@code byteSize} bytes that begins as {@code buffer}, which it takes the place of. Otherwise
-     * as {@link #take}.
-     */
+    /** Replaces {@code buffer} by one of at least {@code byteSize} bytes with its content, as {@link #take}. */
     public static ResponseBuffer grow(ResponseBuffer buffer, long usedBytes, long byteSize) {
         // Doubled, so that what grows byte by byte is not copied each time.
         ResponseBuffer grown = take(Math.max(byteSize, Math.min(LIMIT, 2 * buffer.byteSize())));

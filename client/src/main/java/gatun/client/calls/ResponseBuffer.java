@@ -6,10 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/**
- * Native memory of a response, lent by {@link ClientMemory} until it is closed, from any thread. Its holder alone uses
- * it.
- */
+/** Native memory of a response, lent by {@link ClientMemory} until closed. Used by its holder only. */
 public final class ResponseBuffer implements Hold {
     private static final VarHandle CLOSED;
 

@@ -149,10 +149,7 @@ final class GrpcFailures {
         return text.isEmpty() ? cause.getMessage() : text + ": " + cause.getMessage();
     }
 
-    /**
-     * Memory of the caller that was freed while it was sent, or none left for a response: the reason for a failure that
-     * gRPC does not report.
-     */
+    /** The caller's memory was freed while it was sent, or a response found none: unknown to gRPC. */
     static final class UnusableMemoryException extends IllegalStateException {
         private static final long serialVersionUID = 1;
 

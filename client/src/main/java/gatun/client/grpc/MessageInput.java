@@ -13,10 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
-/**
- * Reads protobuf's wire format from a stream of gRPC. For one thread. Throws {@link MalformedResponseException} for a
- * message that is not well formed.
- */
+/** Protobuf's wire format from a gRPC stream. Throws {@link MalformedResponseException}. Not thread-safe. */
 final class MessageInput extends WireCursor {
     /** Returned in place of a tag at the message's end; no field has it. */
     static final int END = 0;

@@ -27,10 +27,8 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
     private boolean surplus;
 
     /**
-     * Makes the call, and returns when it has ended one way or the other.
-     *
-     * @param whenConnected whether the request is to be read by this thread only; gRPC must take the method for one of
-     *     a stream then
+     * Makes the call, and returns when it has ended one way or the other. {@code whenConnected} says whether the
+     * request is to be read by this thread only; gRPC must take the method for one of a stream then.
      */
     void run(ClientCall<Q, A> call, Q request, boolean whenConnected) {
         call.start(this, new Metadata());

@@ -20,10 +20,7 @@ final class BodyCompression {
 
     private BodyCompression() {}
 
-    /**
-     * A stream that writes to {@code target}, compressed. The data is complete when the stream is closed, which leaves
-     * the target open.
-     */
+    /** A stream that compresses into {@code target}; closing it completes the data and leaves the target open. */
     static OutputStream compressing(Compression compression, GrowingBuffer target) throws IOException {
         OutputStream open = new OpenStream(target);
         return switch (compression) {

@@ -46,11 +46,7 @@ final class ControlCalls {
         return call("POST", path, JSON, json, true, reader);
     }
 
-    /**
-     * Has something done.
-     *
-     * @param repeatable whether it does no harm when it is done twice
-     */
+    /** Has something done. {@code repeatable} says whether it does no harm when it is done twice. */
     void act(String path, MemorySegment json, boolean repeatable) {
         call("POST", path, JSON, json, repeatable, body -> body.byteSize());
     }

@@ -53,10 +53,7 @@ final class ControlJson {
         return target;
     }
 
-    /**
-     * An object: its fields in order, each a {@link String}, {@link Long}, {@link Double}, {@link Boolean}, list, map,
-     * or absent for null.
-     */
+    /** An object's fields in order: {@link String}, {@link Long}, {@link Double}, {@link Boolean}, list or map. */
     static Fields object(MemorySegment json) throws IOException {
         return fields(value(json), "an object");
     }

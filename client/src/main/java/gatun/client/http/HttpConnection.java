@@ -9,10 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An open connection, which makes one exchange at a time. Used by one thread at a time; its channel may be closed by
- * any.
- */
+/** An open connection with one exchange at a time. Not thread-safe, but any thread may close the channel. */
 final class HttpConnection {
     /** The longest head of a response, and the longest JSON that is read without memory of its own. */
     private static final int BUFFER_BYTES = 16 << 10;
@@ -201,10 +198,7 @@ final class HttpConnection {
         return -1;
     }
 
-    /**
-     * The JSON of a connection's last response and the layout read from it: responses to similar requests have the same.
-     * Used by one thread.
-     */
+    /** The JSON of a connection's last response and its layout, which similar responses share. Not thread-safe. */
     static final class LayoutMemory {
         private MemorySegment json = MemorySegment.NULL;
         private @Nullable InferLayout layout;

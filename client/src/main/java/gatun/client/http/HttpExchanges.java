@@ -124,11 +124,7 @@ public final class HttpExchanges implements AutoCloseable {
         deadlines.close();
     }
 
-    /**
-     * Fails when this was closed.
-     *
-     * @throws IllegalStateException then
-     */
+    /** Fails when this was closed. Throws {@link IllegalStateException} then. */
     void requireOpen() {
         if (closed) {
             throw new IllegalStateException("the client of " + address + " was closed: make another one");

@@ -57,10 +57,7 @@ final class HttpInferRequests {
         return request.encoded(EncodedInfer.class, isMine, encode);
     }
 
-    /**
-     * All of the body as it is now, compressed where that is wanted. The caller closes it after the last use of
-     * {@link #around}.
-     */
+    /** The whole body, compressed where wanted. The caller closes it after the last {@link #around}. */
     GrowingBuffer body(InferRequest request) {
         GrowingBuffer body = new GrowingBuffer(FIRST_BYTES);
         try (OutputStream target = BodyCompression.compressing(compression, body)) {
@@ -154,10 +151,7 @@ final class HttpInferRequests {
         return Paths.model(request.model(), request.version()) + "/infer";
     }
 
-    /**
-     * A request for an inference, put together but for its tensors' bytes, which it borrows and reads anew each time. Safe
-     * for any thread.
-     */
+    /** An encoded inference request but for its tensors, which it borrows and reads for each call. Thread-safe. */
     static final class EncodedInfer implements OutgoingRequest {
         private final HttpInferRequests owner;
         private final String what;

@@ -6,10 +6,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Open connections that nobody uses. The one that was used last is the first to be used again, so that others grow old
- * and are closed. Safe for any thread.
- */
+/** Idle connections, the last used first, so that others grow old and are closed. Thread-safe. */
 final class IdleConnections {
     /** Many servers close connections that were idle for a minute or more. */
     private static final long LONGEST_IDLE_NANOS = 50_000_000_000L;

@@ -22,12 +22,7 @@ import java.util.Map;
 final class InferJson {
     private InferJson() {}
 
-    /**
-     * Writes all of it.
-     *
-     * @param binary whether tensors follow the JSON, and are to follow that of the response; otherwise they are part of
-     *     it
-     */
+    /** Writes all. {@code binary} says whether tensors follow the JSON, here and in the response. */
     static void write(InferRequest request, boolean binary, OutputStream target) throws IOException {
         try (JsonGenerator json = Json.generator(target)) {
             json.writeStartObject();

@@ -36,10 +36,7 @@ record InferLayout(
     /** An output without data: it is in a region, or it has no elements. */
     record Absent(TensorSpec spec) implements Output {}
 
-    /**
-     * An output whose elements stood in the JSON, of which the first {@code byteSize} bytes of {@code elements} were
-     * made.
-     */
+    /** An output from JSON: the first {@code byteSize} bytes of {@code elements}. */
     record Parsed(TensorSpec spec, ResponseBuffer elements, long byteSize) implements Output {}
 
     /** Whether it says the same of any response with that JSON. */

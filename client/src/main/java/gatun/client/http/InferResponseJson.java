@@ -38,11 +38,7 @@ final class InferResponseJson {
         this.json = json;
     }
 
-    /**
-     * Reads all of {@code json}.
-     *
-     * @throws MalformedResponseException when it is no response to an inference
-     */
+    /** Reads all of {@code json}. Throws {@link MalformedResponseException} when it is no response to an inference. */
     static InferLayout read(MemorySegment json) {
         InferResponseJson reader = new InferResponseJson(json);
         try (JsonParser parser = Json.parser(json, 0)) {

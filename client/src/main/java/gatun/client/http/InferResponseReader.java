@@ -21,9 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads responses to inferences: outputs that follow the JSON go from the socket to where they stay. Stateless and safe
- * for any thread.
- *
- * @param request the request of this response
+ * for any thread. {@code request} is the request of this response.
  */
 record InferResponseReader(InferRequest request) implements ResponseReader<InferResponse> {
     private static final Hold NOTHING = () -> {};

@@ -15,10 +15,7 @@ import java.math.BigInteger;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/**
- * Reads the elements of a tensor from JSON, flat or nested in any way, into native memory. Stateless and safe for any
- * thread.
- */
+/** Reads a tensor's elements from JSON, flat or nested, into native memory. Stateless. */
 final class JsonTensorReader {
     private static final ValueLayout.OfShort INT16 =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

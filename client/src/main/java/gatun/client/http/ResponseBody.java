@@ -7,10 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/**
- * The body of a response, without HTTP's framing: by length, in chunks, or until the connection ends. Used by one
- * thread.
- */
+/** A response's body without HTTP's framing: by length, chunks, or the connection's end. Not thread-safe. */
 final class ResponseBody {
     /** Until the connection ends. */
     private static final long UNBOUNDED = Long.MAX_VALUE;
@@ -52,11 +49,7 @@ final class ResponseBody {
         return bounded && !chunked && left == 0;
     }
 
-    /**
-     * Reads some bytes, and waits for the first.
-     *
-     * @return how many; -1 when there are no more
-     */
+    /** Reads some bytes, and waits for the first. Returns how many; -1 when there are no more. */
     int read(ByteBuffer target) throws IOException {
         if (left == 0 && !(chunked && nextChunk())) {
             return -1;
@@ -86,11 +79,7 @@ final class ResponseBody {
         return count;
     }
 
-    /**
-     * Fills {@code target}.
-     *
-     * @throws MalformedResponseException when the body ends before
-     */
+    /** Fills {@code target}. Throws {@link MalformedResponseException} when the body ends before. */
     void readFully(MemorySegment target) throws IOException {
         long size = target.byteSize();
         for (long at = 0; at < size; at += PIECE_BYTES) {

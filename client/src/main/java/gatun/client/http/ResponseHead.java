@@ -83,9 +83,7 @@ final class ResponseHead {
 
     /**
      * Reads the head that lies in {@code in} from its position to {@code end}, its empty line included. Leaves the
-     * position.
-     *
-     * @throws MalformedResponseException when it is none of HTTP/1
+     * position. Throws {@link MalformedResponseException} when it is none of HTTP/1.
      */
     void parse(ByteBuffer in, int end) {
         contentLength = NONE;

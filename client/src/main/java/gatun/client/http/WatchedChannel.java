@@ -42,10 +42,7 @@ final class WatchedChannel {
         due = deadline.isSet() ? deadline.at() | 1 : UNWATCHED;
     }
 
-    /**
-     * Ends the call, and returns whether it came before the deadline; otherwise the channel is closed, or will be at
-     * once.
-     */
+    /** Ends the call; returns whether it was in time, otherwise the channel is closed soon. */
     boolean end() {
         long now = due;
         return now == UNWATCHED || (now != EXPIRED && DUE.compareAndSet(this, now, UNWATCHED));

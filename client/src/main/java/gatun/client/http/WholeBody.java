@@ -33,10 +33,7 @@ final class WholeBody implements Hold {
         return body;
     }
 
-    /**
-     * Reads the response's body, and no further when it has more than {@code limit} bytes; then it is somewhat longer
-     * than that.
-     */
+    /** Reads the body; stops somewhat behind {@code limit} bytes where it is longer. */
     static WholeBody readUpTo(HttpConnection connection, long limit) throws IOException {
         ResponseBody body = connection.body();
         // A length is believed as far as bytes come.

@@ -298,10 +298,7 @@ final class ClientLane implements AutoCloseable {
         }
     }
 
-    /**
-     * The slots of a lane that no call uses. A slot whose call was given up comes back when the server is done with it. Safe
-     * for any thread; allocates nothing.
-     */
+    /** A lane's free slots; a cancelled call's slot returns once the server is done. Thread-safe; allocates nothing. */
     static final class SlotPool {
         private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 

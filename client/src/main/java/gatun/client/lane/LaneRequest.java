@@ -23,10 +23,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A request as it goes into slots of one lane: its words are put together once and copied by each call. Immutable, but
- * for what the last answer was like.
- */
+/** A request for slots of one lane, encoded once and copied by each call. Immutable but for its last answer. */
 final class LaneRequest {
     private static final int TENSOR_WORDS = (int) (SlotLayout.TENSOR_BYTES / Long.BYTES);
     private static final int DIMS_WORD = (int) (SlotLayout.DIMS / Long.BYTES);
@@ -185,10 +182,7 @@ final class LaneRequest {
         words[at + SIZE_WORD] = byteSize;
     }
 
-    /**
-     * Reads the answers to one request out of slots. Remembers what the last was like, since most are alike. Safe for any
-     * thread.
-     */
+    /** Reads answers to one request from slots, and remembers the last's form. Thread-safe. */
     static final class AnswerReader {
         private final String model;
         private final String id;
@@ -207,11 +201,7 @@ final class LaneRequest {
             this.inputCount = inputCount;
         }
 
-        /**
-         * Reads an answer.
-         *
-         * @throws ServerException when it is an error
-         */
+        /** Reads an answer. Throws {@link ServerException} when it is an error. */
         InferResponse read(LaneMemory memory, long slotOffset) {
             int code = memory.getInt(slotOffset + SlotLayout.CODE);
             if (code != 0) {

@@ -8,10 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The streams of a connection that are not over, and the count of its calls. The reading thread opens streams; any
- * thread may ask, and end them.
- */
+/** The open streams of a connection, and its calls. Opened by the reading thread; thread-safe for all else. */
 final class ConnectionStreams {
     private final ConcurrentHashMap<Integer, GrpcStream> streams = new ConcurrentHashMap<>();
 

@@ -25,10 +25,7 @@ final class FloodGuard {
         this.secondBegan = nanoClock.getAsLong();
     }
 
-    /**
-     * A PING, PRIORITY, unknown frame, DATA or WINDOW_UPDATE of next to nothing, or frame of a stream that is over
-     * came.
-     */
+    /** A frame that is cheap for its client came: PING, PRIORITY, unknown, nearly empty, or of an ended stream. */
     void controlFrame() {
         controlFrames(1);
     }

@@ -244,10 +244,7 @@ final class FrameReader {
         } while (fill() >= 0);
     }
 
-    /**
-     * Those of the next {@code count} bytes that are in the buffer already, between position and limit; valid until the
-     * next read, or the next of these.
-     */
+    /** Those of the next {@code count} bytes that are in the buffer; valid until the next read. */
     ByteBuffer peek(int count) {
         int position = buffer.position();
         return view.limit(position + Math.min(count, buffer.remaining())).position(position);
@@ -312,10 +309,7 @@ final class FrameReader {
         }
     }
 
-    /**
-     * Goes on with the other buffer, into which the unread bytes fit: they are fewer than {@link #capacity}. Leaves it
-     * ready to be read into.
-     */
+    /** Goes on with the other buffer, which fits the unread bytes, fewer than {@link #capacity}. */
     private void change() {
         ByteBuffer before = buffer;
         if (!large) {

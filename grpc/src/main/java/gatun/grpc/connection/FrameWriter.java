@@ -290,10 +290,7 @@ final class FrameWriter {
         stream.wake();
     }
 
-    /**
-     * The client's window for the whole connection grew; false when it would exceed the limit of HTTP/2. Under the
-     * lock.
-     */
+    /** Enlarges the connection's send window; false beyond HTTP/2's limit. Under the lock. */
     boolean growConnectionWindow(long increment) {
         assert lock.isHeldByCurrentThread();
         moveConnectionWindow(increment);
@@ -363,10 +360,7 @@ final class FrameWriter {
         }
     }
 
-    /**
-     * Runs the waiting tasks, as far as the batch has room; drops them where nothing is written any more, however full it
-     * is: nobody would ever make room.
-     */
+    /** Runs waiting tasks while the batch has room; drops them all where nothing is written any more. */
     private void applyPending() throws IOException {
         while (closed || batch.hasRoom()) {
             Control action = pending.poll();

@@ -35,10 +35,7 @@ import org.slf4j.LoggerFactory;
 final class GrpcConnection implements ServerConnection {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
 
-    /**
-     * Before each of so many calls one looks whether the client is still there: who connects only to leave has nothing
-     * run.
-     */
+    /** Every so many calls, checks that the client is still there: who only connects and leaves gets no runs. */
     private static final int FIRST_CALLS = 4;
 
     private final ConnectionSettings settings;
@@ -64,10 +61,7 @@ final class GrpcConnection implements ServerConnection {
     /** Completed when the connection has ended, by the last reading thread: with what it threw, if anything. */
     private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
 
-    /**
-     * Used by the reading thread only, once the connection is made: the connection's security becomes known with the
-     * handshake.
-     */
+    /** Used by the reading thread only: the connection's security is known after the handshake. */
     private CallServices services;
 
     /** Whether frames may be written; the reading thread writes it. */
@@ -127,10 +121,7 @@ final class GrpcConnection implements ServerConnection {
         return pool;
     }
 
-    /**
-     * Ends the stream that its client reads too slowly, when others find no memory: calls, or all of it. Any thread;
-     * waits for nothing.
-     */
+    /** Ends calls or streams of slow readers when memory runs out. Thread-safe; does not block. */
     void endSlowReaders() {
         if (writer.stalledNanos(System.nanoTime()) > ReadingPace.PATIENCE.toNanos()) {
             end.giveUp("responses were read too slowly while memory was short for others");
@@ -277,10 +268,7 @@ final class GrpcConnection implements ServerConnection {
         return Duration.ofNanos(Math.max(idle, writer.stalledNanos(now)));
     }
 
-    /**
-     * Asks the client to open its next calls on other connections; streams that it opens all the same are served. Any
-     * thread.
-     */
+    /** Asks the client to call on other connections next; streams that it opens here are served. Thread-safe. */
     void askToLeave(String why) {
         if (opened) {
             end.askToLeave(why);

@@ -11,10 +11,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One HTTP/2 stream: its windows, how far each side has come, and the call that it carries. The reader feeds it; the
- * call sends through it.
- */
+/** One HTTP/2 stream: its windows, state and call. The reader feeds it, and the call sends through it. */
 final class GrpcStream implements MessageAssembler.Receiver {
     private static final AtomicReferenceFieldUpdater<GrpcStream, @Nullable StreamChanges> CHANGES =
             AtomicReferenceFieldUpdater.newUpdater(GrpcStream.class, StreamChanges.class, "changes");

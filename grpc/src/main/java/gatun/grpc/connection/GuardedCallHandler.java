@@ -14,9 +14,6 @@ import java.util.Optional;
  * @param <R> the response's message
  */
 public interface GuardedCallHandler<Q, R> extends ServerCallHandler<Q, R> {
-    /**
-     * Why a call with these headers is refused; empty when it is not. Runs on the connection's reading thread, for
-     * which all calls of the client wait.
-     */
+    /** Why a call with these headers is refused; empty if it is not. On the reading thread, which all calls need. */
     Optional<Status> refusal(Metadata headers);
 }

@@ -143,10 +143,7 @@ final class HeaderEncoder {
         return size;
     }
 
-    /**
-     * How gRPC carries a status text in a header: UTF-8 with everything but printable ASCII, the percent sign, and blanks
-     * at either end escaped.
-     */
+    /** A status text as gRPC's header has it: UTF-8, with all but printable ASCII, percent and outer blanks escaped. */
     static final class PercentEncoding {
         /** Clients commonly take 8 KiB of headers, and each byte may become three. */
         private static final int MAX_BYTES = 2048;

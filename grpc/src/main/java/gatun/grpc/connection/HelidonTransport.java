@@ -13,10 +13,7 @@ import java.nio.ByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The listener's own reader and writer, for connections whose channel is not known or not ours to use. Costs one more
- * copy.
- */
+/** The listener's reader and writer, for connections without a channel of ours. Costs one more copy. */
 final class HelidonTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(HelidonTransport.class);
 

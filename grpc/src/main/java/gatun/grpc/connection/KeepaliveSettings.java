@@ -44,10 +44,7 @@ public record KeepaliveSettings(
         public static final Age ANY = new Age(Optional.empty(), Optional.empty());
     }
 
-    /**
-     * PINGs after two hours with 20 s to answer, clients' at most every five minutes with two strikes, any age:
-     * Triton's.
-     */
+    /** Triton's: PINGs after two hours with 20 s to answer; clients' every five minutes, two strikes. */
     public static KeepaliveSettings standard() {
         return new KeepaliveSettings(
                 new Pings(Duration.ofHours(2), Duration.ofSeconds(20), 2),

@@ -56,10 +56,7 @@ final class LentReader implements LoanWatchdog.Lender {
         this.readOn = readOn;
     }
 
-    /**
-     * Runs a call whose request is complete, or starts a thread for it. For the reading thread, which reads no more where
-     * this is false: another does.
-     */
+    /** Runs a complete call, or starts a thread for it. False where another thread reads from now on. */
     boolean run(GrpcCall<?, ?> call) {
         if (!mayBorrow(call)) {
             call.runApart();

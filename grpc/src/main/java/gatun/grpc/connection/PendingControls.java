@@ -16,10 +16,7 @@ import org.jspecify.annotations.Nullable;
  * thread waits too. Any thread adds; whoever holds the writer's lock takes.
  */
 final class PendingControls {
-    /**
-     * Responses to frames that may wait for a client that does not read; nothing of a client that causes more is read
-     * meanwhile.
-     */
+    /** Responses to frames, while the client does not read; no frames that cause more are read meanwhile. */
     private static final int LIMIT = 256;
 
     private final Duration readingPatience;

@@ -22,10 +22,7 @@ final class RepeatedBlock {
     private int size;
     private Optional<RequestHead> head = Optional.empty();
 
-    /**
-     * The head of a call that {@code block} opens, when it is the remembered one: the very same each time. Consumes the
-     * block then.
-     */
+    /** The remembered head, if {@code block} opens the same call: the very object. Consumes the block then. */
     Optional<RequestHead> read(ByteBuffer block) {
         if (head.isEmpty() || block.remaining() != size) {
             return Optional.empty();

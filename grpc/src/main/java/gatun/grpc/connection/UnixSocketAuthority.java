@@ -32,10 +32,7 @@ final class UnixSocketAuthority {
         return !authority.isEmpty();
     }
 
-    /**
-     * A block with an authority that the decoder takes: {@code block} itself where that is so, or where it is
-     * malformed.
-     */
+    /** A block with an authority that the decoder takes; {@code block} itself if it has one or is malformed. */
     ByteBuffer readable(ByteBuffer block) {
         ByteBuffer in = block.duplicate();
         while (in.hasRemaining()) {

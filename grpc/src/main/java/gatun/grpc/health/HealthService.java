@@ -72,10 +72,7 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
         return !stopping && !server.exiting() && server.ready() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
     }
 
-    /**
-     * Answers for the server and each service; for other names either the same, as clients of Triton are used to, or
-     * NOT_FOUND, as gRPC's own servers.
-     */
+    /** Health of the server and each service; other names get the same, as from Triton, or NOT_FOUND. */
     @Override
     public void check(HealthCheckRequest request, StreamObserver<HealthCheckResponse> response) {
         ServingStatus status = status(anyName ? SERVER : request.getService());

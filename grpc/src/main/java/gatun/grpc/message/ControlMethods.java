@@ -19,10 +19,7 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/**
- * Methods whose requests protobuf reads to the heap: their size is checked, and their heap reserved for the time of the
- * call, before that.
- */
+/** Methods with requests on the heap: size is checked, and heap reserved for the call, before parsing. */
 public final class ControlMethods {
     /** Bytes of the heap that a byte of such a message may become, at worst: two of an empty field are an object. */
     private static final int HEAP_FACTOR = 16;

@@ -14,10 +14,7 @@ final class LoadedFiles {
 
     private LoadedFiles() {}
 
-    /**
-     * Bytes of the files in a message of the type of {@code prototype}, found without reading them; 0 in one of another
-     * type.
-     */
+    /** Bytes of the files in a message of {@code prototype}'s type, found without reading; 0 in another type. */
     static long byteSize(Message prototype, MemorySegment message) {
         if (!(prototype instanceof RepositoryModelLoadRequest)) {
             return 0;

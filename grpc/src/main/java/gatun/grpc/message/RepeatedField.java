@@ -7,10 +7,7 @@ import gatun.memory.threads.CooperativeCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * A repeated field of numbers or strings, packed or not, as a tensor's elements. No element becomes an object. One
- * thread uses it.
- */
+/** A repeated field of numbers or strings as tensor elements, without objects for them. Not thread-safe. */
 public final class RepeatedField {
     private final MemorySegment message;
     private final WireReader in;
@@ -32,10 +29,7 @@ public final class RepeatedField {
         this.datatype = datatype;
     }
 
-    /**
-     * How many numbers of {@code elementType} the packed field has at which {@code in} stands; leaves the reader behind
-     * it.
-     */
+    /** The number of {@code elementType} values in the packed field at {@code in}, which is left behind it. */
     public static long packedCount(WireReader in, int elementType) {
         int length = in.length();
         int limit = in.limit();

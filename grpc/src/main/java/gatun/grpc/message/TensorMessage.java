@@ -6,10 +6,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Puts together messages that end with the data of tensors: the bytes before a tensor's data from the heap, then the
- * data from where it lies.
- */
+/** Messages that end with tensors' data: bytes from the heap, then the data from where it lies. */
 public final class TensorMessage {
     /** Stands for a message that is not a field of another. */
     public static final int NOT_NESTED = 0;

@@ -7,10 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/**
- * Strings that recur in requests, such as the names of models and tensors, without decoding them anew. Safe for any
- * thread.
- */
+/** Recurring strings in requests, such as names of models, decoded once. Thread-safe. */
 public final class TextCache {
     private static final char REPLACEMENT = '\ufffd';
 

@@ -17,10 +17,7 @@ final class ClientPresence {
     enum Look {
         /** No request waits. */
         NOTHING_WAITS,
-        /**
-         * A request waits, and there was no look at the socket: it has not waited long, or the client has sent more
-         * already.
-         */
+        /** A request waits whose socket was not looked at: it has not waited long, or the client sent more. */
         NOT_LOOKED,
         /** A request waits, and the socket was looked at. */
         LOOKED
@@ -28,10 +25,7 @@ final class ClientPresence {
 
     private final SocketTransport transport;
 
-    /**
-     * Keeps the connection's thread from the socket during a look, and the other way round. It is held while the socket
-     * is read, but that read never waits.
-     */
+    /** Keeps the connection's thread from the socket during a look, and vice versa. Held for reads without blocking. */
     private final ReentrantLock lock = new ReentrantLock();
 
     // Guarded by lock.
@@ -92,10 +86,7 @@ final class ClientPresence {
         }
     }
 
-    /**
-     * Takes the bytes of a next request that looks have read, once; null when there are none. For the connection's
-     * thread, while nothing waits.
-     */
+    /** Takes the bytes of a next request that looks have read, once; null for none. For the connection's thread. */
     byte @Nullable [] takeKept() {
         byte[] bytes = kept;
         kept = null;

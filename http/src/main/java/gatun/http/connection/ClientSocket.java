@@ -139,15 +139,9 @@ final class ClientSocket {
         transport.close();
     }
 
-    /**
-     * The heads of requests, in the form that Helidon reads, from a transport that is not its own. For the connection's
-     * thread.
-     */
+    /** The heads of requests, as Helidon reads them, from another transport. For the connection's thread. */
     static final class TransportReader implements Supplier<byte[]> {
-        /**
-         * Room for a head and a small body; bytes beyond it stay with the transport, from where bodies are read straight to
-         * their place.
-         */
+        /** Room for a head and a small body; further bytes are read from the transport straight to their place. */
         private static final int AT_ONCE = 4 * 1024;
 
         private final Transport transport;

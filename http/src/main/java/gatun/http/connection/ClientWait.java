@@ -54,10 +54,7 @@ final class ClientWait {
         waitingSince = now();
     }
 
-    /**
-     * The client is waited for, to begin a request or to go on with its head, for which it has as much time in all as
-     * for silence; or to go on with its body.
-     */
+    /** The client's next bytes are waited for: a request's head, with its time in all, or the body. */
     void startWaitingForRequest() {
         if (part == Part.NOTHING) {
             startWaiting();

@@ -28,10 +28,7 @@ final class DirectRequest implements IncomingRequest {
     private static final boolean[] IN_HOSTS = characters("-._~:[]");
     private static final boolean[] IN_NAMES = characters("!#$%&'*+-.^_`|~");
 
-    /**
-     * Headers that ask something of the connection, or of the bytes that follow: a request with any of them is not
-     * plain.
-     */
+    /** Headers about the connection or the bytes that follow: a request with any of them is not plain. */
     private static final String[] NOT_PLAIN = {
         "transfer-encoding", "expect", "upgrade", "http2-settings", "trailer", "te", "x-helidon-cn"
     };

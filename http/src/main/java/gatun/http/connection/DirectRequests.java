@@ -24,10 +24,7 @@ import org.jspecify.annotations.Nullable;
  * whoever it is lent to.
  */
 final class DirectRequests {
-    /**
-     * Room for a head and a small body. Bytes beyond it stay with the transport, from where bodies are read straight to
-     * their place.
-     */
+    /** Room for a head and a small body; further bytes are read from the transport straight to their place. */
     private static final int AT_ONCE = 6 * 1024;
 
     /** Room until a client has sent more at a time: the size that a waiting connection holds. */
@@ -324,10 +321,7 @@ final class DirectRequests {
         }
     }
 
-    /**
-     * Whether the client has ended its bytes, of which up to {@code limit} are read before the first request. Without
-     * waiting.
-     */
+    /** Whether the client has ended its bytes, of which up to {@code limit} are read first. Does not block. */
     boolean hasEnded(int limit) throws IOException {
         if (bytes.remaining() >= limit) {
             return false;

@@ -50,10 +50,7 @@ final class DisconnectWatch {
         connections.remove(connection);
     }
 
-    /**
-     * Ends the connections whose clients read responses too slowly, when others find no memory. Any thread; waits for
-     * nothing.
-     */
+    /** Ends connections of slow readers when memory runs out. Thread-safe; does not block. */
     void endSlowReaders() {
         connections.forEach(ClientConnection::endIfReadTooSlowly);
     }

@@ -77,10 +77,7 @@ public final class Exchange {
         this.body = new RequestBody(connection, request);
     }
 
-    /**
-     * The path as it was sent, without the query; from an absolute URI, as proxies receive it, the part after the
-     * server.
-     */
+    /** The path as sent, without the query; of an absolute URI, as proxies receive it, the part after the server. */
     public String path() {
         return request.path();
     }
@@ -253,10 +250,7 @@ public final class Exchange {
         return connection.budget();
     }
 
-    /**
-     * Ends the connection: no more is read of it, and what it waits for ends. For any thread, also when the connection has
-     * ended already.
-     */
+    /** Ends the connection and what it waits for. Thread-safe; does nothing when it has ended. */
     public Runnable connectionEnd() {
         return connection::stopReading;
     }

@@ -76,10 +76,7 @@ public final class HttpConnections implements ServerConnectionSelector {
         Http1.SELECTOR.supportedApplicationProtocols();
     }
 
-    /**
-     * Ends the connections whose clients read responses too slowly, when others find no memory. Any thread; waits for
-     * nothing.
-     */
+    /** Ends connections of slow readers when memory runs out. Thread-safe; does not block. */
     public void endSlowReaders() {
         watch.endSlowReaders();
     }

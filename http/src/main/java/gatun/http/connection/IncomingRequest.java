@@ -7,18 +7,12 @@ import io.helidon.http.Method;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
-/**
- * A request as it came in: its head, and where its body ends. For the connection's thread, until the request is
- * answered.
- */
+/** A request's head, and where its body ends. For the connection's thread, until the request is answered. */
 interface IncomingRequest {
     /** The method. */
     Method method();
 
-    /**
-     * The path as it was sent, without the query; from an absolute URI, as proxies receive it, the part after the
-     * server.
-     */
+    /** The path as sent, without the query; of an absolute URI, as proxies receive it, the part after the server. */
     String path();
 
     /** The query as it was sent, without the question mark; empty when there is none. */
@@ -49,10 +43,7 @@ interface IncomingRequest {
     /** Whether the client wants the connection to end after the response. */
     boolean closes();
 
-    /**
-     * The size of the body in bytes; {@link RequestBody#IN_CHUNKS} when it is not known before, 0 when there is no
-     * body.
-     */
+    /** The size of the body in bytes; {@link RequestBody#IN_CHUNKS} if unknown, 0 without a body. */
     long announcedByteSize();
 
     /** Says that the body is going to be read, which sends {@code 100 Continue} to a client that waits for it. */

@@ -3,10 +3,7 @@ package gatun.http.connection;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a table of routes has found for the path of a connection's last request, which most requests repeat. For the
- * connection's thread.
- */
+/** The route of a connection's last request, which most requests repeat. For the connection's thread. */
 public final class LastRoute {
     /** Longer paths are not kept: a connection that waits must not hold what its client chose to send. */
     static final int MOST_CHARS = 256;

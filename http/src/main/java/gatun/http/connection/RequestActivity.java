@@ -66,10 +66,7 @@ final class RequestActivity {
         }
     }
 
-    /**
-     * The last response has been sent: the connection may be ended from now on. Returns whether its client may still be
-     * waited for.
-     */
+    /** The last response has been sent. Returns whether the connection's client may still be waited for. */
     boolean mayLinger() {
         state.compareAndSet(State.BUSY, State.IDLE);
         return !stop.ending() && state.get() == State.IDLE;
@@ -80,10 +77,7 @@ final class RequestActivity {
         return stop.draining();
     }
 
-    /**
-     * Counts a response while the listener drains; returns whether it must be the last, even if the client goes on
-     * sending.
-     */
+    /** Counts a response while the listener drains; returns whether it must be the connection's last. */
     boolean mustBeLast() {
         return ++answeredWhileDraining >= MOST_PIPELINED || stop.cuttingPipelines();
     }

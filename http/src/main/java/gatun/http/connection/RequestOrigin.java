@@ -30,10 +30,7 @@ record RequestOrigin(IncomingRequest request, HostCheck hosts, boolean secure) {
                 .isPresent();
     }
 
-    /**
-     * Whether the browser takes this server for that of the page, by a name that is none of the server's: then it lets
-     * the page read all responses.
-     */
+    /** Whether a browser asked for this server by a foreign name, so that the page could read all responses. */
     boolean isMisled() {
         return request.first(HeaderNames.ORIGIN)
                 .map(RequestOrigin::authority)

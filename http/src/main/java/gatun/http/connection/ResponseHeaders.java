@@ -63,10 +63,7 @@ public record ResponseHeaders(Constant constant, long value) {
         return new ResponseHeaders(constant, value);
     }
 
-    /**
-     * Writes the whole head of a response of {@code byteSize} bytes; {@code moreLines} are header lines, each with its
-     * end.
-     */
+    /** Writes the head of a response of {@code byteSize} bytes; {@code moreLines} are whole header lines. */
     void writeTo(JsonWriter head, long byteSize, byte[] moreLines, boolean close) {
         writeConstant(head, moreLines);
         head.raw(CONTENT_LENGTH, CONTENT_LENGTH.length).unsigned(byteSize);

@@ -8,10 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/**
- * Writes responses from where they lie, and notes each time that the client has taken some bytes. For the connection's
- * thread.
- */
+/** Writes responses in place, and notes whenever the client took some bytes. For the connection's thread. */
 final class ResponseOutput {
     /** The greatest piece of native memory that a byte buffer shows at a time. */
     static final int WINDOW = 1 << 30;

@@ -164,10 +164,7 @@ final class ResponseSender {
         sendHead();
     }
 
-    /**
-     * Begins a response in pieces: chunks, or for HTTP/1.0 all bytes up to the connection's end. Nothing is sent before
-     * the first piece.
-     */
+    /** Begins a response in pieces: chunks, or up to the connection's end for HTTP/1.0. Sends nothing yet. */
     void beginPieces(ResponseHeaders headers, boolean close) {
         status = headers.status();
         head.clear();
@@ -179,10 +176,7 @@ final class ResponseSender {
         }
     }
 
-    /**
-     * Begins a response of {@code byteSize} bytes in pieces, which {@link #sendLast} ends. Nothing is sent before the
-     * first piece.
-     */
+    /** Begins a response of {@code byteSize} bytes in pieces, ended by {@link #sendLast}. Sends nothing yet. */
     void beginSized(ResponseHeaders headers, boolean close, long byteSize) {
         status = headers.status();
         head.clear();
@@ -206,10 +200,7 @@ final class ResponseSender {
         sendHead(piece, CHUNK_END, inChunks ? 1 : 0);
     }
 
-    /**
-     * Sends the last piece of a response, which may be empty, and then the first {@code count} of {@code tensors}; ends
-     * the response.
-     */
+    /** Sends the last piece, which may be empty, and the first {@code count} of {@code tensors}; ends the response. */
     void sendLast(JsonWriter piece, MemorySegment[] tensors, int count) {
         if (inChunks) {
             if (piece.size() > 0) {
@@ -259,10 +250,7 @@ final class ResponseSender {
         sendHead(NOTHING, CHUNK_END, 0);
     }
 
-    /**
-     * Sends the head, {@code text} and the first {@code count} of {@code tensors}; waits for a client that reads
-     * slowly.
-     */
+    /** Sends the head, {@code text} and the first {@code count} of {@code tensors}; waits for slow readers. */
     private void sendHead(JsonWriter text, MemorySegment[] tensors, int count) {
         bodyByteSize += text.size();
         for (int i = 0; i < count; i++) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-/**
- * Answers requests whose paths it knows. Several may have paths that begin alike: the first that knows a path answers it.
- * Safe for any thread.
- */
+/** Answers requests whose paths it knows; of several for the same beginning, the first that does. Thread-safe. */
 @FunctionalInterface
 public interface Routes {
     /**

@@ -160,10 +160,7 @@ final class SharedReader implements LoanWatchdog.Lender {
         }
     }
 
-    /**
-     * Whether the neighbour has something to do, and has not gone on with it while this one has. The watchdog sees that
-     * much later. Of the reading thread.
-     */
+    /** Whether the neighbour has work and has not moved while this one has: sooner than the watchdog. Of the reader. */
     private boolean hasStalled(SharedReader neighbour) {
         if (neighbour != this && !neighbour.isWaiting && neighbour.count == neighboursCount) {
             servedMeanwhile++;

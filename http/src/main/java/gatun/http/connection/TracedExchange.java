@@ -15,10 +15,7 @@ public final class TracedExchange {
 
     private TracedExchange() {}
 
-    /**
-     * Begins the trace of a request whose body has not been read yet; empty for most, which are not traced. The caller
-     * ends it.
-     */
+    /** Begins a request's trace before its body is read; empty for most. The caller ends it. */
     public static Optional<RequestTrace> begin(InferenceServer server, ModelVersion model, Exchange exchange) {
         Optional<RequestTrace> trace =
                 server.tracing().begin(model.name(), model.version(), exchange, request -> request.header(TRACEPARENT));

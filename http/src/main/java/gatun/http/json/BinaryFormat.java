@@ -104,10 +104,7 @@ record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFr
         return (long) exponentMask << mantissaBits;
     }
 
-    /**
-     * The exponent of two of ten to the power {@code power} times a mantissa of 64 bits, with its point after the
-     * first.
-     */
+    /** The exponent of two for ten to the power {@code power} as a 64-bit mantissa, its point after the first bit. */
     private static int binaryExponent(int power) {
         // log2(10) in 16 bits of fraction is exact enough for all powers of the table.
         return (((152_170 + 65_536) * power) >> 16) + 63;

@@ -36,10 +36,7 @@ public final class GeneralDecimal {
     /** One for a reader of numbers, which uses it again and again. */
     public GeneralDecimal() {}
 
-    /**
-     * Writes a float: with a fraction or an exponent; {@code NaN}, {@code Infinity} and {@code -Infinity} without
-     * quotes.
-     */
+    /** Writes a float with a fraction or an exponent; {@code NaN} and infinities as names without quotes. */
     public void write(JsonWriter json, float value) {
         float magnitude = sign(json, value);
         if (isPlain(json, magnitude)) {

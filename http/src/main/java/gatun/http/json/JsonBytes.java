@@ -8,10 +8,7 @@ import java.lang.foreign.MemorySegment;
 
 /** The meaning of single bytes of a JSON document. */
 final class JsonBytes {
-    /**
-     * The bits of {@code -} and {@code 0} to {@code 9}, counted from {@code -}; between them lie {@code .} and
-     * {@code /}.
-     */
+    /** The bits of {@code -} and {@code 0} to {@code 9}, from {@code -} on, with {@code .} and {@code /} between. */
     private static final int MINUS_AND_DIGITS = 0b1_1111_1111_1001;
 
     private JsonBytes() {}

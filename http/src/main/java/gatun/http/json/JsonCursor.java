@@ -39,10 +39,7 @@ public abstract sealed class JsonCursor permits JsonReader {
     private int depth;
     private int depthLimit = DEPTH_LIMIT;
     private @Nullable Nesting skipped;
-    /**
-     * The step of the document in which other threads last had their turn on the carrier thread; an int, which takes no
-     * room beside its neighbours.
-     */
+    /** The document's step at which the carrier thread was last yielded; an int, for the object's size. */
     private int yieldedIn;
 
     /** Whether the object or array that was entered last has not been asked for its first entry. */

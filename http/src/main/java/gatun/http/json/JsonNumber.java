@@ -27,10 +27,7 @@ public final class JsonNumber {
     /** No double needs more digits to be told from its neighbours and from the middle between them. */
     private static final int DECISIVE_DIGITS = 800;
 
-    /**
-     * The most characters of a number: beyond this there is nothing that a client could mean, and the rest is not
-     * looked at.
-     */
+    /** The most characters of a number: nobody means more, and the rest is not looked at. */
     private static final int CHARACTER_LIMIT = 64 << 10;
 
     /** The most digits of a number that an error shows. */

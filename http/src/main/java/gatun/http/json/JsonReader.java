@@ -43,10 +43,7 @@ public final class JsonReader extends JsonCursor {
         this(MemorySegment.NULL, 0, 0);
     }
 
-    /**
-     * The same for a document that is not counted together with anything else: its texts are bounded by the standard
-     * limits.
-     */
+    /** The same for a document that is counted alone, with the standard limits for its texts. */
     public JsonReader(MemorySegment text, long start, long byteSize) {
         this(text, start, byteSize, RequestUsage.standard());
     }

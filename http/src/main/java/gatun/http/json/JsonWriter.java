@@ -19,10 +19,7 @@ public final class JsonWriter {
     /** The most bytes that are kept at a time of a text that overflows. */
     public static final int WINDOW = 16 * 1024;
 
-    /**
-     * A writer that has grown beyond this gives its array up when it is cleared: an idle connection keeps no more of
-     * each.
-     */
+    /** A larger writer drops its array when it is cleared, so that idle connections keep no more. */
     private static final int KEPT_BYTES = 8 * 1024;
 
     /** The bytes of a string that are written in one step; each may become six. */

@@ -100,10 +100,7 @@ final class ShortestDecimal {
         }
     }
 
-    /**
-     * The product of a 126-bit power of ten and {@code factor}, cut to its upper 63 bits; what was cut off sets the
-     * last.
-     */
+    /** The upper 63 bits of a 126-bit power of ten times {@code factor}; cut-off bits set the last. */
     private static long scale(long upper, long lower, long factor) {
         long lowHigh = Math.multiplyHigh(lower, factor);
         long highLow = upper * factor;

@@ -143,10 +143,7 @@ public final class TensorDataReader {
         }
     }
 
-    /**
-     * Reads the only leaf of a tensor, which stands at {@code position} without an array around it; returns where it
-     * ends.
-     */
+    /** Reads a tensor's only leaf at {@code position}, without an array around it; returns where it ends. */
     long readSingle(JsonCursor cursor, MemorySegment json, long position, long end) {
         number.readFrom(json);
         return readLeaf(cursor, json, position, end, json.get(JAVA_BYTE, position));

@@ -6,10 +6,7 @@ import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 
-/**
- * The conventions that differ between protocols: how paths are compared, and how requests are answered that no route
- * takes. Safe for any thread.
- */
+/** How paths are compared, and how requests without a route are answered, by protocol. Thread-safe. */
 public interface RouteConventions {
     /** Answers a request whose path no route has. */
     void answerUnknownPath(Exchange exchange);
@@ -60,10 +57,7 @@ public interface RouteConventions {
         }
     }
 
-    /**
-     * The answers of protocols that say nothing to requests that no route takes: 400, or 405 where only the method is
-     * wrong, both without a body. Case counts.
-     */
+    /** Answers without a body to requests without a route: 400, or 405 for the wrong method. Case counts. */
     public static class BareConventions implements RouteConventions {
         /** These answers, or others for unknown paths. */
         public BareConventions() {}

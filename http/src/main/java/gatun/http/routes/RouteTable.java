@@ -137,10 +137,7 @@ public final class RouteTable implements Routes {
             this.access = access;
         }
 
-        /**
-         * Whether nobody is refused. For browsers, which ask with OPTIONS and without any headers of their page whether the
-         * page may send them.
-         */
+        /** Whether nobody is refused: browsers ask by OPTIONS, without their page's headers, what a page may send. */
         boolean areOpenTo(Exchange exchange) {
             return access.isOpen() || exchange.method().equals(Method.OPTIONS);
         }

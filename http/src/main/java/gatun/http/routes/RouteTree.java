@@ -6,10 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The patterns of a table as a tree of segments, in which a literal counts before a parameter. Built by one thread,
- * then read-only and safe for any.
- */
+/** Route patterns as a tree of segments, literals before parameters. Built by one thread, then read-only. */
 final class RouteTree {
     private static final int MOST_PARAMETERS = 4;
 
@@ -156,10 +153,7 @@ final class RouteTree {
         return null;
     }
 
-    /**
-     * Where the parameter of a segment ends that goes from {@code from} to {@code to}; -1 when it is not such a
-     * segment.
-     */
+    /** The end of a segment's parameter from {@code from} to {@code to}; -1 for another segment. */
     private static int endOfParameter(String path, int from, int to, PathPattern.Segment segment) {
         int end = to - segment.literal().length();
         if (end <= from || !path.startsWith(segment.literal(), end)) {

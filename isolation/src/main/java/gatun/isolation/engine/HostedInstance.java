@@ -43,11 +43,7 @@ final class HostedInstance implements AutoCloseable {
         thread = Thread.ofPlatform().name(spec.name()).unstarted(() -> run(model, spec));
     }
 
-    /**
-     * Makes an instance on a thread of its own.
-     *
-     * @throws GatunException when the engine refuses
-     */
+    /** Makes an instance on a thread of its own. Throws {@link GatunException} when the engine refuses. */
     static HostedInstance open(BackendModel model, InstanceSpec spec, Mailbox mailbox, EngineMemory memory) {
         HostedInstance instance = new HostedInstance(model, spec, mailbox, memory);
         instance.thread.start();

@@ -21,10 +21,7 @@ final class BuddyBlocks {
      */
     private final BitSet[] free;
 
-    /**
-     * Blocks of {@code 1 << smallestShift} to {@code 1 << largestShift} bytes, of which the largest fit {@code count}
-     * times into the range.
-     */
+    /** Blocks of {@code 1 << smallestShift} to {@code 1 << largestShift} bytes; {@code count} of the largest fit. */
     BuddyBlocks(int smallestShift, int largestShift, int count) {
         this.smallestShift = smallestShift;
         this.largestShift = largestShift;

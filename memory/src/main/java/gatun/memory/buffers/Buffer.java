@@ -87,10 +87,7 @@ public final class Buffer implements Hold {
         STATE.setRelease(this, LENT);
     }
 
-    /**
-     * The memory, of exactly the size that was asked for; its content is undefined at first. Valid until
-     * {@link #close}.
-     */
+    /** The memory, of the requested size; its content is undefined at first. Valid until {@link #close}. */
     public MemorySegment segment() {
         assert state == LENT : "the buffer was used after it was closed";
         return segment;

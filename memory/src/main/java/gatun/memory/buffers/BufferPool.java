@@ -264,10 +264,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
         onShortage.add(giveUp);
     }
 
-    /**
-     * Takes the memory of all incoming buffers whose senders have {@linkplain IncomingBuffer#endWhenStalled all but
-     * stopped}.
-     */
+    /** Takes incoming buffers from senders that have {@linkplain IncomingBuffer#endWhenStalled all but stopped}. */
     public void endStalled() {
         incoming.endStalled();
     }

@@ -68,10 +68,7 @@ public final class IncomingBuffer implements Hold {
     /** The bytes charged while they are received, or one of the constants: then nothing more is charged or evicted. */
     private volatile long state;
 
-    /**
-     * Since when the sender has been behind, for {@link #lateNanos} and {@link #isStalled}; received bytes move both
-     * on.
-     */
+    /** When the sender fell behind, for {@link #lateNanos} and {@link #isStalled}; received bytes move both on. */
     private volatile long behindSince;
 
     private volatile long stalledSince;

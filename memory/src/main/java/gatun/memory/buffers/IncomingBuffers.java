@@ -190,10 +190,7 @@ final class IncomingBuffers {
         return 0;
     }
 
-    /**
-     * Adds buffers of {@code from} to {@code chosen} until {@code needed} bytes would be free, and returns how many
-     * would.
-     */
+    /** Adds buffers of {@code from} to {@code chosen} for {@code needed} bytes; returns how many would be free. */
     private static long choose(long needed, List<IncomingBuffer> from, List<IncomingBuffer> chosen) {
         long found = 0;
         for (IncomingBuffer buffer : from) {

@@ -49,10 +49,7 @@ public final class CudaAllocation implements AutoCloseable {
         return memory;
     }
 
-    /**
-     * CUDA's IPC handle, of 64 bytes: what a client registers with a server. Another process can open it until this is
-     * closed.
-     */
+    /** CUDA's IPC handle, of 64 bytes, which a client registers. Other processes can open it until this is closed. */
     public byte[] handle() {
         return device.call(() -> {
             try (Arena scratch = Arena.ofConfined()) {

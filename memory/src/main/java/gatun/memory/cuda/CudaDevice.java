@@ -230,10 +230,7 @@ public final class CudaDevice {
         run(() -> check(cuda_h.cuMemcpyDtoH_v2(target, from.address(), from.byteSize()), "cuMemcpyDtoH"));
     }
 
-    /**
-     * The same memory for the thread that calls CUDA, while this one waits: memory of a virtual thread may be confined
-     * to it.
-     */
+    /** The same memory for the thread that calls CUDA: a virtual thread's may be confined to it. */
     private static MemorySegment forAnyThread(MemorySegment memory) {
         if (!memory.isNative()) {
             throw new IllegalArgumentException(

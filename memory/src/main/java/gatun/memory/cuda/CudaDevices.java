@@ -15,10 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The GPUs of this machine; none where CUDA's driver is not installed, which is a normal machine. Immutable, safe for
- * any thread.
- */
+/** The GPUs of this machine; none without CUDA's driver, as on most machines. Immutable. */
 public final class CudaDevices implements MetricSource {
     private static final List<Measure<CudaDevice>> MEASURES = List.of(
             Measure.gauge(

@@ -58,10 +58,7 @@ public final class CudaStream implements AutoCloseable {
         device.check(cuda_h.cuMemcpyHtoDAsync_v2(target, from, from.byteSize(), handle), "cuMemcpyHtoDAsync");
     }
 
-    /**
-     * Queues a copy of all of {@code from} to the beginning of {@code to}, which must stay valid until the copy is
-     * over.
-     */
+    /** Queues a copy of {@code from} to the beginning of {@code to}, which must stay valid until it is over. */
     public void copyToHost(DeviceMemory from, MemorySegment to) {
         MemorySegment target = to.asSlice(0, from.byteSize());
         device.check(cuda_h.cuMemcpyDtoHAsync_v2(target, from.address(), from.byteSize(), handle), "cuMemcpyDtoHAsync");

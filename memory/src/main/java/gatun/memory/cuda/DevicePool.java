@@ -158,10 +158,7 @@ public final class DevicePool {
         return blocks == null ? null : blocks.poll();
     }
 
-    /**
-     * Takes idle blocks away until {@code block} bytes more would fit, or none are left; the largest first. Under the
-     * lock.
-     */
+    /** Frees idle blocks, largest first, until {@code block} bytes more would fit. Under the lock. */
     private void makeRoom(long block, List<Long> victims) {
         while (!idle.isEmpty() && allocatedBytes > byteLimit - block) {
             Map.Entry<Long, Deque<Long>> largest = idle.lastEntry();

@@ -28,10 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one thread, whose current device is the stream's.
  */
 public final class DeviceTransfers implements AutoCloseable {
-    /**
-     * Alignment that the widest access of a thread needs, in bytes: a vector of 128 bits (CUDA C++ Programming Guide,
-     * "Built-in Vector Types").
-     */
+    /** Alignment for a thread's widest access, in bytes: a vector of 128 bits (CUDA C++ Programming Guide). */
     private static final int ALIGNMENT = 16;
 
     private final CudaStream stream;
@@ -46,10 +43,7 @@ public final class DeviceTransfers implements AutoCloseable {
             @Nullable MemorySegment host,
             @Nullable DeviceMemory device) {}
 
-    /**
-     * Transfers on a stream of their own, for an engine that writes all of its outputs; {@link #release} gives the
-     * stream up.
-     */
+    /** Transfers on a stream of their own, for an engine that writes all outputs; ended by {@link #release}. */
     public DeviceTransfers(CudaDevice device) {
         this(device, false);
     }
@@ -107,10 +101,7 @@ public final class DeviceTransfers implements AutoCloseable {
         return copy;
     }
 
-    /**
-     * Queues a copy of {@code tensor}, wherever it lies, to the beginning of {@code target}. Otherwise as
-     * {@link #bring}.
-     */
+    /** Queues a copy of {@code tensor} to the beginning of {@code target}. Otherwise as {@link #bring}. */
     public void fill(DeviceMemory target, Tensor tensor) {
         Optional<DeviceMemory> source = tensor.device();
         if (tensor.byteSize() == 0) {
@@ -146,10 +137,7 @@ public final class DeviceTransfers implements AutoCloseable {
         return aside;
     }
 
-    /**
-     * {@code byteSize} bytes on this GPU until the run is closed; zeros if these transfers {@linkplain #clearing
-     * clear}, else undefined.
-     */
+    /** {@code byteSize} bytes on this GPU until the run is closed; zeros after {@linkplain #clearing clear}. */
     public DeviceMemory take(long byteSize) {
         DeviceMemory memory = lend(byteSize);
         if (clearing && byteSize > 0) {

@@ -15,10 +15,7 @@ final class AvailableMemory {
 
     private AvailableMemory() {}
 
-    /**
-     * The memory that is left to the system or to the container, whichever is less, in bytes; without bound where
-     * neither is known.
-     */
+    /** The memory left to the system or the container, the lesser, in bytes; unbounded where unknown. */
     static long byteSize() {
         return Math.min(systemBytes(lines(SYSTEM)), containerBytes(lines(CGROUP_LIMIT), lines(CGROUP_USE)));
     }

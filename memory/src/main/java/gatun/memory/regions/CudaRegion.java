@@ -251,10 +251,7 @@ final class CudaRegion implements Region {
             this.pool = pool;
         }
 
-        /**
-         * Begins as a copy of the window, so that what nobody writes stays as it was and never shows another request's
-         * data.
-         */
+        /** Begins as a copy of the window, so that unwritten bytes never show another request's data. */
         @Override
         public MemorySegment segment() {
             MemorySegment buffer = buffer();

@@ -52,10 +52,7 @@ final class LeaseCount {
         return change(0, RETIRED);
     }
 
-    /**
-     * Retires when there are no users, now or later; until then others may become users. False where it
-     * was {@linkplain #isLeaving leaving} before.
-     */
+    /** Retires once there are no users. False where it was {@linkplain #isLeaving leaving} before. */
     boolean retireWhenUnused() {
         return change(0, GOES_UNUSED);
     }
@@ -70,10 +67,7 @@ final class LeaseCount {
         return (state & (RETIRED | GOES_UNUSED)) != 0;
     }
 
-    /**
-     * Changes the number of users and adds a mark; retires and lets go where that leaves a marked one without users.
-     * Whether it had no mark before.
-     */
+    /** Changes the number of users and adds a mark; the last user of a marked one retires it. False if marked. */
     private boolean change(int users, int mark) {
         while (true) {
             int seen = state;

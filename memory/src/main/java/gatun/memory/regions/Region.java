@@ -18,19 +18,13 @@ sealed interface Region permits SystemRegion, CudaRegion {
     /** Lets nobody borrow it any more; false where it was {@linkplain #isLeaving leaving} before. */
     boolean retire();
 
-    /**
-     * Retires it when no lease is out, now or later; until then it can be borrowed. False where it was {@linkplain
-     * #isLeaving leaving} before.
-     */
+    /** Retires it once no lease is out. False where it was {@linkplain #isLeaving leaving} before. */
     boolean retireWhenUnused();
 
     /** Whether it is retired, or will be when no lease is out. */
     boolean isLeaving();
 
-    /**
-     * Refuses a window that is not inside the region. Offset and size are unsigned 64-bit numbers; their sum may need
-     * more bits.
-     */
+    /** Refuses a window outside the region. Offset and size are unsigned; their sum may overflow. */
     default void checkWindow(long offset, long byteSize) {
         String name = status().name();
         long regionBytes = status().byteSize();

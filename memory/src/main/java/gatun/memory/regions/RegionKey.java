@@ -5,10 +5,7 @@ import gatun.memory.tensor.GatunException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The object that a client's key names: a POSIX shared-memory object, or a descriptor of a process. Nothing else can be
- * reached by a key.
- */
+/** The object that a client's key names: POSIX shared memory or a process's descriptor; nothing else. */
 sealed interface RegionKey {
     /** Names that begin so belong to the Python backend of Triton, and clients may not touch them. */
     String RESERVED_PREFIX = "triton_python_backend_shm_region_";

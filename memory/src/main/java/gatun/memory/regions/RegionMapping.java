@@ -165,10 +165,7 @@ final class RegionMapping implements AutoCloseable {
         return object.sealed() && !OpenObjects.isHeldElsewhere(identity);
     }
 
-    /**
-     * The region. Valid while this is open; of the kind {@link RegionUse.RegionKind#COPIED} only {@link SystemRegion.UnguardedCopy} may touch
-     * it.
-     */
+    /** The region, while this is open; only {@link SystemRegion.UnguardedCopy} may touch a COPIED one. */
     MemorySegment bytes() {
         return bytes;
     }
@@ -232,10 +229,7 @@ final class RegionMapping implements AutoCloseable {
         }
     }
 
-    /**
-     * Which objects other processes hold. Stateless; takes milliseconds for each hundred processes, so it is nothing for
-     * requests.
-     */
+    /** The objects that other processes hold. Stateless; milliseconds for each hundred processes. */
     static final class OpenObjects {
         private static final Path PROCESSES = Path.of("/proc");
         private static final String MEMFD_LINK = "/memfd:";

@@ -26,15 +26,9 @@ public record RegionUse(
     public enum RegionKind {
         /** A memfd with F_SEAL_SHRINK: the system refuses to truncate it. No copy. */
         SEALED,
-        /**
-         * A POSIX object behind the fault guard: an access to memory that is gone reads zeros and marks the region broken.
-         * No copy.
-         */
+        /** A POSIX object behind the fault guard: missing memory reads as zeros, and marks the region broken. */
         GUARDED,
-        /**
-         * A POSIX object without a guard: its windows are copied in Java, where a fault is an error and not the end of the
-         * process.
-         */
+        /** A POSIX object without a guard: its windows are copied in Java, where a fault is an error. */
         COPIED
     }
 }

@@ -21,10 +21,7 @@ import java.util.function.Supplier;
  * then, and for some seconds further requests may use it, unless its name is given to another one. Safe for any thread.
  */
 public final class SharedRegions implements RegionRegistry {
-    /**
-     * Regions at a time, those included that are not yet unmapped. Each takes a descriptor and a place in the guard's
-     * table.
-     */
+    /** Regions at a time, with those not yet unmapped. Each takes a descriptor and a place in the guard's table. */
     public static final int MAX_REGIONS = 1024;
 
     /** The size of a {@code CUipcMemHandle}. */

@@ -5,10 +5,7 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.tensor.RegionLease;
 import java.lang.foreign.MemorySegment;
 
-/**
- * A private copy of a window, taken and found whole when it was borrowed. Does not hold the region, and overlaps no
- * other window.
- */
+/** A private copy of a window, complete since it was borrowed. Holds no region and overlaps no window. */
 final class SnapshotLease implements RegionLease {
     private final Buffer copy;
 

@@ -15,19 +15,13 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
-/**
- * A registered region of system shared memory. Whoever gives back the last lease of a retired one tells the releaser to
- * unmap it. Safe for any thread.
- */
+/** A registered region of system memory. The last lease of a retired one has the releaser unmap it. Thread-safe. */
 final class SystemRegion implements Region {
     private final SystemRegionStatus status;
     private final RegionMapping mapping;
     private final LeaseCount leases;
 
-    /**
-     * A region that owns {@code mapping}; {@code releaser} is told of its end and how to unmap it, and must not wait for
-     * that, since requests call it.
-     */
+    /** A region that owns {@code mapping}; {@code releaser} unmaps it at the end, and must not block. */
     SystemRegion(SystemRegionStatus status, RegionMapping mapping, BiConsumer<Region, Runnable> releaser) {
         this.status = status;
         this.mapping = mapping;

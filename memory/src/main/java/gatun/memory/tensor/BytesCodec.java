@@ -150,10 +150,7 @@ public final class BytesCodec {
         return byteSize;
     }
 
-    /**
-     * The element of {@code byteSize} bytes at {@code offset} as text; what is not UTF-8 becomes replacement
-     * characters.
-     */
+    /** The element of {@code byteSize} bytes at {@code offset} as text, with replacement characters for no UTF-8. */
     public static String text(MemorySegment raw, long offset, long byteSize) {
         byte[] bytes = new byte[Math.toIntExact(byteSize)];
         MemorySegment.copy(raw, ValueLayout.JAVA_BYTE, offset, bytes, 0, bytes.length);
@@ -201,20 +198,14 @@ public final class BytesCodec {
         return offset + LENGTH_BYTES + element.length;
     }
 
-    /**
-     * Writes one element, {@code byteSize} bytes of {@code source}, at {@code offset} and returns where the next one
-     * goes.
-     */
+    /** Writes one element, {@code byteSize} bytes of {@code source}, at {@code offset}; returns the next offset. */
     public static long put(MemorySegment target, long offset, MemorySegment source, long sourceOffset, long byteSize) {
         offset = putLength(target, offset, byteSize);
         CooperativeCopy.copy(source, sourceOffset, target, offset, byteSize);
         return offset + byteSize;
     }
 
-    /**
-     * Writes only the length of an element at {@code offset} and returns where its bytes go, for callers that place
-     * them themselves.
-     */
+    /** Writes an element's length at {@code offset}; returns where the caller places its bytes. */
     public static long putLength(MemorySegment target, long offset, long byteSize) {
         if (byteSize < 0 || byteSize > 0xFFFF_FFFFL) {
             throw new IllegalArgumentException("a BYTES element of " + byteSize

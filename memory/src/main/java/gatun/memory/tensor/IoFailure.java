@@ -17,10 +17,7 @@ import java.nio.file.NotLinkException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The reasons of failures with files in words. The messages of {@code java.nio.file} hold the path alone where the class
- * tells the reason. Stateless.
- */
+/** The reasons of file failures in words, which {@code java.nio.file} tells by the class alone. Stateless. */
 public final class IoFailure {
     private IoFailure() {}
 

@@ -19,10 +19,7 @@ public final class Tuner {
     /** How often each way has its turn before one is chosen. */
     public static final int TURNS = 5;
 
-    /**
-     * The turn that counts, from the least cost on: the second of five. What disturbs a turn makes it dearer, so that the
-     * cheaper ones tell more.
-     */
+    /** The turn that counts, from the least cost on: the second of five. Disturbances only make turns dearer. */
     private static final int COUNTED_TURN = 1;
 
     /** An earlier way is taken when it costs at most so much more. */

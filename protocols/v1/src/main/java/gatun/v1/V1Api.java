@@ -34,10 +34,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/**
- * The legacy v1 API of one server. HTTP and gRPC share one, so that ids of requests and counts go on
- * whatever the transport. Safe for any thread.
- */
+/** The legacy v1 API, shared by HTTP and gRPC, and so are its request ids and counts. Thread-safe. */
 public final class V1Api {
     private final RequestStatuses statuses;
     private final ServerStatuses serverStatuses;

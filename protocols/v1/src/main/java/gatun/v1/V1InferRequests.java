@@ -268,10 +268,7 @@ public final class V1InferRequests {
         return lease;
     }
 
-    /**
-     * Where a transport has the data of the inputs that do not lie in shared memory, one input after the other. For one
-     * request.
-     */
+    /** A transport's data of the inputs outside shared memory, in order. For one request. */
     public interface InputData {
         /**
          * The data of the next input, aligned as its elements are. Valid as long as {@code request} holds its memory.

@@ -24,10 +24,7 @@ import java.util.List;
  * @param heap the heap that is reserved for the classes
  */
 public record V1InferResponse(InferResponseHeader header, List<MemorySegment> raw, Hold heap) implements AutoCloseable {
-    /**
-     * The heap that a class takes, in the message and in its text, which is told in a header and once more behind the
-     * data.
-     */
+    /** A class's heap: in the message and in its text, which is in a header and behind the data. */
     private static final int CLASS_HEAP = 512;
 
     /** The heap that a character of a label takes, likewise. */
@@ -78,10 +75,7 @@ public record V1InferResponse(InferResponseHeader header, List<MemorySegment> ra
         return byteSize;
     }
 
-    /**
-     * How many classes of each item are told. The number that is wanted is unsigned: more than there can be is as good
-     * as all.
-     */
+    /** The number of classes for each item, unsigned: more than there can be means all. */
     private static int count(InferRequestHeader.Output asked, Ranking ranking) {
         int wanted = asked.getCls().getCount();
         return wanted < 0 ? ranking.classes() : Math.min(wanted, ranking.classes());

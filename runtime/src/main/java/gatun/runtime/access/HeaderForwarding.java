@@ -9,10 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/**
- * Which of a client's headers become parameters of its requests, for the backend to read. Immutable, and safe for any
- * thread.
- */
+/** Which headers of a client become parameters of its requests. Immutable. */
 public final class HeaderForwarding {
     private static final HeaderForwarding NONE = new HeaderForwarding(Optional.empty());
     private static final String RESERVED_PREFIX = "triton_";

@@ -75,10 +75,7 @@ public final class HostNames {
         return listed.contains(ANY);
     }
 
-    /**
-     * Whether the requests of a client need be for one of these names: where a page in a browser could have sent them,
-     * over TCP from this machine.
-     */
+    /** Whether a client's requests must name one of these hosts: those that a browser on this machine may send. */
     public boolean mustCheck(SocketAddress remote, PeerLocation location) {
         return location == PeerLocation.THIS_MACHINE && remote instanceof InetSocketAddress && !acceptAny();
     }
@@ -129,10 +126,7 @@ public final class HostNames {
         }
     }
 
-    /**
-     * The message for a client whose request is for {@code authority}, which is not accepted; an empty one stands for
-     * an authority that is no host.
-     */
+    /** The message to a client whose request is for {@code authority}, which is refused; empty for no host. */
     public static String refusal(String authority) {
         return (authority.isEmpty() ? "the request names no host" : foreign(authority))
                 + ": expected an IP address, localhost, this machine's name, or a name that the server's "

@@ -170,10 +170,7 @@ public final class CachedModel implements ServedModel {
         return next;
     }
 
-    /**
-     * The inputs, with copies of those that a client could change while the model reads them; the copies' owner is the
-     * caller.
-     */
+    /** The inputs, with copies of those that a client could change during the run; owned by the caller. */
     private List<Tensor> privateInputs(InferenceRequest request, List<Hold> copies, long arrivedNanos) {
         List<RegionLease> regions = new ArrayList<>();
         for (Hold hold : request.holds()) {
@@ -206,10 +203,7 @@ public final class CachedModel implements ServedModel {
         }
     }
 
-    /**
-     * Has the model answer with the plain outputs, in the server's memory; its request takes over the holds that keep
-     * the inputs valid.
-     */
+    /** Answers with the plain outputs, in the server's memory; its request takes over the inputs' holds. */
     private InferenceResponse ask(
             InferenceRequest request, ComposedResponse answer, List<Tensor> inputs, List<Hold> copies) {
         try (InferenceRequest plain = request.onBehalf(model)) {

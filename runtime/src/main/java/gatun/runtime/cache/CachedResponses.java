@@ -27,10 +27,7 @@ interface CachedResponses {
         /** The response, if it is there. */
         Optional<Found> find();
 
-        /**
-         * Stores a copy of a response's outputs, in the place of those that were there; does nothing where there is no
-         * room for them.
-         */
+        /** Replaces the stored copy of a response's outputs; does nothing where there is no room for them. */
         void put(List<Tensor> outputs);
     }
 

@@ -136,10 +136,7 @@ public final class LocalCache implements ResponseCache {
         }
     }
 
-    /**
-     * Stores a copy of a response's outputs, in the place of those that were there for the request; does nothing where
-     * there is no room for them.
-     */
+    /** Replaces the copy of a response's outputs stored for the request; does nothing without room for them. */
     void put(Share share, SipHash.Digest request, List<Tensor> outputs) {
         long byteSize = DESCRIPTION_BYTES * outputs.size();
         for (Tensor output : outputs) {
@@ -236,10 +233,7 @@ public final class LocalCache implements ResponseCache {
         outdated.forEach(CacheEntry::release);
     }
 
-    /**
-     * Gives up all responses. The memory goes back to the system with the last response to a client that shows a part
-     * of it.
-     */
+    /** Drops all responses. Their memory is freed with the last response to a client that shows a part of it. */
     @Override
     public void close() {
         while (evict()) {

@@ -18,10 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * Tells models apart by all that their responses depend on: configuration and files, wherever and whenever they are
- * served.
- */
+/** Identifies a model by all that its responses depend on: configuration and files. */
 public final class ModelFingerprint {
     private static final int CHUNK_BYTE_SIZE = 1 << 16;
 

@@ -13,10 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
-/**
- * Tells requests to one model apart by all that the response depends on; the order in which a client names things does
- * not matter.
- */
+/** Identifies a request by all that its response depends on; the order of names does not matter. */
 final class RequestDigest {
     private RequestDigest() {}
 

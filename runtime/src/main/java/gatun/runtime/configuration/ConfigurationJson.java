@@ -49,10 +49,7 @@ final class ConfigurationJson {
         return config.build();
     }
 
-    /**
-     * Looks how much the text holds before any of it is made: a text of a few megabytes may hold a million objects, or
-     * as deep ones.
-     */
+    /** Limits the text's values and depth before it is parsed: few megabytes may hold a million objects. */
     private static void checkSize(String text) {
         int values = 0;
         int depth = 0;

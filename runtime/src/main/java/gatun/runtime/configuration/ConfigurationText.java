@@ -80,10 +80,7 @@ public final class ConfigurationText {
         return fields;
     }
 
-    /**
-     * The position of {@code path}; of the message around it where the text does not have it. Empty where the text has
-     * nothing of it.
-     */
+    /** The position of {@code path}, or of the message around it; empty where the text has neither. */
     public Optional<Position> position(ConfigurationPath path) {
         Optional<Field> found = Optional.empty();
         List<Field> within = fields;

@@ -73,10 +73,7 @@ final class Defaults {
         }
     }
 
-    /**
-     * The name of the instance group at {@code index}: {@code given}, or when that is empty, the model's name and the
-     * index.
-     */
+    /** The name of instance group {@code index}: {@code given}, or the model's name and the index. */
     static String groupName(String given, int index, String model) {
         return given.isEmpty() ? model + "_" + index : given;
     }

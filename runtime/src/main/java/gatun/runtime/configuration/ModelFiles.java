@@ -16,10 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * Knows models by the names and the first bytes of their files, to say what is wrong with those that no engine finds or
- * could read. Stateless.
- */
+/** Knows models by the names and first bytes of their files, to explain why no engine takes them. Stateless. */
 public final class ModelFiles {
     /** The name that an engine looks for, by the end of a file's name. */
     private static final Map<String, String> STANDARD_NAMES = Map.of(
@@ -62,10 +59,7 @@ public final class ModelFiles {
         return Optional.ofNullable(STANDARD_NAMES.get(fileName.substring(fileName.lastIndexOf('.') + 1)));
     }
 
-    /**
-     * The name that an engine finds a model by that is this file alone, which somebody has named; empty for a file that
-     * is no whole model.
-     */
+    /** The name under which an engine finds the model in this single file; empty for no whole model. */
     public static Optional<String> looseName(String fileName) {
         if (fileName.equals(LIGHTGBM)) {
             return Optional.of(LIGHTGBM);
@@ -81,10 +75,7 @@ public final class ModelFiles {
                 .findFirst();
     }
 
-    /**
-     * Whether a version's folder holds a model: a file that an engine looks for, or one that looks like a model under
-     * another name.
-     */
+    /** Whether a version's folder holds a model: a file that an engine looks for, or a misnamed one. */
     public static boolean holdsModel(Path versionDirectory) {
         return names(versionDirectory).stream()
                 .anyMatch(name ->

@@ -10,10 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The data flow of an ensemble: its tensors by number, and its steps. Made once from a configuration that was checked.
- * Immutable.
- */
+/** The data flow of an ensemble: its tensors by number, and its steps. Immutable. */
 final class EnsemblePlan {
     /** The producer of a tensor that comes with the request. */
     static final int FROM_REQUEST = -1;
@@ -122,10 +119,7 @@ final class EnsemblePlan {
         return producers[tensor];
     }
 
-    /**
-     * How often each step that reads a tensor does so: a step stands here once for each of its inputs. Not to be
-     * changed.
-     */
+    /** The steps that read each tensor, once for each of their inputs. Not to be changed. */
     int[] consumers(int tensor) {
         return consumers[tensor];
     }

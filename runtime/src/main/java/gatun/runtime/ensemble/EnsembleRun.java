@@ -52,10 +52,7 @@ final class EnsembleRun {
     /** For the request's thread. */
     private long firstNanos;
 
-    /**
-     * The steps that requests enter in order, as far as their members have not taken them in. Guarded by the lock of
-     * threads.
-     */
+    /** The steps that requests enter in order, until their members take them. Guarded by the lock of threads. */
     private final BitSet unsubmitted = new BitSet();
 
     /** Which output of the response each tensor is, or {@link #UNWANTED}. */
@@ -137,10 +134,7 @@ final class EnsembleRun {
         stop(new GatunException(ErrorCode.CANCELLED, ""));
     }
 
-    /**
-     * Has all members stop, for this reason if it is the first. For any thread that does not hold the lock of the
-     * threads.
-     */
+    /** Stops all members, for this reason if it is the first. Not to be called under the lock of threads. */
     void stop(GatunException reason) {
         calls.stop(reason);
         ensemble.limits().lookAgain();
@@ -229,10 +223,7 @@ final class EnsembleRun {
         return streams.isDecoupled(step.index());
     }
 
-    /**
-     * Where to put the responses of the decoupled member that runs for each response of {@code stream}; empty when none
-     * does.
-     */
+    /** The responses of the decoupled member that runs for each response of {@code stream}; empty for none. */
     Optional<MemberResponses> responses(int stream) {
         if (streams.any()) {
             for (EnsembleStep step : plan.steps()) {

@@ -8,10 +8,7 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The requests to members that one request to an ensemble has under way, and the first thing that went wrong. Safe for
- * any thread.
- */
+/** The requests to members of one request to an ensemble, and their first failure. Thread-safe. */
 final class MemberCalls {
     private final ReentrantLock lock = new ReentrantLock();
 

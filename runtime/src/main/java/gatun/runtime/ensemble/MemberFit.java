@@ -69,10 +69,7 @@ final class MemberFit {
         }
     }
 
-    /**
-     * Whether some member now gives any number of responses where the ensemble was made for one that gave one, or the
-     * other way round.
-     */
+    /** Whether a member became decoupled, or no longer is, since the ensemble was made. */
     boolean outdated() {
         try {
             return now().outdated();

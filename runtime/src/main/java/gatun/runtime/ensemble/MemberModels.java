@@ -5,10 +5,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.execution.ServedModel;
 import java.util.Optional;
 
-/**
- * Finds the models that an ensemble asks, as they are served at that moment: a member that was reloaded is found in its
- * new form.
- */
+/** Finds the members of an ensemble as they are served now, after reloads in their new form. */
 public interface MemberModels {
     /** The version of a step that takes the highest ready one. */
     long LATEST = -1;

@@ -23,10 +23,7 @@ record ReadyStep(StepRuns steps, EnsembleStep step) {
         }
     }
 
-    /**
-     * Runs the step on the calling thread, and then one after the other that become possible by it; new threads run the
-     * others.
-     */
+    /** Runs the step on the calling thread, then one of those that it makes possible; new threads run others. */
     void follow() {
         try {
             List<ReadyStep> ready = List.of(this);

@@ -8,10 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * Which steps of an ensemble run once for each response of which decoupled member. Made once, when the members are
- * known. Immutable.
- */
+/** Which steps of an ensemble run once for each response of which decoupled member. Immutable. */
 final class ResponseStreams {
     /** The stream of steps that run once for each request. */
     static final int NONE = -1;

@@ -39,10 +39,7 @@ final class StepRuns {
     // From here on guarded by the lock of threads.
     private final StepTensors tensors;
 
-    /**
-     * Whether the outcomes of all earlier responses were delivered, so that the decoupled member among these steps may
-     * run.
-     */
+    /** Whether all earlier responses were delivered, so that the decoupled member may run. */
     private boolean reached;
 
     private @Nullable EnsembleStep awaitingTurn;
@@ -267,10 +264,7 @@ final class StepRuns {
         }
     }
 
-    /**
-     * Puts a tensor in its place, here and in the steps behind; adds the steps that waited for nothing else to
-     * {@code ready}.
-     */
+    /** Sets a tensor here and in the steps behind; adds the steps that are complete to {@code ready}. */
     private void put(int number, EnsembleTensor tensor, List<ReadyStep> ready) {
         for (EnsembleStep step : tensors.put(number, tensor)) {
             if (reached || !run.isDecoupled(step)) {

@@ -18,10 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The tensors that steps which belong together have so far, and the steps that can run with them. Guarded by the lock
- * of the run's threads.
- */
+/** The tensors so far of steps that belong together, and which can run. Guarded by the run's lock. */
 final class StepTensors {
     private final EnsembleRun run;
     private final EnsemblePlan plan;

@@ -12,10 +12,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One run of an instance: what it was occupied with for a request or a batch. Off, unless a recording asks for it. For
- * the thread that runs.
- */
+/** One run of an instance in a flight recording. Off unless a recording asks for it. For one thread. */
 @Name("gatun.Run")
 @Label("Run")
 @Description("An instance's work at one request or one batch")

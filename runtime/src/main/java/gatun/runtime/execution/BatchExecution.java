@@ -88,10 +88,7 @@ final class BatchExecution implements ModelExecution {
         return gathered.rows();
     }
 
-    /**
-     * Whether the requests of a run that has failed may run again: no step of a sequence where the model keeps its
-     * state, or has written over it.
-     */
+    /** Whether the requests of a failed run may run again: not if a step of a sequence has changed its state. */
     boolean mayRunAgain() {
         return sequences == null || sequences.mayRunAgain();
     }
@@ -254,10 +251,7 @@ final class BatchExecution implements ModelExecution {
         TensorCopy.copy(bytes, output(output, datatype, shape, bytes.byteSize()));
     }
 
-    /**
-     * The inputs that the configuration's {@code batch_input} has made of the shapes in a batch. Used by the instance's
-     * thread only.
-     */
+    /** The inputs that {@code batch_input} makes of the shapes in a batch. Used by the instance's thread only. */
     static final class ComputedInputs implements InputGroup {
         private final Run run;
         private final List<BatchInputRule> rules;

@@ -57,10 +57,7 @@ final class BatchResponses {
         }
     }
 
-    /**
-     * Sends each request its rows when the model is decoupled; otherwise counts only, since the responses are made at
-     * the end.
-     */
+    /** Sends each request its rows when the model is decoupled; otherwise only counts. */
     void send() {
         if (table == null) {
             sent++;
@@ -154,10 +151,7 @@ final class BatchResponses {
         }
     }
 
-    /**
-     * Sends a request the outputs that were made for it; false when it is left out, or could not have it and has
-     * failed.
-     */
+    /** Sends a request its outputs; false when it is left out, or failed. */
     private static boolean send(InferenceTicket ticket, ResponseTable counters, long madeNanos, boolean last) {
         try {
             ticket.settle();

@@ -7,10 +7,7 @@ import gatun.spi.MemoryUse;
 import gatun.spi.Setting;
 import java.util.function.Function;
 
-/**
- * Where the runs of a model touch its tensors that lie in clients' memory: as its backend says, and the operator
- * allows. Immutable.
- */
+/** Where runs touch tensors in clients' memory: as the backend says and the operator allows. Immutable. */
 record ClientMemory(Function<String, MemoryUse> inputs, Function<String, MemoryUse> outputs) {
     /** For models of which nothing is known: all is copied. */
     static final ClientMemory UNKNOWN = new ClientMemory(

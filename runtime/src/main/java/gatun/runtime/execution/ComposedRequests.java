@@ -11,10 +11,7 @@ import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Checks the requests to one model that are not answered by an instance, but by other models or from memory. Fails as
- * an instance would. Safe for any thread.
- */
+/** Checks requests to a model that no instance answers, such as an ensemble, as an instance would. Thread-safe. */
 public final class ComposedRequests {
     private final ModelSignature signature;
     private final RequestCheck check;

@@ -64,10 +64,7 @@ public final class ComposedResponse {
         return ticket.tensors().rule(index).name();
     }
 
-    /**
-     * How many dimensions output {@code index} of those that the client wants has before it is reshaped for the client,
-     * with the batch dimension.
-     */
+    /** The rank of requested output {@code index} before it is reshaped for the client, with the batch dimension. */
     public int outputRank(int index) {
         return ticket.tensors().rule(index).backendDims().rank() + signature.leadingDims();
     }
@@ -155,10 +152,7 @@ public final class ComposedResponse {
         ticket.parameter(name, value);
     }
 
-    /**
-     * Tells the client the place of its request in a sequence, as the responses of Triton's ensembles do, those to
-     * requests outside of a sequence too.
-     */
+    /** Puts the request's place in a sequence into the response, as Triton's ensembles do for all requests. */
     public void tellSequence() {
         InferenceRequest request = ticket.request();
         ParameterValue id = request.correlationId()

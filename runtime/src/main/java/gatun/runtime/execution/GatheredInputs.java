@@ -208,10 +208,7 @@ final class GatheredInputs implements InputGroup {
             }
         }
 
-        /**
-         * The shape that tensors can be filled up to: the most that one of them has in each dimension, and {@code rows} in
-         * front.
-         */
+        /** The shape to which tensors are padded: the largest of each dimension, with {@code rows} in front. */
         static Shape shape(List<Tensor> tensors, int rows) {
             long[] dims = tensors.getFirst().spec().shape().toArray();
             for (Tensor tensor : tensors) {

@@ -40,10 +40,7 @@ final class InferenceTicket extends RequestTicket {
     /** Whether other tickets are for the same request. */
     private boolean isPiece;
 
-    /**
-     * How the model handles sequences: steps run together only when their states fit. Null for a ticket that is no
-     * step.
-     */
+    /** How the model handles sequences, whose states must fit within a run. Null for a ticket that is no step. */
     private @Nullable SequenceModel sequences;
 
     /** Where responses go while this runs; null unless the model is decoupled. */
@@ -91,10 +88,7 @@ final class InferenceTicket extends RequestTicket {
         makeStep(step);
     }
 
-    /**
-     * Has this run alone as long as its sender is among {@code senders}, who may change. To be called before this is
-     * submitted.
-     */
+    /** Has this run alone while its sender is among {@code senders}. Call before it is submitted. */
     void runAloneIfIn(FailedSenders senders) {
         failedSenders = senders;
     }
@@ -108,10 +102,7 @@ final class InferenceTicket extends RequestTicket {
         response.drop();
     }
 
-    /**
-     * Lets the model say that it wants to run this again, though that happens to steps only. To be called before this
-     * runs.
-     */
+    /** Lets the model ask to run this again, as for steps. Call before it runs. */
     void allowRunAgain() {
         mayRunAgain = true;
     }
@@ -157,18 +148,12 @@ final class InferenceTicket extends RequestTicket {
         }
     }
 
-    /**
-     * A ticket for the same request that brings more inputs, after its own; only before anything was done with this
-     * one.
-     */
+    /** A ticket for the same request with more inputs behind its own. Call before anything is done with this. */
     InferenceTicket with(List<Tensor> more) {
         return new InferenceTicket(request(), arrivedNanos(), batchSize, tensors.with(more), signature);
     }
 
-    /**
-     * When the first of several responses went out, as a reading of {@link System#nanoTime}; 0 before, and for a single
-     * response.
-     */
+    /** When the first of several responses was sent, by {@link System#nanoTime}; 0 before, and for one response. */
     long firstResponseNanos() {
         ResponseStream several = responses;
         return several == null ? 0 : several.firstNanos();
@@ -228,10 +213,7 @@ final class InferenceTicket extends RequestTicket {
         return response.get(index);
     }
 
-    /**
-     * Sets an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there
-     * before.
-     */
+    /** Sets an output and takes over its buffer, null for none. Frees what was there before. */
     void result(int index, OutputTensor result, @Nullable Hold buffer) {
         response.set(index, result, buffer);
     }
@@ -252,10 +234,7 @@ final class InferenceTicket extends RequestTicket {
         response.showInputs();
     }
 
-    /**
-     * Ends the use of every region: writes what was staged, makes results visible to the client and fails when a region
-     * was taken away.
-     */
+    /** Ends the use of every region: writes staged outputs, and fails when a region was taken away. */
     void settle() {
         if (isPiece) {
             return; // The whole request ends it.

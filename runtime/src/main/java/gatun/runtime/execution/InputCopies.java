@@ -7,10 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Copies of inputs that clients could change while a model reads them: one of each in a run, in memory that is the
- * run's. Used by the instance's thread only.
- */
+/** Copies of inputs that clients could change during a run, one of each. Used by the instance's thread only. */
 final class InputCopies {
     private final Run run;
 

@@ -4,10 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 
-/**
- * Some of the inputs that a backend gets in a run of several requests, counted from 0. Used by the instance's thread
- * only.
- */
+/** Some of the inputs of a run of several requests, from 0. Used by the instance's thread only. */
 interface InputGroup {
     int count();
 

@@ -36,10 +36,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A model version with running instances. Owns the backend's model and the instances' threads. Safe for any thread;
- * after {@link #close} it refuses requests.
- */
+/** A model version with instances. Owns the backend's model and the instances' threads. Thread-safe. */
 public final class LoadedModel implements ServedModel {
     private static final Logger LOG = LoggerFactory.getLogger(LoadedModel.class);
 

@@ -4,10 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Execution;
 
-/**
- * A run as a backend sees it, and as the instance ends it. One object serves all runs of an instance, one after the
- * other.
- */
+/** A run as a backend sees it, and as the instance ends it; reused for all runs of an instance. */
 interface ModelExecution extends Execution {
     /** The present run, or the last one. */
     Run run();

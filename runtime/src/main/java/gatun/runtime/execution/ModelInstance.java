@@ -142,10 +142,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
         }
     }
 
-    /**
-     * {@inheritDoc} Nobody has asked for a warm-up, or for a trial of whether requests may share runs: each takes a second
-     * at most.
-     */
+    /** {@inheritDoc} Warm-ups and batching trials, for which nobody asked, take a second at most. */
     @Override
     public void prepare(Runnable ready) {
         BackendInstance opened = opened();

@@ -75,10 +75,7 @@ final class ModelInstances {
         }
     }
 
-    /**
-     * The change that {@code config} needs: an instance whose group asks for the same as before stays. To be made, or
-     * given up.
-     */
+    /** The change to {@code config}; instances of unchanged groups stay. To be made or given up. */
     Change toward(ModelConfig config) {
         int count = config.getInstanceGroupList().stream()
                 .mapToInt(group -> group.getCount() * devices(group).size())

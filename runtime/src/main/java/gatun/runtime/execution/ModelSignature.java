@@ -19,10 +19,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The inputs and outputs of a model's entry point in the form that checking a request needs, prepared when the model is
- * loaded. Immutable.
- */
+/** The inputs and outputs of an entry point, prepared for checking requests. Immutable. */
 final class ModelSignature {
     private final String modelName;
     private final int maxBatchSize;
@@ -132,10 +129,7 @@ final class ModelSignature {
         return new ModelSignature(this, other);
     }
 
-    /**
-     * Whether requests that name the entry point are checked as those that name none, because the configuration
-     * describes it as it is.
-     */
+    /** Whether the entry point is the one that the configuration describes, so that its checks do. */
     boolean isAsNamed() {
         return hasOwnBatchDimension()
                 && isAs(entryPoint.inputs(), inputSpecs)
@@ -164,10 +158,7 @@ final class ModelSignature {
         return !dims.isEmpty() && dims.getFirst() == Shape.VARIABLE;
     }
 
-    /**
-     * The largest batch of an entry point whose tensors may have any shape, or leave their first dimension open; 0 for
-     * others.
-     */
+    /** The largest batch of an entry point whose tensors leave their first dimension open; 0 for others. */
     private static int openBatchSize(EntryPoint entryPoint, @Nullable BatchingRule rule) {
         boolean open = Stream.concat(entryPoint.inputs().stream(), entryPoint.outputs().stream())
                 .allMatch(tensor -> tensor.anyShape() || firstIsOpen(tensor));

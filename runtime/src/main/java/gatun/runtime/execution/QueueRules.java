@@ -16,10 +16,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How the configuration of a model lets requests wait: in which priority level, for how long, and what happens then.
- * Immutable.
- */
+/** How requests to a model wait: in which priority level, how long, and what happens then. Immutable. */
 final class QueueRules {
     private final BatchPolicy policy;
     private final Levels levels;

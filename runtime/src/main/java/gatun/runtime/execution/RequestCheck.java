@@ -14,10 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/**
- * Checks requests against one model, for all protocols, and puts their tensors in the model's order. The first thing
- * that is wrong decides. Immutable.
- */
+/** Checks requests to one model, and puts their tensors in its order. The first fault decides. Immutable. */
 final class RequestCheck {
     private final ModelSignature signature;
     private final OutputRule[] allRules;
@@ -30,10 +27,7 @@ final class RequestCheck {
         this(signature, List.of());
     }
 
-    /**
-     * Checks requests to a model; {@code others} are its entry points that the configuration does not describe, or not
-     * as they are.
-     */
+    /** Checks requests to a model; {@code others} are its entry points beside the configuration's own. */
     RequestCheck(ModelSignature signature, List<ModelSignature> others) {
         this.signature = signature;
         this.others = others.stream()

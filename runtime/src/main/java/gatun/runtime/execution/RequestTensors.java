@@ -69,10 +69,7 @@ final class RequestTensors {
         return copied[index] && inputs[index].isShared();
     }
 
-    /**
-     * Whether output {@code index} belongs in a client's system memory, and the model must not write it there: it is
-     * staged, and copied when the run is over.
-     */
+    /** Whether output {@code index} is staged, and copied to a client's system memory after the run. */
     boolean mustStage(int index) {
         return rules[index].isCopied()
                 && wanted[index].destination().isPresent()

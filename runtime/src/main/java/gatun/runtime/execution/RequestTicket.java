@@ -12,10 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A ticket for a request: when it arrived, whether its response is wanted, and what a backend learns of the request
- * beside its tensors, whatever run it is in.
- */
+/** A ticket for a request: when it arrived, whether it is cancelled, and what a backend may ask about it. */
 abstract class RequestTicket extends Ticket implements ExecutionRequest {
     private final InferenceRequest request;
     private long arrivedNanos;

@@ -53,10 +53,7 @@ final class ResponseBuilder {
         return outputs[index];
     }
 
-    /**
-     * Sets an output and takes over the buffer that it lies in; null where it lies elsewhere. Frees what was there
-     * before.
-     */
+    /** Sets an output and takes over its buffer, null for none. Frees what was there before. */
     void set(int index, OutputTensor output, @Nullable Hold buffer) {
         Hold previous = buffers[index];
         outputs[index] = output;
@@ -69,10 +66,7 @@ final class ResponseBuilder {
         }
     }
 
-    /**
-     * Sets an output that lies in {@code bytes} until {@link #deliver}; takes over the hold that keeps it there. Frees
-     * what was there before.
-     */
+    /** Sets an output in {@code bytes} until {@link #deliver}; takes over its hold. Frees what was there before. */
     void stage(int index, OutputTensor output, MemorySegment bytes, @Nullable Hold hold) {
         set(index, output, hold);
         if (staged == null) {
@@ -104,10 +98,7 @@ final class ResponseBuilder {
         }
     }
 
-    /**
-     * Sets an output as it was in the last response, where it was of that datatype, shape and size, and in the client's
-     * memory; null where it was not.
-     */
+    /** Sets an output as in the last response, if it had this datatype, shape, size and place; else null. */
     @Nullable
     OutputTensor repeat(int index, Datatype datatype, Shape shape, long byteSize) {
         if (last == null) {

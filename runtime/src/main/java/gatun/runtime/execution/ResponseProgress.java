@@ -3,10 +3,7 @@ package gatun.runtime.execution;
 
 import gatun.runtime.statistics.ResponseTable;
 
-/**
- * The progress of the responses to one request: how many it had, and when the last. Counts the outcome of each. Used by
- * the instance's thread only.
- */
+/** How many responses one request has had, and when the last. Used by the instance's thread only. */
 final class ResponseProgress {
     private int place;
     private long beforeNanos;
@@ -35,10 +32,7 @@ final class ResponseProgress {
         table.ended(place, System.nanoTime() - beforeNanos);
     }
 
-    /**
-     * Counts a failure in the place of the next response; it is {@code unwanted} when its cause is that nobody wants
-     * more responses.
-     */
+    /** Counts a failure in the next response's place; {@code unwanted} where the client gave up. */
     void brokenOff(ResponseTable table, boolean unwanted) {
         long nanos = System.nanoTime() - beforeNanos;
         if (unwanted) {

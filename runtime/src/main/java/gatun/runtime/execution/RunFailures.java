@@ -12,10 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Ends the requests of a run that failed, counts them, and tells the log what only the server's operator can mend.
- * Thread-safe.
- */
+/** Fails the requests of a failed run, counts them, and logs what the operator can mend. Thread-safe. */
 final class RunFailures {
     private static final Logger LOG = LoggerFactory.getLogger(RunFailures.class);
 
@@ -107,10 +104,7 @@ final class RunFailures {
         tickets.forEach(ticket -> fail(ticket, failure, reason, taken, run));
     }
 
-    /**
-     * Fails a ticket whose run something unforeseen broke off: a client that took its memory away, or else a fault of
-     * ours or the engine's.
-     */
+    /** Fails a ticket whose run broke off: a client took its memory away, or a fault of ours or the engine's. */
     private void failUnexpectedly(InferenceTicket ticket, Throwable failure, Run run) {
         if (failure instanceof InternalError) {
             // How the JVM reports a mapping that lost its memory. The lease knows whether it was the client's.
@@ -127,10 +121,7 @@ final class RunFailures {
         log(failure);
     }
 
-    /**
-     * Fails what has not failed yet, after a fault in the handling of a failure, such as a stack that is full still:
-     * nobody may wait for ever.
-     */
+    /** Fails what has not failed yet, after a fault in handling a failure: no request may wait for ever. */
     void failRest(List<InferenceTicket> tickets, Throwable fault) {
         for (InferenceTicket ticket : tickets) {
             if (!ticket.hasFailed()) {

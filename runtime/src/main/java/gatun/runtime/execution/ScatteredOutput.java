@@ -59,10 +59,7 @@ final class ScatteredOutput {
         scatter = batchTensors == null ? null : batchTensors.scattered(rule.name());
     }
 
-    /**
-     * Memory for the whole output: the windows of the requests where together they are exactly that and the model may
-     * write there, else a pooled buffer.
-     */
+    /** Memory for a whole output: the requests' windows where they are exactly that, else a pooled buffer. */
     MemorySegment memory(Shape wholeShape, long byteSize) {
         close();
         shape = wholeShape;
@@ -109,10 +106,7 @@ final class ScatteredOutput {
         return DeviceBatch.share(parts(wholeShape, byteSize), byteSize, rule.isCopied(), transfers);
     }
 
-    /**
-     * Where each request's part belongs; a request whose window does not suit fails alone, and one that wants none has
-     * a part all the same.
-     */
+    /** Where each request's part belongs; a request whose window does not suit fails alone. */
     private List<DeviceBatch.Part> parts(Shape wholeShape, long byteSize) {
         long rowByteSize = rowByteSize(wholeShape);
         List<DeviceBatch.Part> parts = new ArrayList<>(tickets.size());
@@ -139,10 +133,7 @@ final class ScatteredOutput {
         fromInput = input;
     }
 
-    /**
-     * The bytes of one row, which means nothing for an output that is cut otherwise; negative where rows differ in
-     * size.
-     */
+    /** The bytes of one row; negative where rows differ in size, meaningless for an output cut otherwise. */
     private long rowByteSize(Shape wholeShape) {
         if (rule.datatype() == Datatype.BYTES) {
             return -1;
@@ -259,10 +250,7 @@ final class ScatteredOutput {
         return shared;
     }
 
-    /**
-     * The shape of some of the rows; of everything where the model has no batch dimension, and a run is for one
-     * request.
-     */
+    /** The shape of some of the rows, or of everything where the model has no batch dimension. */
     private Shape ownShape(Shape whole, int count) {
         return signature.batching() ? whole.withFirst(count) : whole;
     }

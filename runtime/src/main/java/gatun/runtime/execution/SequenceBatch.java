@@ -67,10 +67,7 @@ final class SequenceBatch {
         return exchanges;
     }
 
-    /**
-     * The rows of a run for {@code batch}: each ticket at its sequence's slot where the model wants that, with gaps in
-     * between.
-     */
+    /** The rows of a run for {@code batch}; at its sequence's slot where the model wants that, with gaps. */
     List<InferenceTicket> rows(List<InferenceTicket> batch) {
         int count = model.isDirect() ? batch.getLast().step().sequence().slot() + 1 : batch.size();
         if (count == batch.size()) {
@@ -220,10 +217,7 @@ final class SequenceBatch {
         committed = false;
     }
 
-    /**
-     * All states of a model of sequences: inputs of a run, and outputs that no request gets as such. Used by the instance's
-     * thread only.
-     */
+    /** All states of a model of sequences, as inputs and outputs of a run. Used by the instance's thread only. */
     static final class StateExchanges implements InputGroup {
         private final Run run;
         private final List<StateExchange> states;
@@ -271,10 +265,7 @@ final class SequenceBatch {
         }
     }
 
-    /**
-     * The inputs that tell a model of sequences what each row is: start, end, ready, correlation id. Used by the instance's
-     * thread only.
-     */
+    /** The inputs that tell a model each row's start, end, readiness and id. Used by the instance's thread only. */
     static final class ControlInputs implements InputGroup {
         private final Run run;
         private final List<SequenceControl> controls;

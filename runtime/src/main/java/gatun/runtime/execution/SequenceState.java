@@ -132,10 +132,7 @@ final class SequenceState implements Hold {
         return Optional.of(pool.take(Math.max(byteSize, spare)));
     }
 
-    /**
-     * Makes the state a copy of {@code source}: in {@code spare}, which this owns from now on, or in its own buffer,
-     * which suits it then.
-     */
+    /** Copies {@code source} into {@code spare}, which this then owns, or into its own buffer. */
     void copy(int index, Shape shape, MemorySegment source, @Nullable Buffer spare) {
         if (spare != null) {
             swap(index, shape, spare);

@@ -47,10 +47,7 @@ public interface ServedModel extends ModelVersion, VersionCounters {
     @Override
     List<String> labels(String output);
 
-    /**
-     * Whether the order of requests matters that have the same correlation id: this batches sequences, or a model that
-     * it asks does.
-     */
+    /** Whether requests of the same correlation id are ordered: by this, or by a model that it asks. */
     default boolean keepsSequences() {
         return config().hasSequenceBatching();
     }
@@ -60,10 +57,7 @@ public interface ServedModel extends ModelVersion, VersionCounters {
         return List.of();
     }
 
-    /**
-     * The models on backends that its responses come from: as long as they are the same objects, equal requests have
-     * equal responses.
-     */
+    /** The models behind its responses: while they are the same objects, equal requests get equal responses. */
     default List<ServedModel> sources() {
         return List.of(this);
     }
@@ -94,10 +88,7 @@ public interface ServedModel extends ModelVersion, VersionCounters {
      */
     void drain();
 
-    /**
-     * Whether it was made for other models than those that it asks now, so that it must be made anew from its own
-     * files.
-     */
+    /** Whether a model that it asks has changed, so that it must be loaded anew from its own files. */
     default boolean outdated() {
         return false;
     }

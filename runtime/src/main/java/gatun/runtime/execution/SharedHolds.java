@@ -5,10 +5,7 @@ import gatun.memory.tensor.Hold;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * Claims on memory that several requests and responses have in common; given back when the last of them lets go. Safe
- * for any thread.
- */
+/** Claims on memory that several requests share, released by the last of them. Thread-safe. */
 public final class SharedHolds {
     private final List<? extends Hold> holds;
     private final AtomicInteger users = new AtomicInteger(1);

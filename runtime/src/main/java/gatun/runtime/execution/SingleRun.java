@@ -12,10 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Runs of one request each, one after the other, on the instance's thread or, from where the backend detached a run, on
- * another. Used by one thread at a time.
- */
+/** Runs of one request each, one after the other, on the instance's thread or a detached run's. Not thread-safe. */
 final class SingleRun {
     /** What {@link #run} returns of a run that goes on beside the instance. */
     static final long DETACHED = -1;

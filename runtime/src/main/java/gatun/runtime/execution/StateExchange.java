@@ -184,10 +184,7 @@ final class StateExchange {
         return bytes;
     }
 
-    /**
-     * Copies the beginning of each row: a state that grows keeps what it holds. Rows of strings have no place of their
-     * own yet.
-     */
+    /** Copies the beginning of each row: a state that grows keeps its values. Not of strings. */
     private void spread(MemorySegment read, MemorySegment target) {
         if (rule.datatype() == Datatype.BYTES) {
             return;
@@ -232,10 +229,7 @@ final class StateExchange {
         return dims;
     }
 
-    /**
-     * Whether the model wrote into the sequence's own memory, so that the state has changed whatever becomes of the
-     * run.
-     */
+    /** Whether the model wrote into the sequence's own memory, so that the state changes even if the run fails. */
     boolean isWrittenInPlace() {
         return rows.size() == 1 && inPlace != null;
     }
@@ -262,10 +256,7 @@ final class StateExchange {
         }
     }
 
-    /**
-     * Gives the sequence of a row the state that the model gave for it. Called once for a row, after {@link #prepare};
-     * never fails.
-     */
+    /** Gives a row's sequence its new state. Called once for a row, after {@link #prepare}; never fails. */
     void commit(int row) {
         SequenceState state = rows.get(row).orElse(null);
         if (state == null) {

@@ -13,10 +13,7 @@ import gatun.runtime.tracing.TraceEvent.TraceStage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Takes the requests of a model version through its scheduler, and counts those that it turns away. Safe for any
- * thread.
- */
+/** Submits requests of a model version to its scheduler, and counts those refused. Thread-safe. */
 final class TicketRunner {
     /** Why a model refuses requests when its scheduler has failed. */
     static final String BROKEN =

@@ -87,10 +87,7 @@ final class TimeLimit {
         return endNanos - System.nanoTime();
     }
 
-    /**
-     * Tells the engine again to stop where the time is over: at the beginning of a run it forgets what it was told
-     * before. For the thread of the run.
-     */
+    /** Tells the engine again to stop at the deadline, since a new run forgets it. For the thread of the run. */
     void stopIfOver() {
         if (isOver()) {
             stop.run();

@@ -39,10 +39,7 @@ public record VersionDefinition(
         states = List.copyOf(states);
     }
 
-    /**
-     * The rule in force: a configuration that names a batch size limits requests more, and responses in pieces share no
-     * runs.
-     */
+    /** The rule in force: a configured batch size limits requests more; split responses share no runs. */
     Optional<BatchingRule> ruleInForce() {
         if (config.getModelTransactionPolicy().getDecoupled()) {
             return Optional.empty();

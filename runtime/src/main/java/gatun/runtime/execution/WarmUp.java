@@ -116,10 +116,7 @@ final class WarmUp {
         }
     }
 
-    /**
-     * A request with these inputs. Inputs that clients do not send, such as a sequence's controls, reach the backend as
-     * they are.
-     */
+    /** A request with these inputs, among them those that clients do not send, such as a sequence's controls. */
     private InferenceTicket ticket(List<Tensor> inputs) {
         InferenceRequest request = new InferenceRequest(version);
         List<Tensor> more = new ArrayList<>();

@@ -45,10 +45,7 @@ public final class RequestUsage implements Hold {
         this.heap = heap;
     }
 
-    /**
-     * Nothing used of the standard limits, with a heap budget that nobody shares: for data that does not come from a
-     * client's request.
-     */
+    /** The standard limits with a heap budget of its own: for data that no client sent. */
     public static RequestUsage standard() {
         return new RequestUsage(RequestLimits.STANDARD, new HeapBudget(Long.MAX_VALUE));
     }

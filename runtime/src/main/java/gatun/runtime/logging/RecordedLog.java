@@ -4,10 +4,7 @@ package gatun.runtime.logging;
 import gatun.runtime.events.FlightRecording;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An access log whose entries are wanted, too, while a flight recording asks for requests, or somebody watches them.
- * Safe for any thread.
- */
+/** An access log that also serves flight recordings and who watches requests. Thread-safe. */
 public final class RecordedLog implements AccessLog {
     private final AccessLog lines;
 

@@ -27,10 +27,7 @@ public final class HostUsage implements MetricSource {
             Measure.gauge("nv_cpu_memory_total_bytes", "CPU total memory (RAM), in bytes", Use::memoryBytes),
             Measure.gauge("nv_cpu_memory_used_bytes", "CPU used memory (RAM), in bytes", Use::usedBytes));
 
-    /**
-     * Where in the first line of {@code stat} the time without work stands: the fourth number (idle) and the fifth
-     * (waiting for I/O).
-     */
+    /** The numbers of the first line of {@code stat} without work: the fourth (idle) and fifth (waiting for I/O). */
     private static final int IDLE = 4;
 
     private static final int IO_WAIT = 5;

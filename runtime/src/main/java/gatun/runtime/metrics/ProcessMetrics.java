@@ -13,10 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The families of the process, under the names that Prometheus' client libraries share. Read when asked; what this
- * system does not tell is left out.
- */
+/** The families of the process, under Prometheus' usual names; what this system does not tell is left out. */
 public final class ProcessMetrics implements MetricSource {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double MILLIS_PER_SECOND = 1e3;

@@ -12,10 +12,7 @@ import org.jspecify.annotations.Nullable;
  * when two looks have seen the same runs hold all carriers, for 7.5 to 15 ms, there is one carrier more.
  */
 final class CarrierCompensator implements LoanWatchdog.Lender {
-    /**
-     * As many times the usual number there are at most. One more is enough, but for a run that began on an added carrier
-     * at the moment that it was to go.
-     */
+    /** The limit, in times of the usual number. A second is for runs that begin on a carrier that is to go. */
     private static final int MOST = 2;
 
     private final InlineRunLimiter runs;

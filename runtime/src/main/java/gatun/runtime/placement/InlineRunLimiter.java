@@ -35,10 +35,7 @@ public final class InlineRunLimiter {
     /** Spreads numbers of threads, which follow each other, over all bits. */
     private static final int SPREAD = 0x9E3779B9;
 
-    /**
-     * How many runs there are now, in the lower half of each word, and how many have ended, in the upper half. The sum
-     * of the words tells the same of all.
-     */
+    /** In each word: the present runs in the lower half, the ended ones in the upper. The sum of all words counts. */
     private final AtomicLongArray stripes;
 
     private final int stripeShift;

@@ -42,10 +42,7 @@ public final class RunPlacement {
     /** A run of so many wake-ups is hardly longer for one: a tenth. */
     private static final int LONG_BESIDE_WAKING = 10;
 
-    /**
-     * A ticket that waits longer than this, five wake-ups, does not wait behind short runs; nor does a connection behind
-     * the requests of others.
-     */
+    /** The limit after which a ticket, or a connection, no longer waits behind short runs: five wake-ups. */
     static final long LONG_WAIT_NANOS = 5 * WAKING_NANOS;
 
     /** A gRPC connection's first calls show whether they come one at a time, an HTTP connection's whether they are short. */

@@ -37,10 +37,7 @@ public final class BackendDirectory implements AutoCloseable {
         return new BackendDirectory();
     }
 
-    /**
-     * Loads the backends that {@code directory} holds, by name. Never fails: failures are logged, and told by
-     * {@link #failures}.
-     */
+    /** Loads the backends in {@code directory}, by name. Never fails; logs failures for {@link #failures}. */
     public static BackendDirectory open(Path directory) {
         BackendDirectory opened = new BackendDirectory();
         if (!Files.isDirectory(directory)) {

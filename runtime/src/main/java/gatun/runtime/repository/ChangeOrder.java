@@ -41,10 +41,7 @@ final class ChangeOrder {
     private final LoadThreads threads;
     private final ModelReload reload;
 
-    /**
-     * Held from looking at what serves until the changes that follow from it are submitted; never while a model is
-     * loaded.
-     */
+    /** Held from looking at what serves until the changes are submitted; never during a load. */
     private final ReentrantLock deciding = new ReentrantLock();
 
     /** The loads that may not have ended; guarded by {@link #deciding}. */
@@ -109,10 +106,7 @@ final class ChangeOrder {
         }
     }
 
-    /**
-     * Has a model loaded when those that it asks are, unless it asks itself; the round tells whether it is. Takes over
-     * the files of {@code source}.
-     */
+    /** Loads a model once those that it asks are loaded, unless it asks itself. Takes over {@code source}'s files. */
     void begin(ModelEntry entry, ModelSource source, Round round) {
         deciding.lock();
         try {

@@ -136,10 +136,7 @@ final class LoadThreads {
         }
     }
 
-    /**
-     * Begins no more changes, those that were submitted included, and waits for those under way; false when they take
-     * longer than {@code grace}.
-     */
+    /** Begins no more changes, and waits for those under way; false when they take longer than {@code grace}. */
     boolean close(Duration grace) {
         lock.lock();
         try {

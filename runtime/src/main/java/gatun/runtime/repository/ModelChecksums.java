@@ -26,10 +26,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
-/**
- * The checksums that a model's files must have, as its configuration tells Triton's repository agent {@code checksum}.
- * Safe for any thread.
- */
+/** The checksums of a model's files, as configured for Triton's repository agent {@code checksum}. Thread-safe. */
 final class ModelChecksums {
     /** Triton's name of the agent. */
     private static final String AGENT = "checksum";

@@ -20,10 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Decides what is loaded and unloaded: what clients ask for, and what has changed in the repositories. Safe for any
- * thread; a method that waits says so.
- */
+/** Decides what is loaded and unloaded, as clients ask and as the repositories change. Thread-safe. */
 final class ModelLifeCycle {
     private static final Logger LOG = LoggerFactory.getLogger(ModelLifeCycle.class);
 

@@ -31,10 +31,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The models of the server. Any thread may look models up, load and unload them. Owns the models that it
- * loaded, and the threads that do it.
- */
+/** The models of the server. Owns those that it loaded, and the threads that do it. Thread-safe. */
 public final class ModelRepository {
     private static final Logger LOG = LoggerFactory.getLogger(ModelRepository.class);
 

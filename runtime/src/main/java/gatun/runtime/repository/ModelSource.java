@@ -66,10 +66,7 @@ record ModelSource(
         return config.toBuilder().clearVersionPolicy().build();
     }
 
-    /**
-     * Whether both are the same where it matters to more than the model's instances; as far as their configurations
-     * were written.
-     */
+    /** Whether both are the same but for the model's instances, as far as their configurations were written. */
     boolean isSameButForInstances(ModelSource other) {
         return directory.equals(other.directory)
                 && stamps.base().equals(other.stamps.base())
@@ -83,10 +80,7 @@ record ModelSource(
         return hasBaseOf(other) && versions().equals(other.versions());
     }
 
-    /**
-     * Whether this is what {@code serving} was before a load request overrode its configuration, and its files are as
-     * they were.
-     */
+    /** Whether this is {@code serving} without the override of a load request, and its files are unchanged. */
     boolean isOverriddenBy(ModelSource serving) {
         return !overridden
                 && serving.overridden

@@ -81,10 +81,7 @@ public final class RepositoryAdvice {
                         .anyMatch(ModelFiles::holdsModel);
     }
 
-    /**
-     * What in a model's directory looks like a version and is none, and what to do; begins with {@code "; "}, and is
-     * empty when nothing does.
-     */
+    /** What looks like a version and is none, and what to do; begins with {@code "; "}, empty for nothing. */
     static String insteadOfVersions(Path model) {
         for (Path entry : entries(model)) {
             String name = entry.getFileName().toString();

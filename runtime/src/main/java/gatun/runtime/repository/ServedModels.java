@@ -66,10 +66,7 @@ public final class ServedModels {
         return rows().map(VersionEntry::status).toList();
     }
 
-    /**
-     * Whether every version that should be served is. One that asks a model which somebody unloaded rests with it, and
-     * does not count.
-     */
+    /** Whether every version that should be served is. One that waits for an unloaded model does not count. */
     public boolean ready() {
         return entries().allMatch(entry -> entry.versions().stream()
                 .map(VersionEntry::now)
@@ -111,10 +108,7 @@ public final class ServedModels {
                 .flatMap(row -> row.model().stream());
     }
 
-    /**
-     * The models that the repositories hold; none when they cannot be read now, so that the index still tells of the
-     * loaded ones.
-     */
+    /** The models in the repositories; none when they cannot be read, so that loaded ones are listed still. */
     private SortedMap<ModelIdentifier, RepositoryScan.Finding> present() {
         try {
             return sources.scan();

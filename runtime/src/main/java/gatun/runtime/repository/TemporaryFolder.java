@@ -54,10 +54,7 @@ public final class TemporaryFolder implements AutoCloseable {
         this.parent = parent;
     }
 
-    /**
-     * A new folder in this one that only this user can read. It goes with this one, if the caller does not delete it
-     * before.
-     */
+    /** A new folder in this one that only this user can read. It goes with this one at the latest. */
     public Path newFolder() throws IOException {
         lock.lock();
         try {

@@ -93,10 +93,7 @@ final class Unloader {
         }
     }
 
-    /**
-     * Waits until all have ended; false when that takes longer than {@code grace}. What still waits for an instance
-     * then is refused.
-     */
+    /** Waits until all have ended; false after {@code grace}. Requests without an instance are refused then. */
     boolean close(Duration grace) {
         long deadline = System.nanoTime() + grace.toNanos();
         boolean ended = true;

@@ -73,10 +73,7 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         return status.reason();
     }
 
-    /**
-     * This version as it is now: with how far its load is, and one that asks a model which cannot answer cannot answer
-     * either.
-     */
+    /** This version now: its load's progress, and not ready if a model that it asks is not. */
     VersionEntry now() {
         if (loading.isPresent()) {
             return new VersionEntry(status.at(loading.get().progress()), required, model, loading);
@@ -102,10 +99,7 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         return status.state() == ModelState.READY;
     }
 
-    /**
-     * Whether this serves its files as they are: no later load has failed, and no model that it asks has changed its
-     * kind.
-     */
+    /** Whether this serves its files as they are: no later load failed, and its members are unchanged. */
     boolean isCurrent() {
         return isReady()
                 && reason().isEmpty()

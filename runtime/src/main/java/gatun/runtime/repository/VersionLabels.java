@@ -26,10 +26,7 @@ final class VersionLabels {
     private final ModelTable models;
     private final ReentrantLock changing = new ReentrantLock();
 
-    /**
-     * Labels whose version in the list does not serve yet, each with the version that it stands for until that one does.
-     * Changed under the lock.
-     */
+    /** Labels whose listed version does not serve yet, with the one that serves meanwhile. Changed under the lock. */
     private final Map<Label, Long> staying = new ConcurrentHashMap<>();
 
     VersionLabels(ModelList list, ModelTable models) {

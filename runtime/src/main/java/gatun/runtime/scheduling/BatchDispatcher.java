@@ -120,10 +120,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         return placement.isWakingDearer(runTimes, batches, instances.awakeCount(), instances.isWatched());
     }
 
-    /**
-     * Whether the instances that are awake do not keep up after all; a batch that waits for more tickets is none of
-     * their business.
-     */
+    /** Whether the instances that are awake do not keep up; false while a batch waits for more tickets. */
     private boolean hasWaitedLong(long now) {
         T oldest = queue.first();
         return oldest != null
@@ -150,10 +147,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
                 && !gathering.expectsMoreThan(ticket.size());
     }
 
-    /**
-     * Whether request threads may take idle instances without asking: nothing waits, and any ticket that comes would be
-     * lent one.
-     */
+    /** Whether request threads may take idle instances without asking: nothing waits, and all would be lent one. */
     boolean mayOffer() {
         return !stopping
                 && queue.size() == 0
@@ -265,10 +259,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         return 0;
     }
 
-    /**
-     * Has the instances that wait for their turns wait no more when there is nothing to run: others behind them may
-     * need the same.
-     */
+    /** Ends waits for turns when there is nothing to run: others behind may need the same resources. */
     private void dismissStalled() {
         if (queue.size() > 0 || stopping) {
             return; // Once the scheduler stops each ends by itself, when its turn has come.

@@ -36,10 +36,7 @@ public interface BatchRunner<T extends Ticket> {
     /** Whether {@link #run} and {@link #close} must be called by the thread that opened it. Asked when it is open, by any thread. */
     boolean isBoundToThread();
 
-    /**
-     * The permit that it has to wait for before each {@link #run}, which then ends the turn; none by default. Asked
-     * once, before it opens.
-     */
+    /** The permit that it waits for before each {@link #run}, which ends the turn; none by default. Asked once. */
     default Optional<RunPermit> turn() {
         return Optional.empty();
     }

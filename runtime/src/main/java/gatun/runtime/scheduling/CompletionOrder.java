@@ -6,10 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/**
- * Accepted tickets that have not come to an end, where they must end in the order in which they came. Guarded by the
- * scheduler's lock.
- */
+/** Accepted tickets that must end in the order in which they came. Guarded by the scheduler's lock. */
 final class CompletionOrder {
     private final Set<Ticket> tickets = new LinkedHashSet<>();
 
@@ -18,10 +15,7 @@ final class CompletionOrder {
         tickets.add(ticket);
     }
 
-    /**
-     * Forgets a ticket that came to its end while it waited. Those that came later wait too, so that none of them has
-     * run and waits only for this one.
-     */
+    /** Forgets a ticket that ended while it waited. Later ones wait too, so that none has run yet. */
     void remove(Ticket ticket) {
         tickets.remove(ticket);
     }

@@ -37,10 +37,7 @@ final class DecisionLock {
         }
     }
 
-    /**
-     * Takes the lock, unless somebody has it, and leaves instances where they are: for what is learned of runs only.
-     * Ended by {@link #unlockToLearn}.
-     */
+    /** Takes the lock if it is free, without moving instances: to learn from runs. Ended by {@link #unlockToLearn}. */
     boolean tryLockToLearn() {
         return lock.tryLock();
     }

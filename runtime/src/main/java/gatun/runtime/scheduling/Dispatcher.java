@@ -92,10 +92,7 @@ interface Dispatcher<T extends Ticket> {
      */
     void retire(int instance, long now);
 
-    /**
-     * Takes no more tickets. Those that wait still run. All instances are then to be woken; each ends when nothing
-     * waits that it could run.
-     */
+    /** Takes no more tickets. Those that wait still run; all instances must be woken, and end when idle. */
     void drain(long now);
 
     /** Takes no more tickets and refuses those that wait. All instances are then to be woken; they will end. */

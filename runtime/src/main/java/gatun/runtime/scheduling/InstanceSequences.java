@@ -80,10 +80,7 @@ final class InstanceSequences {
         return idle;
     }
 
-    /**
-     * In how many nanoseconds the first sequence will have idled for too long; {@link Dispatcher#FOREVER} when none
-     * idles.
-     */
+    /** Nanoseconds until the first sequence times out; {@link Dispatcher#FOREVER} when none idles. */
     long nanosToIdle(long maxIdleNanos, long now) {
         Sequence idlest = idle.first();
         return idlest == null ? Dispatcher.FOREVER : Math.max(0, maxIdleNanos - (now - idlest.idleSince));

@@ -182,10 +182,7 @@ final class InstanceStates {
         lentCount++;
     }
 
-    /**
-     * Puts all idle instances on offer, and lets the lent ones be given back without the lock: they count as idle
-     * until they are recalled.
-     */
+    /** Puts idle instances on offer without the lock: they count as idle until they are recalled. */
     void offer(InstanceOffers offers) {
         for (int i = 0; i < activities.length; i++) {
             if (activities[i] == Activity.LENT) {

@@ -32,10 +32,7 @@ final class InstanceThreads<T extends Ticket> {
     /** By instance; replaced as a whole, under {@link #changing}. */
     private volatile List<InstanceThread<T>> threads;
 
-    /**
-     * Those whose numbers others have now, as far as they may not have ended; replaced as a whole, under
-     * {@link #changing}.
-     */
+    /** Those whose numbers others have now, until they end; replaced as a whole, under {@link #changing}. */
     private volatile List<InstanceThread<T>> former = List.of();
 
     private final ReentrantLock changing = new ReentrantLock();

@@ -3,19 +3,13 @@ package gatun.runtime.scheduling;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * The tickets of one priority level: first in, first out, and then those that were put back. Guarded by the scheduler's
- * lock.
- */
+/** The tickets of a priority level: first in, first out, then those put back. Guarded by the scheduler's lock. */
 final class PriorityLevel {
     private final long number;
     private final Chain<Ticket> punctual = new Chain<>();
     private final Chain<Ticket> delayed = new Chain<>();
 
-    /**
-     * The load that counts against the level's capacity. Tickets for which an instance is on its way do not count: they
-     * are as good as taken.
-     */
+    /** The load against the level's capacity, without tickets for which an instance is on its way. */
     int load;
 
     PriorityLevel(long number) {

@@ -152,10 +152,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return admission;
     }
 
-    /**
-     * Follows a decision up, without the lock: gives back what sequences that ended have kept, and wakes the instance
-     * that has work now.
-     */
+    /** Carries out a decision, without the lock: frees the memory of ended sequences, and wakes an instance. */
     private void follow(int woken, List<Sequence> ended) {
         close(ended);
         threads.wake(woken);
@@ -221,10 +218,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return new RunCounts(lent == null ? 0 : lent.runCount(), runsOnInstanceThreads.sum());
     }
 
-    /**
-     * Whether it has ended by a fault of its own, which the log tells: it refuses everything, as one that was closed
-     * does.
-     */
+    /** Whether it ended by a fault of its own, which is logged: it refuses everything, as if closed. */
     public boolean isBroken() {
         return threads.isBroken();
     }
@@ -283,10 +277,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return sleepNanos;
     }
 
-    /**
-     * Runs a batch and ends its tickets. The states of sequences that end are given back before those who wait for the
-     * last steps are told.
-     */
+    /** Runs a batch and ends its tickets. States of sequences that end are freed before their clients are woken. */
     private void run(InstanceThread<T> thread, List<T> batch, LastRun last) {
         last.nanos = 0;
         runsOnInstanceThreads.increment();

@@ -69,10 +69,7 @@ public final class Sequence extends Link<Sequence> {
         return state;
     }
 
-    /**
-     * Keeps the model's memory of this sequence, until the sequence ends, which closes it. For the thread of the
-     * instance, during a run.
-     */
+    /** Keeps the model's memory of this sequence, and closes it at its end. For the instance's thread, during a run. */
     public void keep(Hold newState) {
         state = newState;
     }
@@ -95,10 +92,7 @@ public final class Sequence extends Link<Sequence> {
         running = true;
     }
 
-    /**
-     * Has the sequence begin with {@code next}, or with the step that comes next when there is none: the one that
-     * should have did not.
-     */
+    /** Begins the sequence with {@code next}, or with the step that comes next: the first one did not run. */
     void passStartOn(@Nullable Ticket next) {
         if (next != null) {
             next.step().start();

@@ -170,10 +170,7 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         }
     }
 
-    /**
-     * {@inheritDoc} Only this instance can run its sequences: it ends when they have ended, each because its client
-     * ends it or leaves it idle.
-     */
+    /** {@inheritDoc} Only this instance can run its sequences, so it ends when their clients end or leave them. */
     @Override
     public void retire(int number, long now) {
         // Once the scheduler stops it ends either way.

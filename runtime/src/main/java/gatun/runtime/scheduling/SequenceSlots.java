@@ -8,10 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * The slots of a model's instances: which are free, and which sequences wait for one, in the order in which they came.
- * Guarded by the scheduler's lock.
- */
+/** The slots of a model's instances, and the sequences that wait for one. Guarded by the scheduler's lock. */
 final class SequenceSlots {
     private InstanceSequences[] instances;
     private final int slotsOfEach;
@@ -68,10 +65,7 @@ final class SequenceSlots {
         return true;
     }
 
-    /**
-     * Gives a free slot to the sequence that has waited for longest, and returns it; empty when no slot is free or no
-     * sequence waits.
-     */
+    /** Gives a free slot to the sequence that waits longest, and returns it; empty without either. */
     Optional<Sequence> assignNext() {
         if (backlog.isEmpty() || free.isEmpty()) {
             return Optional.empty();
@@ -110,10 +104,7 @@ final class SequenceSlots {
         return taken;
     }
 
-    /**
-     * Adds an instance that takes no sequences yet, in the place of one that has ended where there is one; returns its
-     * number.
-     */
+    /** Adds an instance that takes no sequences yet, in an ended one's place; returns its number. */
     int reserve() {
         int number = 0;
         while (number < instances.length && !instances[number].ended) {

@@ -3,10 +3,7 @@ package gatun.runtime.scheduling;
 
 import java.util.BitSet;
 
-/**
- * The sleep of the instances that run sequences: until when each sleeps, and which are to be woken before. Guarded by
- * the scheduler's lock.
- */
+/** When each instance that runs sequences wakes, and which to wake before. Guarded by the scheduler's lock. */
 final class SleepingInstances {
     private final SequencePolicy policy;
     private final SequenceSlots slots;

@@ -97,10 +97,7 @@ final class StepCandidates<T extends Ticket> {
         count = 0;
     }
 
-    /**
-     * How long an instance that the last attempt found no batch for may sleep; {@link Dispatcher#FOREVER} for lack of
-     * steps.
-     */
+    /** How long an instance without a batch may sleep; {@link Dispatcher#FOREVER} for lack of steps. */
     long waitNanos() {
         return waitNanos;
     }

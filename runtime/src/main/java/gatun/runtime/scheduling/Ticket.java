@@ -24,10 +24,7 @@ public abstract class Ticket extends Link<Ticket> {
         REFUSED,
         /** The deadline passed before an instance took it. */
         EXPIRED,
-        /**
-         * It, or another step of its sequence, was given up, or the waiting thread was interrupted, before
-         * an instance took it.
-         */
+        /** It, or another step of its sequence, was cancelled, or its thread interrupted, before it ran. */
         GIVEN_UP
     }
 
@@ -43,10 +40,7 @@ public abstract class Ticket extends Link<Ticket> {
 
     /** Where tickets wait, as they see it: the scheduler that accepted them. For any thread. */
     public interface Queue {
-        /**
-         * Takes a ticket back out that no instance has begun; false when it is too late and the ticket will come to another
-         * end.
-         */
+        /** Removes a ticket that no instance has begun; false when it is too late. */
         boolean withdraw(Ticket ticket);
 
         /** Ends a ticket that no instance has begun and whose time to wait is over, or puts it behind others, as it wants. */
@@ -113,10 +107,7 @@ public abstract class Ticket extends Link<Ticket> {
         delayedAtDeadline = delayed;
     }
 
-    /**
-     * Whether it was run, from its beginning to its end, by the thread that submitted it: then no other thread knows it
-     * any more. For that thread.
-     */
+    /** Whether the submitting thread ran it from begin to end, so that no other thread knows it. For that thread. */
     public final boolean ranWhereSubmitted() {
         return ranHere;
     }
@@ -178,10 +169,7 @@ public abstract class Ticket extends Link<Ticket> {
      */
     protected void taken() {}
 
-    /**
-     * Called by the waiting thread each time it is awake while this waits or runs; does nothing by default. Must not
-     * throw.
-     */
+    /** Called by the waiting thread each time it wakes; does nothing by default. Must not throw. */
     protected void attend() {}
 
     /** Has the waiting thread {@link #attend}. For any thread. */
@@ -273,10 +261,7 @@ public abstract class Ticket extends Link<Ticket> {
         LockSupport.unpark(waiter);
     }
 
-    /**
-     * Takes this ticket out of the queue of {@code scheduler} and wakes the waiter; false when it does not wait there.
-     * For any thread.
-     */
+    /** Removes this from the queue of {@code scheduler} and wakes the waiter; false if it is not there. Thread-safe. */
     public final boolean giveUp(Queue scheduler) {
         boolean withdrawn = scheduler.withdraw(this);
         if (withdrawn) {

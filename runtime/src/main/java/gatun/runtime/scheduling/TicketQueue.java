@@ -25,10 +25,7 @@ final class TicketQueue<T extends Ticket> {
     private final QueueCapacities capacities;
     private final boolean countsSizes;
 
-    /**
-     * The levels in which tickets wait, the most urgent first. When none waits, the level of the last one stays, since
-     * the next will mostly be of the same.
-     */
+    /** The levels in which tickets wait, the most urgent first. An empty queue keeps the level of the last. */
     private final TreeMap<Long, PriorityLevel> levels = new TreeMap<>(Long::compareUnsigned);
 
     private volatile int size;
@@ -92,10 +89,7 @@ final class TicketQueue<T extends Ticket> {
         return true;
     }
 
-    /**
-     * Takes a ticket out wherever it stands; false when it is not here any more. The caller marks it before it gives up
-     * the lock.
-     */
+    /** Removes a ticket wherever it is; false when it is gone. The caller marks it under the same lock. */
     boolean remove(Ticket ticket) {
         if (ticket.state() != State.QUEUED) {
             return false;

@@ -31,10 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What backends ask of the server that they are part of. Safe for any thread; before the repository is there, which no
- * model precedes, calls fail.
- */
+/** What backends ask of their server. Thread-safe; calls fail until the repository is there. */
 final class BackendCalls implements ModelServer {
     private final MetricRegistry metrics;
     private final TemporaryFolder files;

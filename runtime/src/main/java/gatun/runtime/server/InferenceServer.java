@@ -55,10 +55,7 @@ public interface InferenceServer extends AutoCloseable {
      */
     boolean ready();
 
-    /**
-     * Whether the server was told to stop: it answers accepted requests, and protocols refuse new ones. Never takes
-     * long.
-     */
+    /** Whether the server was told to stop: it answers accepted requests, and refuses new ones. */
     default boolean exiting() {
         return false;
     }
@@ -100,16 +97,10 @@ public interface InferenceServer extends AutoCloseable {
         }
     }
 
-    /**
-     * Every model version that the repository holds, by name and version; a model that was never loaded has one line
-     * without a version.
-     */
+    /** Every model version in the repository, by name and version; a line without version if never loaded. */
     List<ModelStatus> index();
 
-    /**
-     * As {@link #index}, without the models that were never loaded: costs no look at the repositories, which may be far
-     * away.
-     */
+    /** As {@link #index}, without models that were never loaded: looks into no repository. */
     default List<ModelStatus> states() {
         return index();
     }
@@ -119,10 +110,7 @@ public interface InferenceServer extends AutoCloseable {
         return ControlMode.NONE;
     }
 
-    /**
-     * The configuration of a model as it was written, before the engine and defaults completed it; empty where no
-     * version serves.
-     */
+    /** A model's configuration as written, before it was completed; empty where no version serves. */
     default Optional<ModelConfig> writtenConfig(String name) {
         return Optional.empty();
     }

@@ -39,10 +39,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/**
- * How a {@link GatunServer} is to be opened. A builder of itself: each method changes one setting and returns this
- * object. Used by one thread.
- */
+/** The options of a {@link GatunServer}, as a builder: each method changes one. Used by one thread. */
 public final class ServerOptions {
     /** How many models are loaded at a time without {@link #loadThreads}. */
     public static final int DEFAULT_LOAD_THREADS = 4;
@@ -103,10 +100,7 @@ public final class ServerOptions {
         this.regions = regions;
     }
 
-    /**
-     * Options for a server that lends from {@code buffers} and finds clients' memory in {@code regions}; it owns
-     * neither.
-     */
+    /** Options for a server with the pool {@code buffers} and the clients' {@code regions}; it owns neither. */
     public static ServerOptions of(BufferPool buffers, RegionRegistry regions) {
         return new ServerOptions(buffers, regions);
     }
@@ -126,10 +120,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /**
-     * Serves these models too, and lets {@link InferenceServer#replaceListed} replace them: by a client, with models from
-     * the folders beside theirs.
-     */
+    /** Serves these models too; {@link InferenceServer#replaceListed} may replace them, from the folders beside. */
     public ServerOptions listed(List<ListedModel> models) {
         listed = Optional.of(List.copyOf(models));
         return this;
@@ -291,10 +282,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /**
-     * The most bytes that cached responses may take, of models whose configuration asks for caching; 0, which is the
-     * default, to cache none.
-     */
+    /** The limit of bytes for cached responses, of models that ask for caching; 0, the default, for none. */
     public ServerOptions responseCacheByteSize(long byteSize) {
         responseCacheByteSize = byteSize;
         return this;

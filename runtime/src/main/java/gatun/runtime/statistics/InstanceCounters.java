@@ -75,10 +75,7 @@ public final class InstanceCounters {
         return sum(StageHistograms::successes);
     }
 
-    /**
-     * The items of the answered requests. Rows of a batch that stood for no request, or for one that failed or runs
-     * again, are none.
-     */
+    /** The items of the answered requests; not rows that stood for no request, or one that runs again. */
     long inferences() {
         return inferences.get();
     }
@@ -207,10 +204,7 @@ public final class InstanceCounters {
         }
     }
 
-    /**
-     * The durations of the requests of one origin that one instance answered. Written by the instance's thread only, read
-     * by any thread.
-     */
+    /** The durations of requests of one origin at one instance. Written by the instance's thread, read by any. */
     static final class StageHistograms {
         private final Origin origin;
         private final Tally successes = new Tally();
@@ -282,10 +276,7 @@ public final class InstanceCounters {
         /** How many requests the execution answered. */
         int requestCount();
 
-        /**
-         * How many inferences the answered request {@code index} counts as: its batch size, or 1 when the model has no
-         * batch dimension.
-         */
+        /** The inferences of answered request {@code index}: its batch size, or 1 without a batch dimension. */
         int inferences(int index);
 
         /** Where the answered request {@code index} came from. */

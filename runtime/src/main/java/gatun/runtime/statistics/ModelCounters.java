@@ -128,10 +128,7 @@ public final class ModelCounters {
         return added;
     }
 
-    /**
-     * Takes back the counters of an instance that is gone. Their values stay; the next instance goes on from them. May
-     * be called again.
-     */
+    /** Takes back the counters of a closed instance; the next goes on from them. May be called again. */
     public void giveBack(InstanceCounters counters) {
         lending.lock();
         try {

@@ -6,10 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * The outcomes of the responses that one instance of a decoupled model gave, by their place. Written by
- * the instance's thread only, read by any thread.
- */
+/** The outcomes of an instance's decoupled responses, by place. Written by the instance's thread, read by any. */
 public final class ResponseTable {
     /** Responses from here on are counted as if they stood at the last place: nobody looks at thousands of rows. */
     public static final int PLACES = 1000;
@@ -74,10 +71,7 @@ public final class ResponseTable {
         return snapshot;
     }
 
-    /**
-     * The outcomes of the responses that are the first, second, and so on, to their requests. Written by the instance's
-     * thread only, read by any.
-     */
+    /** The outcomes of the first, second, ... responses to requests. Written by the instance's thread, read by any. */
     static final class ResponseCounters {
         private final Counter infer = new Counter();
         private final Counter output = new Counter();

@@ -75,18 +75,12 @@ public final class RequestTrace {
         return parent == null ? NO_PARENT : parent.id;
     }
 
-    /**
-     * The client's trace that its request is a part of; empty where the client names none, and for a request made for
-     * another.
-     */
+    /** The client's trace that its request belongs to; empty for none, and for a request made for another. */
     public Optional<TraceParent> joined() {
         return joined;
     }
 
-    /**
-     * The span that the request's run will have in the collector, for those who continue the trace elsewhere meanwhile;
-     * empty where traces do not become spans.
-     */
+    /** The span that the request's run will have at the collector; empty where traces become no spans. */
     public synchronized Optional<TraceParent> nameRun() {
         if (!readers.exported() || !tracing.exportsSpans()) {
             return Optional.empty();

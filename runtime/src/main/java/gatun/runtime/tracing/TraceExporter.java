@@ -16,10 +16,7 @@ public interface TraceExporter extends AutoCloseable {
         return "";
     }
 
-    /**
-     * Whether clients may make requests parts of traces of their own. Such requests are traced whatever rate and count
-     * say.
-     */
+    /** Whether clients may add requests to traces of their own, which are traced whatever rate and count say. */
     boolean joinsClients();
 
     /** Whether tensors are exported. Where they are not, traces do not hold them. */

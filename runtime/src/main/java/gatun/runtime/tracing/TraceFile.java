@@ -27,10 +27,7 @@ public final class TraceFile implements TraceExporter {
     /** How many traces may wait for the writer. */
     private static final int CAPACITY = 10_000;
 
-    /**
-     * The most traces that may wait in memory for a file, whatever frequency or count a client asks for: they must not
-     * exhaust the memory.
-     */
+    /** The most traces that wait in memory for a file, whatever a client asks for: memory must not run out. */
     private static final int MOST_COLLECTED = 1_000;
 
     private final String file;

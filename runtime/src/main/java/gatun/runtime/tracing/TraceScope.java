@@ -7,10 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Settings that some models share, and which requests they choose. A change of the settings makes a new one. Safe for
- * any thread.
- */
+/** Trace settings of some models, and which requests they choose. Immutable. Thread-safe. */
 final class TraceScope {
     private final TraceSettings settings;
     private final AtomicLong seen = new AtomicLong();

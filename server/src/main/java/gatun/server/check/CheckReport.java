@@ -11,10 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/**
- * Shows the results of {@code gatun check}, with problems in the form of compilers: {@code FILE:LINE:COLUMN: text}, the
- * line, and the remedy.
- */
+/** Prints problems of {@code gatun check} as compilers do: {@code FILE:LINE:COLUMN: text}, and the remedy. */
 public final class CheckReport {
     private static final int INDENT = 4;
 

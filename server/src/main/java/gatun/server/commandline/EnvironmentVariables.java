@@ -10,17 +10,11 @@ import java.util.Map;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/**
- * Flags as environment variables: {@code GATUN_HTTP_PORT} is {@code --http-port}. A variable of a flag that takes
- * several values has one on each line.
- */
+/** Flags as environment variables: {@code GATUN_HTTP_PORT} is {@code --http-port}; several values on lines. */
 final class EnvironmentVariables {
     private static final String PREFIX = "GATUN_";
 
-    /**
-     * The beginning of the address that Kubernetes sets for a service named {@code gatun}:
-     * {@code GATUN_PORT=tcp://10.0.0.7:8000}. It is no value of a flag.
-     */
+    /** What Kubernetes sets for a service named {@code gatun}, {@code GATUN_PORT=tcp://...}, is no flag. */
     private static final String SERVICE_ADDRESS = "tcp://";
 
     private EnvironmentVariables() {}

@@ -140,10 +140,7 @@ record FlagType<T>(
         return reader.apply(text);
     }
 
-    /**
-     * Reads a number from {@code least} to {@code most}; {@code expected} says in the words of the flag what else was
-     * wrong.
-     */
+    /** Reads a number from {@code least} to {@code most}; {@code expected} describes other values to the user. */
     static long number(String value, long least, long most, String expected) {
         try {
             long number = Long.parseLong(value);

@@ -57,10 +57,7 @@ interface MetricsOption {
             return FlagType.TRUE_FALSE.read(value);
         }
 
-        /**
-         * As Triton reads them: separated by commas, each perhaps with a colon and an allowed error; the error here is
-         * always smaller.
-         */
+        /** As in Triton: separated by commas, each perhaps with an allowed error, which is always smaller here. */
         private static List<Double> quantiles(String value) {
             List<Double> quantiles = new ArrayList<>();
             for (String quantile : value.split(",", -1)) {

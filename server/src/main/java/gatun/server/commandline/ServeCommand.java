@@ -21,10 +21,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
-/**
- * {@code gatun serve}: its flags are Triton's, so that existing argument lists work. They overlay settings, which hold
- * where no flag says otherwise.
- */
+/** {@code gatun serve}: Triton's flags, so that existing argument lists work. They overlay the settings. */
 final class ServeCommand implements Callable<Integer> {
     private final ServeAction action;
     private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);

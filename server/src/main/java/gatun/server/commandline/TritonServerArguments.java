@@ -5,10 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * The command line of Triton's program. Its flags are those of {@code gatun serve}, which accepts those without effect
- * with a warning ({@link KnownFlags}).
- */
+/** The command line of Triton's program: flags of {@code gatun serve}, or without effect ({@link KnownFlags}). */
 final class TritonServerArguments {
     /** The command, named as the program. */
     static final String COMMAND = "tritonserver";

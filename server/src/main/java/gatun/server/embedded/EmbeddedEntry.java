@@ -6,10 +6,7 @@ import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a flight recording gets of a request of this very process, while one wants it. For the thread that answers the
- * request.
- */
+/** A request of this process in a flight recording, if one runs. For the thread that answers the request. */
 final class EmbeddedEntry implements AutoCloseable {
     private static final String TRANSPORT = "embedded";
     private static final String ANSWERED = "OK";

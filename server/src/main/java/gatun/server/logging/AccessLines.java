@@ -10,10 +10,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The lines of the access log: JSON, or {@code name=value} pairs, with the same names. What is not known, or is not of a
- * request's kind, is left out.
- */
+/** The lines of the access log: JSON, or {@code name=value} pairs of the same names; unknown values are left out. */
 final class AccessLines {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern(
                     "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'", Locale.ROOT)

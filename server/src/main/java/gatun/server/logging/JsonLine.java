@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.logging;
 
-/**
- * A JSON object on one line. Texts may come from clients: none of their characters ends the line, or means anything to
- * a terminal. For one thread.
- */
+/** A JSON object on one line. No character of a text ends the line or controls a terminal. Not thread-safe. */
 final class JsonLine {
     private static final int FIRST_PRINTABLE = 0x20;
     private static final int DELETE = 0x7f;

@@ -83,10 +83,7 @@ final class LineFormatter extends Formatter {
         return trace.toString();
     }
 
-    /**
-     * Appends text that may come from a client: none of its characters begins a line of the log or moves the reader's
-     * cursor.
-     */
+    /** Appends a client's text, in which no character begins a log line or moves the cursor. */
     private static void append(StringBuilder line, String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -37,10 +37,7 @@ public final class OpenTelemetryExporter implements TraceExporter {
     private static final Duration SEND_LIMIT = Duration.ofSeconds(10);
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
-    /**
-     * Held, since a logger without a reference is collected and forgets that it is off. We log the library's failures
-     * ourselves, once.
-     */
+    /** Held, since an unreferenced logger forgets that it is off. The library's failures are logged here, once. */
     private static final Logger LIBRARY_LOG = Logger.getLogger("io.opentelemetry");
 
     private final CollectorSettings collector;

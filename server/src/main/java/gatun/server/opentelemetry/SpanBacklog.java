@@ -38,10 +38,7 @@ final class SpanBacklog {
         this.limit = limit;
     }
 
-    /**
-     * Whether the spans of one trace may wait too. When they may, all of them have to be recorded; when not, they count
-     * as dropped.
-     */
+    /** Whether the spans of one trace may wait: then all are recorded; otherwise they count as dropped. */
     boolean admits(int spans) {
         if (waiting.addAndGet(spans) <= limit) {
             return true;

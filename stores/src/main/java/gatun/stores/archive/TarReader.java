@@ -12,10 +12,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The entries of a tar file: POSIX's format (pax and ustar) with GNU's long names, as {@code tar} of any system writes it.
- * Not thread-safe.
- */
+/** The entries of a tar file: POSIX's format (pax, ustar) with GNU's long names. Not thread-safe. */
 final class TarReader {
     private static final int BLOCK = 512;
     private static final int HEADER_BYTES = 1 << 16;
@@ -50,18 +47,12 @@ final class TarReader {
         this.in = in;
     }
 
-    /**
-     * An entry.
-     *
-     * @param folder whether it stands for a folder; otherwise it is a file
-     */
+    /** An entry. {@code folder} says whether it stands for a folder; otherwise it is a file. */
     record Entry(String name, boolean folder, long byteSize) {}
 
     /**
-     * The next entry; empty at the end.
-     *
-     * @throws StoreException MALFORMED for links, devices, and what is no tar file; LIMIT for more headers than files
-     *     ever need
+     * The next entry; empty at the end. Throws {@link StoreException} MALFORMED for links, devices, and what is no tar
+     * file; LIMIT for more headers than files ever need.
      */
     Optional<Entry> next() throws IOException {
         skip(left);

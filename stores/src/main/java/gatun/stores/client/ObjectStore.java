@@ -19,10 +19,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
-/**
- * A store of objects: lists them, and fetches them into files, again where a connection breaks, and from where it broke.
- * Safe for any thread.
- */
+/** A store of objects: lists and fetches them, and resumes where a connection broke. Thread-safe. */
 public final class ObjectStore implements AutoCloseable {
     private static final long RESTART_BYTES = 4 << 20;
 
@@ -275,12 +272,7 @@ public final class ObjectStore implements AutoCloseable {
             this.limits = limits;
         }
 
-        /**
-         * Counts a page.
-         *
-         * @throws StoreException LIMIT when the listing is larger than that of a model repository, MALFORMED when it has no
-         *     end
-         */
+        /** Counts a page. Throws {@link StoreException} LIMIT or MALFORMED for a listing without end. */
         void add(StoreProtocol.Page page) throws StoreException {
             int listed = page.objects().size() + page.folders().size();
             objects += listed;

@@ -21,10 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * Requests to stores: within timeouts, and without following redirects, which could lead into the operator's own
- * network. Safe for any thread.
- */
+/** Requests to stores, with timeouts and without redirects into the operator's network. Thread-safe. */
 public final class StoreHttp implements AutoCloseable {
     private static final int ERROR_BYTES = 4096;
     private static final int SHOWN_CHARACTERS = 200;

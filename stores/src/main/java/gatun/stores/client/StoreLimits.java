@@ -22,10 +22,7 @@ public record StoreLimits(
         int objects,
         long listingCharacters,
         long pageByteSize) {
-    /**
-     * The limits with this timeout: 16 KiB within each timeout, 100,000 objects with 160 characters each, and four times
-     * the pages that stores send.
-     */
+    /** Limits for this timeout: 16 KiB within each, 100,000 objects of 160 characters, four times the usual pages. */
     public static StoreLimits of(Duration timeout) {
         return new StoreLimits(timeout, 16 << 10, 4, Duration.ofMillis(250), 100_000, 16L << 20, 16L << 20);
     }

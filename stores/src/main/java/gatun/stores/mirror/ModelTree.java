@@ -12,9 +12,7 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * The files of a model as a store lists them.
- *
- * @param files the objects by their paths below the model's folder
+ * The files of a model as a store lists them. {@code files} are the objects by their paths below the model's folder.
  */
 record ModelTree(SortedMap<String, StoredObject> files) {
     private static final Pattern VERSION_FILE = Pattern.compile("[0-9]+/[^/]+");
@@ -71,11 +69,7 @@ record ModelTree(SortedMap<String, StoredObject> files) {
         return new Listing(trees, refused);
     }
 
-    /**
-     * The tree of a single model.
-     *
-     * @throws StoreException MALFORMED when a name cannot be a file's
-     */
+    /** The tree of a single model. Throws {@link StoreException} MALFORMED when a name cannot be a file's. */
     static ModelTree model(String prefix, List<StoredObject> objects) throws StoreException {
         SortedMap<String, StoredObject> files = new TreeMap<>();
         for (StoredObject object : objects) {

@@ -194,11 +194,7 @@ public final class StoreMirror implements Mirror {
         return ModelTree.models(location.prefix(), objects, modelNames);
     }
 
-    /**
-     * Fetches and links what has changed.
-     *
-     * @return the models that changed once more meanwhile
-     */
+    /** Fetches and links what has changed. Returns the models that changed once more meanwhile. */
     private Set<String> follow(ModelTree.Listing listing) throws IOException {
         if (listing.trees().isEmpty() && listing.refused().isEmpty()) {
             if (trees.isEmpty()) {
@@ -270,11 +266,7 @@ public final class StoreMirror implements Mirror {
         }
     }
 
-    /**
-     * Links a model whose files are all in the cache.
-     *
-     * @return false when one was removed meanwhile
-     */
+    /** Links a model whose files are all in the cache. Returns false when one was removed meanwhile. */
     private boolean link(String model, ModelTree tree) throws IOException {
         Path snapshot = cache.newSnapshot();
         ModelTree before = trees.get(model);

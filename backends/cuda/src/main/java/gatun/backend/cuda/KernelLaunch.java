@@ -12,10 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
-/**
- * Launches one kernel, run after run, with memory for its parameters that was made at load: a launch allocates nothing.
- * Used by the instance's thread.
- */
+/** Launches one kernel with parameter memory made at load. Used by the instance's thread only. */
 final class KernelLaunch {
     /** As many as CUDA allows, even if each has one byte: 32764. */
     private static final int MAX_PARAMETERS = 32_764;

@@ -80,10 +80,7 @@ enum ScalarType {
         return this == FLOAT || this == DOUBLE;
     }
 
-    /**
-     * Writes an integer from {@link #least} to {@link #most} into the first bytes of {@code slot}, as a kernel reads
-     * it.
-     */
+    /** Writes an integer from {@link #least} to {@link #most} to {@code slot} as a kernel reads it. */
     void write(MemorySegment slot, long value) {
         switch (this) {
             case INT8, UINT8 -> slot.set(ValueLayout.JAVA_BYTE, 0, (byte) value);

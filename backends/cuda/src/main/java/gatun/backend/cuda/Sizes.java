@@ -4,10 +4,7 @@ package gatun.backend.cuda;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 
-/**
- * The sizes of one run, which expressions ask for: each tensor has a number, given by {@link TensorTable}. For one
- * instance, which sets them anew in each run.
- */
+/** The sizes of one run, by the numbers of {@link TensorTable}, for expressions. Set by each run. */
 final class Sizes {
     /** Of inputs and outputs; null for scratch memory and for tensors that are not set yet. */
     private final Shape[] shapes;

@@ -10,10 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/**
- * The tensors that a model's kernels use, numbered from 0: inputs, then outputs, then scratch memory. Made at load, by
- * one thread.
- */
+/** The tensors of a model's kernels, numbered: inputs, outputs, scratch memory. Not thread-safe. */
 final class TensorTable {
     /** The kinds of tensors. */
     enum Kind {

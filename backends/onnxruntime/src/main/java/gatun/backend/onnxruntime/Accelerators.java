@@ -22,10 +22,7 @@ import java.util.TreeMap;
  * comes with the server has none.
  */
 final class Accelerators {
-    /**
-     * By the name in configurations: what the engine calls it when it is added, and in the list of what it was built
-     * with.
-     */
+    /** By configured name: the engine's names for adding it and for listing it. */
     private static final Map<String, Provider> KNOWN = Map.of(
             "openvino", new Provider("OpenVINO", "OpenVINOExecutionProvider"),
             "xnnpack", new Provider("XNNPACK", "XnnpackExecutionProvider"));

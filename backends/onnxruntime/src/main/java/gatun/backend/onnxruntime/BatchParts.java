@@ -33,10 +33,7 @@ final class BatchParts implements AutoCloseable {
         }
     }
 
-    /**
-     * Runs a batch of {@code rows}, cut at {@code borders}; the address of the status of a part that failed, which the
-     * caller frees, or 0.
-     */
+    /** Runs a batch of {@code rows}, cut at {@code borders}; a failed part's status, to be freed, or 0. */
     long run(RunArguments whole, long rows, RequestBorders borders, Session session, RunOptions options) {
         int count = borders.cut(ends);
         long first = 0;

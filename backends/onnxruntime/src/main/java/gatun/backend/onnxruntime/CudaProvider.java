@@ -17,10 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/**
- * The part of ONNX Runtime that runs models on NVIDIA's GPUs. It comes with some builds of the library, as a file of
- * its own beside it.
- */
+/** ONNX Runtime's provider for NVIDIA's GPUs: a file beside the library in some builds. */
 final class CudaProvider {
     private static final String NAME = "CUDAExecutionProvider";
     private static final String FILE = "libonnxruntime_providers_cuda.so";
@@ -36,10 +33,7 @@ final class CudaProvider {
 
     private CudaProvider() {}
 
-    /**
-     * Says what is missing to run models on GPUs; empty when nothing is, as far as can be seen before a model is
-     * loaded.
-     */
+    /** What is missing to run models on GPUs, as far as known before a load; empty for nothing. */
     static String missing(Engine engine) {
         Path library = engine.library();
         if (!engine.providers().contains(NAME)) {

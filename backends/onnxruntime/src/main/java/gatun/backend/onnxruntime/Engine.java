@@ -24,10 +24,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The opened library with its one environment, and the objects that all sessions share. Safe for any thread; lives as
- * long as the process, as the library does.
- */
+/** The library with its one environment and shared objects. Thread-safe; lives as long as the process. */
 final class Engine {
     private final OnnxRuntime runtime;
     private final MemorySegment api;

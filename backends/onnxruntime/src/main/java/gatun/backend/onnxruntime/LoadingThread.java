@@ -35,10 +35,7 @@ final class LoadingThread {
         });
     }
 
-    /**
-     * Runs {@code loading} on a thread of lower priority, and returns its result or throws its exception.
-     * Uninterruptible: loading is not abandoned half way.
-     */
+    /** Runs {@code loading} on a thread of lower priority, to its end; returns or throws its outcome. */
     static <T> T load(Supplier<T> loading) {
         return TaskResult.of(THREADS.submit(loading::get));
     }

@@ -10,10 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/**
- * The one table from ONNX Runtime's failures to Gatun's. Their texts go to clients, so no folder of this machine is in
- * them.
- */
+/** Translates ONNX Runtime's failures. Their texts go to clients, so they name no folders. */
 final class OnnxErrors {
     /**
      * How the engine ends when a text that is to be a number is none: it lets the exception of the C++ library through,
@@ -83,10 +80,7 @@ final class OnnxErrors {
                 failure);
     }
 
-    /**
-     * The failure to load the CUDA provider, which lies beside {@code library}: a part of it, or a library that it
-     * needs, is missing.
-     */
+    /** The failure to load the CUDA provider beside {@code library}: something that it needs is missing. */
     static GatunException ofProvider(NativeException failure, String model, Path library) {
         String text =
                 PROVIDER_PLACE.matcher(text(failure)).replaceFirst("").replace(library.resolveSibling("") + "/", "");

@@ -253,10 +253,7 @@ final class OnnxGpuInstance implements BackendInstance {
         arena.close();
     }
 
-    /**
-     * The outputs of a run with a binding, as the engine hands them out: values of its own, in an array of its own. Owns
-     * both.
-     */
+    /** The outputs of a run with a binding: the engine's values, in its array. Owns both. */
     static final class BoundValues implements AutoCloseable {
         private final Engine engine;
         private final MemorySegment array;

@@ -183,10 +183,7 @@ final class OnnxInstance implements BackendInstance {
         arguments.bindInput(position, index, bytes.address(), bytes.byteSize(), datatype, shape);
     }
 
-    /**
-     * Gives the engine the memory for an output if it can be known; answers whether that rests on the file's dimension
-     * names.
-     */
+    /** Gives the engine memory for an output of known size; returns whether dimension names were trusted. */
     private boolean bindOutput(int position, Execution execution) {
         int index = model.outputIndex(execution.outputName(position), position);
         outputIndexes[position] = index;
@@ -245,10 +242,7 @@ final class OnnxInstance implements BackendInstance {
         return status;
     }
 
-    /**
-     * After a failure that a wrong guess of an output's shape may have caused: lets the engine allocate those outputs
-     * itself.
-     */
+    /** Lets the engine allocate outputs whose guessed shape may have caused a failure. */
     private long runAgainWithoutGuesses(long failure, Execution execution) {
         int outputCount = execution.outputCount();
         try {

@@ -17,10 +17,7 @@ final class OutputShapes {
     /** Where an open dimension's size is found. */
     private record Source(int input, int dim) {}
 
-    /**
-     * For each output and each dimension where its size comes from; null entries of {@link #sources} mean "unknown
-     * beforehand".
-     */
+    /** Where each output's dimensions come from; null in {@link #sources} means unknown beforehand. */
     private final Shape[] fixed;
 
     private final Source[][] sources;

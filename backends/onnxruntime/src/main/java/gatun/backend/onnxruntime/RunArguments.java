@@ -98,10 +98,7 @@ final class RunArguments implements AutoCloseable {
                 ValueLayout.ADDRESS, position, inputValues[index].value(address, byteSize, datatype, shape));
     }
 
-    /**
-     * Gives the engine a value that the caller keeps until the run has ended as input {@code index} of the model, made of
-     * {@code byteSize} bytes.
-     */
+    /** Makes input {@code index} a value of {@code byteSize} bytes, which the caller keeps until the run ends. */
     void bindInput(int position, int index, MemorySegment value, long byteSize) {
         inputs[position].address = 0;
         inputs[position].byteSize = byteSize;

@@ -8,10 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 
-/**
- * Owns one {@code OrtSession}: a model file, optimised for one instance. The owner closes it once, after the last run
- * has returned.
- */
+/** Owns one {@code OrtSession}, optimised for one instance. Closed once, after its last run. */
 final class Session implements AutoCloseable {
     private final Engine engine;
     private final MemorySegment handle;

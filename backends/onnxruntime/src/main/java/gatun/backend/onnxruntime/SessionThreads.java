@@ -60,10 +60,7 @@ record SessionThreads(int count, Map<String, String> entries) {
         return major > 1 || (major == 1 && Integer.parseInt(matcher.group(2)) >= BOUNDED_SINCE_MINOR);
     }
 
-    /**
-     * Adds the entries to {@code parameters} that are not among them. Threads that spin as long as the model says are
-     * not bounded.
-     */
+    /** Adds missing entries to {@code parameters}. Threads that spin by configuration are not bounded. */
     void addTo(Map<String, String> parameters) {
         if (!parameters.containsKey(SPINNING)) {
             entries.forEach(parameters::putIfAbsent);

@@ -19,10 +19,7 @@ import java.util.function.Consumer;
 final class WarmUpExecution implements Execution {
     private static final int ALIGNMENT = 64;
 
-    /**
-     * The text 0, which models that read numbers from texts can read too: with an empty one the engine would log an
-     * error.
-     */
+    /** The text 0, which also models that parse numbers can read; for an empty text they log errors. */
     private static final byte[] ZERO = {'0'};
 
     private final ModelDescription model;

@@ -51,10 +51,7 @@ record ModelFile(Path path, String version, Path folder) {
                 directory.resolve("..").normalize());
     }
 
-    /**
-     * Whether the model may complete its configuration: asking it costs a process. It may also have the method from a
-     * file that it imports.
-     */
+    /** Whether the model may complete its configuration: asking costs a process. Imports may define it too. */
     boolean completes() {
         try {
             String text = Files.readString(path, StandardCharsets.ISO_8859_1);

@@ -69,10 +69,7 @@ final class PythonRun implements WorkerRun {
         ended = new boolean[requests.size()];
     }
 
-    /**
-     * Has {@link #finish} throw a failure of {@code execute}, so that its requests can run again. To be called before it
-     * begins.
-     */
+    /** Has {@link #finish} throw a failure of {@code execute}, for a rerun. Call before it begins. */
     PythonRun failingAsOne() {
         failsAsOne = true;
         return this;

@@ -31,10 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/**
- * The process of one instance, from its start to its end. Runs are given to it by one thread at a time; the rest is safe
- * for any thread.
- */
+/** The process of one instance. Runs are given by one thread at a time; otherwise thread-safe. */
 final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Worker {
     private static final Logger LOG = LoggerFactory.getLogger("gatun.python");
     private static final Level[] LEVELS = {Level.ERROR, Level.WARN, Level.INFO, Level.DEBUG};

@@ -13,10 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The responses to the requests of a batch that have their outputs in the same tensors: each is copied to its rows. For
- * the thread of the run.
- */
+/** The responses of a batch with common output tensors, copied to their rows. For the run's thread. */
 final class RowBatch {
     private final Execution execution;
     private final WorkerMemory memory;

@@ -30,10 +30,7 @@ import java.util.function.LongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * What one worker asks of the server. {@link #take} is for the thread that reads the worker's frames; what may wait is
- * done by a virtual thread for each call.
- */
+/** A worker's calls to the server. {@link #take} is for its frame reader; virtual threads do what may block. */
 final class ServerCalls implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCalls.class);
 

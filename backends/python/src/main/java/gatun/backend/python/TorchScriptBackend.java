@@ -16,10 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 
-/**
- * Runs TorchScript models ({@code platform: "pytorch_libtorch"}) with the PyTorch that a Python has, each instance in a
- * process of its own.
- */
+/** Runs TorchScript models with a Python's PyTorch, each instance in a process of its own. */
 public final class TorchScriptBackend extends WorkerBackend {
     private static final String STANDARD_NAME = "model.pt";
 

@@ -14,10 +14,7 @@ public final class StringElements {
     /** Takes one element. */
     @FunctionalInterface
     public interface Reader {
-        /**
-         * Takes element {@code index}: {@code length} bytes of {@code bytes} that begin at {@code at}, which are there.
-         * They may change meanwhile.
-         */
+        /** Takes element {@code index}: {@code length} bytes at {@code at}, which may change meanwhile. */
         void read(long index, MemorySegment bytes, long at, long length);
     }
 

@@ -8,10 +8,7 @@ import gatun.memory.tensor.GatunException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/**
- * Where TensorFlow's library is: too large to come with the server, it is put into the user's cache by a command of the
- * launcher.
- */
+/** Where TensorFlow's library is: too large to ship, it is installed into the user's cache. */
 final class InstalledLibrary {
     private static final String COMMAND = "./gatun install tensorflow";
 

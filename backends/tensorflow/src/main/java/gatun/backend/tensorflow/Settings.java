@@ -41,10 +41,7 @@ record Settings(
     /** The settings without any option. */
     static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"), ConfigProto.getDefaultInstance());
 
-    /**
-     * More threads than any machine has cores for, and larger batches than anybody sends; the engine makes as many as
-     * it is told.
-     */
+    /** More threads than any machine has cores, and larger batches than anybody sends: the engine obeys. */
     private static final int MAX_COUNT = 4096;
 
     private static final String GRAPH_TAG = "TF_GRAPH_TAG";

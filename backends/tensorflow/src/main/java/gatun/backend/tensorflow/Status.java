@@ -7,10 +7,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Owns one {@code TF_Status}, into which calls write how they ended; the one table from TensorFlow's codes to ours. For
- * one thread at a time.
- */
+/** Owns one {@code TF_Status}, and translates TensorFlow's codes to ours. Not thread-safe. */
 final class Status implements AutoCloseable {
     private final MemorySegment handle = tensorflow_h.TF_NewStatus();
 

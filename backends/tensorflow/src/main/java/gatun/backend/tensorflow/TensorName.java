@@ -3,10 +3,7 @@ package gatun.backend.tensorflow;
 
 import gatun.memory.tensor.GatunException;
 
-/**
- * How graphs name a tensor: {@code operation:output}, where {@code :0} may be left out and {@code ^} marks what only
- * has to be done before.
- */
+/** A tensor's name in graphs: {@code operation:output}, without {@code :0}, or {@code ^} for control. */
 final class TensorName {
     private TensorName() {}
 

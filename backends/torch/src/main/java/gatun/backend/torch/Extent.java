@@ -39,10 +39,7 @@ record Extent(List<Term> terms, long least, long most) {
         return new Extent(List.of(new Term(1, List.of(name))), least, most);
     }
 
-    /**
-     * Reads one as C++ has it, such as {@code 4L}, {@code s17} or {@code 2L*s17 + 1L}; empty for all that is more than
-     * sums and products.
-     */
+    /** Parses C++ such as {@code 2L*s17 + 1L}; empty for more than sums and products. */
     static Optional<Extent> read(String text, long least, long most) {
         List<Term> terms = new ArrayList<>();
         for (String summand : text.split("\\+", -1)) {

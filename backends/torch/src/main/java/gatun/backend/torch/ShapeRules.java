@@ -7,10 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/**
- * The shapes that a model takes together. Its library believes what it is given: inputs of other shapes have it read
- * beyond their memory. Immutable.
- */
+/** The shapes that a model takes together; with others its library reads beyond memory. Immutable. */
 final class ShapeRules {
     private static final int NO_SYMBOL = -1;
 

@@ -53,10 +53,7 @@ final class SourceText {
         all(WHOLE_SHAPE).forEach(found -> shapes.putIfAbsent(found.group(1), found.group(2)));
     }
 
-    /**
-     * What the inputs must be, in their order; empty when the text does not say it of each, or in other words than are
-     * known here.
-     */
+    /** What the inputs must be, in order; empty where the text does not say it of each. */
     static Optional<List<InputForm>> read(String text) {
         return new SourceText(text).inputs();
     }

@@ -17,10 +17,7 @@ import gatun.wire.inference.ModelOutput;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * What a configuration and a forest make of each other: the input and the outputs, by the names and rules of Triton's
- * FIL backend. Immutable.
- */
+/** The input and outputs of a configuration and a forest, by Triton's FIL rules. Immutable. */
 final class ForestTensors {
     /** The name of the only input. */
     static final String INPUT = "input__0";

@@ -11,10 +11,7 @@ import gatun.wire.inference.ModelInstanceGroup;
  * @param text the same, and why, for people
  */
 record RunThreads(int count, String text) {
-    /**
-     * As a model's parameters say, or else its share of the cores, so that all instances together have no more threads
-     * than there are cores.
-     */
+    /** The configured number, or a share of the cores, so that all instances together have no more threads. */
     static RunThreads of(Settings settings, ModelConfig config, int cores) {
         if (settings.threads().isPresent()) {
             int asked = settings.threads().getAsInt();

@@ -41,12 +41,7 @@ final class RedisStore implements ResponseStore {
         this.limits = limits;
     }
 
-    /**
-     * Connects.
-     *
-     * @throws GatunException UNAVAILABLE when the server does not answer or refuses, INVALID_ARGUMENT when a file for TLS
-     *     cannot be used
-     */
+    /** Connects. Throws {@link GatunException} UNAVAILABLE, or INVALID_ARGUMENT for a TLS file. */
     static RedisStore open(RedisSettings settings) {
         RedisClient client = RedisClient.builder()
                 .hostAndPort(new HostAndPort(settings.host(), settings.port()))

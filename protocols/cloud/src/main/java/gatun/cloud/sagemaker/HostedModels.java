@@ -31,10 +31,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The models that SageMaker has had loaded, by the name that it gives each: a hash. Clients of the endpoint reach only
- * these. Safe for any thread.
- */
+/** The models that SageMaker has loaded, by its names for them; only these are reachable. Thread-safe. */
 final class HostedModels {
     private static final Logger LOG = LoggerFactory.getLogger(HostedModels.class);
 

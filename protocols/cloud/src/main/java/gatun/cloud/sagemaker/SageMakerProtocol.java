@@ -30,10 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The endpoint that SageMaker expects of a container: {@code /ping}, {@code /invocations} of one model, and
- * {@code /models} for many that come and go.
- */
+/** SageMaker's container endpoint: {@code /ping}, {@code /invocations} and {@code /models}. */
 public final class SageMakerProtocol implements Protocol {
     private static final BinaryContentType BINARY =
             new BinaryContentType("application/vnd.sagemaker-triton.binary+json;json-header-size=");

@@ -98,10 +98,7 @@ public final class Sampler {
         this.budget = HistoryBudget.ofBytes(historyBytes);
     }
 
-    /**
-     * Keeps the slowest requests and the last failures from now on. Somebody looks: what each request then costs is not
-     * spent where nobody ever does.
-     */
+    /** Keeps the slowest requests and last failures from now on, since somebody looks at them. */
     public void watchRequests() {
         if (!watchesRequests.get() && watchesRequests.compareAndSet(false, true)) {
             requests.accept(recorder);

@@ -30,10 +30,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The paths of the console: {@code /console} with the page's files, {@code /} for browsers, and {@code /v2/console} with
- * the API. Safe for any thread.
- */
+/** The console's paths: {@code /console} (the page), {@code /} for browsers, {@code /v2/console} (the API). */
 public final class ConsoleRoutes implements Routes, AutoCloseable {
     private static final String HOME = "/";
     private static final String PAGE = "/console";

@@ -7,10 +7,7 @@ import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
-/**
- * A text that is made at most once a second, however many ask for it, and not at all while nobody does. Safe for any
- * thread.
- */
+/** A text that is made when asked for, at most once a second. Thread-safe. */
 final class SharedText {
     private final Ticks ticks;
     private final Consumer<JsonWriter> writing;

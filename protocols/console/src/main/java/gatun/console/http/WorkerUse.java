@@ -10,10 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/**
- * What the metrics of processes that serve models tell, by the name of the model. {@link #look} is for one thread; any
- * may read the result.
- */
+/** Metrics of worker processes, by model. {@link #look} is for one thread; any may read the result. */
 final class WorkerUse {
     private static final String RESTARTS = "gatun_worker_restarts";
     private static final String RESIDENT = "gatun_worker_resident_bytes";

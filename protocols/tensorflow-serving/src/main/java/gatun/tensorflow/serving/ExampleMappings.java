@@ -8,10 +8,7 @@ import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Mappings of examples, in the configurations of models that do not take examples: the parameters
- * {@code tensorflow_classify} and {@code tensorflow_regress}.
- */
+/** Mappings of examples, configured by the parameters {@code tensorflow_classify} and {@code _regress}. */
 public final class ExampleMappings {
     private ExampleMappings() {}
 

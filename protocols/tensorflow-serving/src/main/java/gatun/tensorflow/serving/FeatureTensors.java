@@ -20,10 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/**
- * Makes dense tensors of the features of examples, one behind the other, from native memory to native memory. Not
- * thread-safe.
- */
+/** Makes dense tensors of examples' features, in native memory. Not thread-safe. */
 final class FeatureTensors {
     private final MemorySegment examples;
     private final long exampleCount;

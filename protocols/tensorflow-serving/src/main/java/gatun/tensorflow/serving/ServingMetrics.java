@@ -193,10 +193,7 @@ public final class ServingMetrics {
         });
     }
 
-    /**
-     * How many numbers are below each of some bounds, and their sum. Safe for any thread; a read while a value is added may
-     * lack it.
-     */
+    /** Counts numbers below some bounds, and their sum. Thread-safe; a read may lack a number just added. */
     static final class BoundedCounts {
         private static final MathContext SIX_DIGITS = new MathContext(6);
         private static final double SCIENTIFIC = 1e6;

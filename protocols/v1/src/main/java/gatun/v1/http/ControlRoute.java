@@ -16,10 +16,7 @@ import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The common part of responses to requests that are no inferences: the header that tells the outcome, and 200 or 400.
- * Safe for any thread.
- */
+/** What v1 responses without inference share: a header with the outcome, and 200 or 400. Thread-safe. */
 final class ControlRoute {
     /** The header with the outcome of a request. */
     static final HeaderName STATUS = HeaderNames.create("NV-Status");

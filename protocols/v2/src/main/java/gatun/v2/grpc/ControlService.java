@@ -60,10 +60,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/**
- * Everything of the v2 service but inference: health, metadata, configuration, statistics, model control, shared memory
- * and settings.
- */
+/** The v2 service without inference: health, metadata, statistics, control, memory and settings. */
 final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceServiceImplBase {
     /** Heap for one model in a message of statistics, in bytes, at most. */
     private static final long STATISTICS_BYTE_SIZE = 4 << 10;
@@ -96,10 +93,7 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
         observer.onCompleted();
     }
 
-    /**
-     * The same for a response about many models, which takes {@code byteSize} bytes of the heap until its client has
-     * it.
-     */
+    /** The same for many models: {@code byteSize} bytes of heap until the client has it. */
     private <T> void answerOfMany(StreamObserver<T> observer, long byteSize, Supplier<T> work) {
         Hold heap;
         try {

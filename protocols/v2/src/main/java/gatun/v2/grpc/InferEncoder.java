@@ -16,10 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Writes ModelInferResponse messages: names and shapes to the heap, and between them the tensors' own memory, which is
- * sent from where it lies.
- */
+/** Writes ModelInferResponse messages: names and shapes on the heap, tensors from where they lie. */
 public final class InferEncoder {
     /** Parameter of every response of a stream that comes from an execution. */
     private static final String FINAL_RESPONSE = "triton_final_response";

@@ -15,10 +15,7 @@ final class RequestParameters {
 
     private RequestParameters() {}
 
-    /**
-     * Whether the client wants to be told that a decoupled model is done, where no response says so. The parameters are
-     * checked already.
-     */
+    /** Whether the client wants an empty last response of a decoupled model. Parameters are checked already. */
     static boolean wantsEmptyFinal(InferMessage message) {
         for (InferMessage.Parameter parameter : message.parameters) {
             if (parameter.name().equals(EMPTY_FINAL)) {

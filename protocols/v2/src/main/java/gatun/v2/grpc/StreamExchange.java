@@ -12,10 +12,7 @@ import gatun.runtime.access.PeerLocation;
 import io.grpc.Metadata;
 import java.util.Optional;
 
-/**
- * Converts the messages and responses of one ModelStreamInfer call. A failure is sent as a message, unless the client
- * asked that it ends the stream.
- */
+/** Converts one ModelStreamInfer call. A failure is a message, or ends the stream if the client asked. */
 final class StreamExchange implements InferenceStream.Exchange<InferMessage> {
     private static final Metadata.Key<String> STRICT =
             Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER);

@@ -52,10 +52,7 @@ final class Compression {
                 "Inference-Header-Content-Length: ");
     }
 
-    /**
-     * The compression that an {@code Accept-Encoding} header asks for: of those known here the one of the highest
-     * weight, of several such the first.
-     */
+    /** The compression for an {@code Accept-Encoding} header: the first known one of highest weight. */
     static Compression accepted(String acceptEncoding) {
         Compression best = IDENTITY;
         double bestWeight = 0;

@@ -118,10 +118,7 @@ final class GenerateMembers implements JsonBody.Members {
         request.addInput(new Tensor(spec, bytes));
     }
 
-    /**
-     * The shape of an input with {@code count} elements: the innermost variable dimension takes what the fixed ones
-     * leave; the other variable ones are 1.
-     */
+    /** An input's shape for {@code count} elements: the innermost variable dimension takes them, others are 1. */
     private static Shape shape(TensorSpec input, long count) {
         long[] dims = input.shape().toArray();
         int innermost = -1;

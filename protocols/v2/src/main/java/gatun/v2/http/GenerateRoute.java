@@ -101,10 +101,7 @@ final class GenerateRoute {
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_SEND_END));
     }
 
-    /**
-     * Answers with an event for each response, as it comes. A failure is an event too once the request has been
-     * accepted.
-     */
+    /** Answers with an event for each response, or for a failure once the request was accepted. */
     void answerStream(Exchange exchange, String name, String version) {
         traced(exchange, name, version, this::answerStream);
     }

@@ -22,10 +22,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads the inputs of one request after the other: JSON data, bytes beside the JSON, or windows of shared memory. For one
- * thread.
- */
+/** Reads a request's inputs: JSON, bytes beside it, or windows of shared memory. Not thread-safe. */
 final class InputReader {
     /** Stands for a data array that has not been met, and for a size that was not given. */
     private static final int NONE = -1;

@@ -12,10 +12,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.spi.Setting;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Reads the elements of inputs that are given in JSON into buffers that the request holds. For one request, by one
- * thread.
- */
+/** Reads inputs from JSON into buffers that the request holds. For one request, not thread-safe. */
 final class JsonElements {
     private final BufferPool buffers;
     private final InferenceRequest request;

@@ -24,10 +24,7 @@ final class LoadParameters implements JsonBody.Members, AutoCloseable {
 
     private static final String FILE_PREFIX = "file:";
 
-    /**
-     * Heap for each byte of a configuration while it is read, in bytes, at most: as a text, as a JSON tree and as a
-     * message.
-     */
+    /** Most heap for each byte of a configuration: as text, as JSON tree and as message. */
     private static final int HEAP_PER_CONFIG_BYTE = 16;
 
     private final BufferPool buffers;

@@ -3,10 +3,7 @@ package gatun.v2.http;
 
 import java.util.Arrays;
 
-/**
- * In which form each output is answered: as bytes beside the JSON, or in it. For one
- * request after the other, and one thread.
- */
+/** The form of each output: beside the JSON or in it. For one request at a time, not thread-safe. */
 final class OutputForms {
     private static final int FEW = 4;
 

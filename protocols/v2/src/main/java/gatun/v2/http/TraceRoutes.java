@@ -97,10 +97,7 @@ final class TraceRoutes {
         show(exchange, model);
     }
 
-    /**
-     * Refuses values that the settings would refuse too, but with the text of HTTP, which has no blank before the
-     * number.
-     */
+    /** Refuses values as the settings would, but with HTTP's text, without a blank before the number. */
     private static void checkCount(List<String> texts) {
         for (String text : texts) {
             try {

@@ -28,10 +28,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The paths of the v2 protocol. A model or region name is the text between two slashes, as it was sent: nothing is
- * decoded.
- */
+/** The paths of the v2 protocol. Names of models and regions are taken as sent, not decoded. */
 public final class V2Routes {
     private static final String ROOT = "/v2";
     private static final String MODEL = "/v2/models/{model}[/versions/{version:number}]";

@@ -13,10 +13,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/**
- * What a flight recording tells of lanes. A lane's name is its client's secret, so that events number lanes instead.
- * Safe for any thread.
- */
+/** Lanes in flight recordings, by number: their names are clients' secrets. Thread-safe. */
 @SuppressWarnings("UnusedVariable") // recordings read the fields
 final class LaneEvents {
     private static final AtomicLong LAST = new AtomicLong();

@@ -281,10 +281,7 @@ final class LaneThread implements LoanWatchdog.Lender {
             return (now & 1) != 0 && now != REPLACED;
         }
 
-        /**
-         * Has another thread look at the lanes where this one has been in the same run since the last call, or in one
-         * whose time is over. For one thread.
-         */
+        /** Hands the lanes to another thread where this one's run lasts or is overdue. Not thread-safe. */
         void checkRun() {
             long now = turn.get();
             boolean same = now == seenTurn;

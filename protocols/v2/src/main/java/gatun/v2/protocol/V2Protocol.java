@@ -15,10 +15,7 @@ import gatun.v2.lane.LaneSettings.LaneUse;
 import gatun.v2.lane.Lanes;
 import java.util.List;
 
-/**
- * Triton's protocol, version 2, with all of its extensions; also called the Open Inference Protocol. Its owner closes it
- * before the listeners.
- */
+/** Triton's protocol, version 2, or Open Inference Protocol. Closed before the listeners. */
 public final class V2Protocol implements Protocol, AutoCloseable {
     private final Lanes lanes;
     private final RouteTable table;

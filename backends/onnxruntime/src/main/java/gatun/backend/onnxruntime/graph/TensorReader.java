@@ -9,10 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Reads one tensor: its name, and so much of its elements as tells it from others. Few integers are read whole, since
- * operators take their axes from them.
- */
+/** Reads one tensor's name and first elements; few integers whole, as operators' axes come from them. */
 final class TensorReader {
     /** The most integers that are kept of a tensor or an attribute. */
     private static final int MAX_NUMBERS = 32;

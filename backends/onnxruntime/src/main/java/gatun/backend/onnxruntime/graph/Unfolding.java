@@ -18,10 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Makes the data flow of a model: resolves names, and unfolds branches, loops and each call of a function. Used by one
- * thread, once.
- */
+/** Makes a model's data flow: resolves names, unfolds branches, loops and functions. Used once. */
 final class Unfolding {
     /** Steps of the whole model, functions unfolded; they may call one another, so that few make many. */
     private static final int MAX_STEPS = 100_000;

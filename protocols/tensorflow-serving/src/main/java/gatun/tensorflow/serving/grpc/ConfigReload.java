@@ -19,10 +19,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Replaces the list of models that are served. Safe for any thread; the caller makes sure that replacements come one at
- * a time.
- */
+/** Replaces the list of served models. Thread-safe; the caller makes one replacement at a time. */
 final class ConfigReload {
     private final InferenceServer server;
     private final boolean anyLabels;

@@ -154,10 +154,7 @@ final class ExampleInput {
         signature.ask(request, pool, buffer.segment(), count, buffer);
     }
 
-    /**
-     * Writes the examples as elements of a BYTES tensor, the context once before the first and from there before each
-     * other one.
-     */
+    /** Writes the examples as elements of a BYTES tensor, each behind the context. */
     private final class Copy {
         private final MemorySegment target;
         private long contextEnd = BytesCodec.LENGTH_BYTES;

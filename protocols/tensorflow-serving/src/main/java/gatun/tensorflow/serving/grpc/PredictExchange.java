@@ -35,10 +35,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Predict: makes inference requests of messages, in the order of TensorFlow Serving's checks, and messages of
- * responses.
- */
+/** Predict: messages to inference requests, with TensorFlow Serving's order of checks, and responses back. */
 final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     /** The origin of all requests over gRPC. */
     static final Origin ORIGIN = new Origin(100, "tensorflow", "grpc");

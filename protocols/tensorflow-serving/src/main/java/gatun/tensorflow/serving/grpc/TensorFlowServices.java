@@ -185,10 +185,7 @@ public final class TensorFlowServices {
         }
     }
 
-    /**
-     * Metadata of models in the prediction service; its inferences are in {@link PredictExchange} and
-     * {@link ExampleService}.
-     */
+    /** Model metadata of the prediction service; inferences: {@link PredictExchange}, {@link ExampleService}. */
     static final class PredictionService extends PredictionServiceGrpc.PredictionServiceImplBase {
         private static final String SIGNATURE_DEF = "signature_def";
 

@@ -25,10 +25,7 @@ import java.lang.foreign.MemorySegment;
  * of the pool, which the request owns. Tensors are asked for in the order of the message.
  */
 final class TensorReader {
-    /**
-     * The most bytes of one message's tensors that stand for values which the message does not have: a tiny message
-     * must not take the pool.
-     */
+    /** Bytes of tensors that stand for absent values of one message: a tiny one must not take the pool. */
     static final long MAX_FILLED_BYTES = 64L << 20;
 
     private final MemorySegment message;
@@ -95,10 +92,7 @@ final class TensorReader {
         return buffer.segment();
     }
 
-    /**
-     * The tensor of the values in the field of its type. The last stands for all that are not there; where there is
-     * none, zero does.
-     */
+    /** The typed field's values; the last stands for all that are missing, or zero. */
     private MemorySegment typed(TensorField field, Datatype datatype, long count, InferenceRequest request) {
         if (TensorTypes.isInOnePiece(datatype)) {
             return piece(field, datatype, count, request);
@@ -162,10 +156,7 @@ final class TensorReader {
         }
     }
 
-    /**
-     * Fills what lies behind {@code present} bytes with the {@code unit} bytes before it again and again; with zeros
-     * for none.
-     */
+    /** Fills the room behind {@code present} by repeating the {@code unit} bytes before; zeros for none. */
     private static void repeat(MemorySegment target, long present, long unit) {
         if (unit == 0) {
             CooperativeCopy.clear(target.asSlice(present));

@@ -101,10 +101,7 @@ public final class WarmUpRecords implements WarmUpSource {
         }
     }
 
-    /**
-     * The file beside a model's files: in the version's directory, or in the folder that is the model, as in Triton's
-     * layout.
-     */
+    /** The file in the version's directory, or in the folder that is the model, as in Triton's layout. */
     private static Optional<Path> find(ModelConfig config, Path directory) {
         return Stream.of(directory, directory.resolve(config.getDefaultModelFilename()))
                 .map(place -> place.resolve(FILE))
@@ -112,10 +109,7 @@ public final class WarmUpRecords implements WarmUpSource {
                 .findFirst();
     }
 
-    /**
-     * Answers requests from PredictionLog messages, without a client: the responses are made, so that every failure shows,
-     * and dropped. For one thread.
-     */
+    /** Runs requests of PredictionLog messages, and drops the responses once made. Not thread-safe. */
     static final class LoggedRequests {
         /** The field of each message of a log that holds the request. */
         private static final int REQUEST = 1;

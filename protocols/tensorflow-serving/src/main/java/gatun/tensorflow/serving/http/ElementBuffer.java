@@ -13,10 +13,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeCopy;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Native memory that elements are appended to, and that grows. Owns its buffer until that is {@linkplain #release given
- * away}. For one thread.
- */
+/** Native memory that grows; owns its buffer until {@linkplain #release released}. Not thread-safe. */
 final class ElementBuffer implements AutoCloseable {
     private static final long FIRST_BYTES = 1024;
     private static final int LONGEST_VARINT = 10;
@@ -91,10 +88,7 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += Float.BYTES;
     }
 
-    /**
-     * Appends numbers, as {@link JsonReader#readFloats} reads them, but no more than there is room for; returns how
-     * many.
-     */
+    /** Appends numbers, as {@link JsonReader#readFloats} does, up to the room; returns how many. */
     long putFloats(JsonReader json, long most) {
         long room = Math.min(FLOATS_AT_ONCE, (target.byteSize() - byteSize) / Float.BYTES);
         long count = json.readFloats(target, byteSize, Math.min(most, room));
@@ -156,10 +150,7 @@ final class ElementBuffer implements AutoCloseable {
         return at;
     }
 
-    /**
-     * Begins a message within a protobuf message, of a length that is not known yet; returns the argument for
-     * {@link #endMessage}.
-     */
+    /** Begins a nested protobuf message of unknown length; returns the argument for {@link #endMessage}. */
     long beginMessage() {
         // Most are short: their length takes this byte, and nothing has to be moved for it.
         putByte(0);
@@ -182,10 +173,7 @@ final class ElementBuffer implements AutoCloseable {
         return (Long.SIZE - Long.numberOfLeadingZeros(value | 1) + 6) / 7;
     }
 
-    /**
-     * Appends the name of the member that {@code json} is at as a string of a protobuf message; returns where it begins
-     * behind its length.
-     */
+    /** Appends the name of {@code json}'s member as a protobuf string; returns its begin behind the length. */
     long putName(JsonReader json) {
         long length = json.nameByteSize();
         putVarint(length);

@@ -140,10 +140,7 @@ final class ExampleRoute {
         }
     }
 
-    /**
-     * Reads the examples of a classify or regress request, each into one string of a tensor. For one request, by one
-     * thread.
-     */
+    /** Reads a request's examples, each into one string of a tensor. For one request, not thread-safe. */
     static final class ExamplesReader implements AutoCloseable {
         private final ElementBuffer elements;
         private long count;

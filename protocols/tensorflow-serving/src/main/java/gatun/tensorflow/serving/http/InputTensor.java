@@ -213,10 +213,7 @@ final class InputTensor implements AutoCloseable {
             return JsonFailure.tooDeep(JsonCursor.DEPTH_LIMIT);
         }
 
-        /**
-         * Reads the elements that follow the one that {@code json} stands at, if the measured shape is that of one; returns
-         * how many.
-         */
+        /** Reads the elements behind {@code json}'s, if the measured shape is a vector; returns how many. */
         long readScalars(JsonReader json) {
             return rank == 0 ? elements.readRun(json, Long.MAX_VALUE) : 0;
         }

@@ -113,10 +113,7 @@ final class PredictReader implements AutoCloseable {
         requireEnd(json, instances);
     }
 
-    /**
-     * Requires that the value which was read ends where its brackets do: otherwise the bytes between were not read, and
-     * the document is not valid JSON.
-     */
+    /** Requires that the value ends with its brackets: unread bytes between would be invalid JSON. */
     private static void requireEnd(JsonReader json, Member member) {
         if (json.position() != member.end()) {
             throw GatunException.invalidArgument("JSON Parse error: brackets and braces do not match");

@@ -16,10 +16,7 @@ final class RestResponse {
 
     private RestResponse() {}
 
-    /**
-     * An empty text in the layout of responses, of any length: a text that does not fit a window is sent while it is
-     * written.
-     */
+    /** An empty response text of any length: beyond a window, it is sent while it is written. */
     static IndentedJson text(Exchange exchange) {
         return text(exchange, INDENT);
     }

@@ -8,10 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/**
- * Keeps what requests did, up to a number of events. What does not fit is left out, and counted. Safe for any thread;
- * never waits.
- */
+/** Keeps requests' events up to a number, and counts the rest. Thread-safe; does not block. */
 public final class Recording implements Consumer<RequestTrace> {
     private final long maxEvents;
     private final Queue<ProfiledRequest> requests = new ConcurrentLinkedQueue<>();
