@@ -4,10 +4,7 @@ package gatun.bench;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Lets the measurements be printed when somebody presses Ctrl-C: after {@link #measuring}, the end of the process waits
- * until {@link #close}. Safe for any thread.
- */
+/** On Ctrl-C, prints the measurements: from {@link #measuring} on, the end waits for {@link #close}. Thread-safe. */
 final class Interruption implements AutoCloseable {
     private static final long WAIT_SECONDS = 30;
 

@@ -21,10 +21,7 @@ public final class CoreBinding {
     /** Binds to no core yet. */
     public CoreBinding() {}
 
-    /**
-     * Chooses the core that {@link #bind} is for, from 0. One that the calling thread may not run on, or the only one
-     * that it may, is as {@link #NO_CORE}: nothing is bound.
-     */
+    /** Chooses the core for {@link #bind}, from 0; {@link #NO_CORE} if it is not allowed, or the only one. */
     public void choose(int core) {
         if (chosen != NO_CORE) {
             only.set(JAVA_BYTE, chosen / Byte.SIZE, (byte) 0);

@@ -119,10 +119,7 @@ public final class Cuda {
 
     private Cuda() {}
 
-    /**
-     * The driver: available when it is installed, has all functions that Gatun calls, and finds a device. The first
-     * call takes up to a second where there is a GPU.
-     */
+    /** The driver, with all functions and a device. The first call takes up to a second with a GPU. */
     public static NativeLibrary driver() {
         return DriverHolder.FOUND;
     }

@@ -27,10 +27,7 @@ public sealed interface FaultGuard {
      */
     Optional<RegionGuard> protect(long address, long byteSize, int protection);
 
-    /**
-     * Installs the guard in this process, with its library unpacked into {@code cache}. Later calls return what the
-     * first one did. To be called while the server starts.
-     */
+    /** Installs this process's guard, with its library in {@code cache}, once. Call it at start. */
     static FaultGuard install(LibraryCache cache) {
         return GuardLibrary.install(cache);
     }

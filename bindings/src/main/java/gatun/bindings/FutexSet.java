@@ -7,10 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Words of memory that one thread waits for together, with the value that each is expected to have: Linux's
- * {@code futex_waitv}. For one thread; its own memory is freed when nothing refers to it any more.
- */
+/** Words that one thread waits for ({@code futex_waitv}), with expected values. Not thread-safe. */
 public final class FutexSet {
     /** The most words. */
     public static final int CAPACITY = 128;

@@ -72,10 +72,7 @@ public final class LibraryCache {
         return ofUser(System.getenv(), Path.of(System.getProperty("user.home", "/")));
     }
 
-    /**
-     * The library of a distribution with this file name, in the folder that {@link #BUNDLED_PROPERTY} names; empty
-     * when there is none, as where Gatun runs from its jars. Its content is not checked.
-     */
+    /** The bundled library in {@link #BUNDLED_PROPERTY}'s folder, unchecked; empty where there is none. */
     public static Optional<Path> bundled(String fileName) {
         return Optional.ofNullable(System.getProperty(BUNDLED_PROPERTY))
                 .map(libraries -> Path.of(libraries).resolve(fileName))

@@ -83,10 +83,7 @@ final class LibraryOpener {
                 .orElseGet(() -> new NativeLibrary.Available(name, path, found));
     }
 
-    /**
-     * Loads the same library once more, under another name. The JVM lets but one class loader have a file: in a container
-     * that is the application as it was deployed before, until it is collected.
-     */
+    /** Loads the library again by another name, since one class loader may have a file at a time. */
     private static Optional<NativeLibrary> loadCopy(String name, Path path, List<String> symbols) {
         try {
             Path copy = Files.createTempFile("gatun-", "-" + path.getFileName());

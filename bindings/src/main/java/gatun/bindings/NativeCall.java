@@ -5,10 +5,7 @@ package gatun.bindings;
 final class NativeCall {
     private NativeCall() {}
 
-    /**
-     * Throws what a method handle threw: an unchecked exception or error as it is. Handles to native functions throw
-     * nothing else; anything else means that one was called with the wrong types.
-     */
+    /** Throws a method handle's failure. Native handles throw unchecked ones only, unless called with wrong types. */
     static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof RuntimeException e) {
             throw e;

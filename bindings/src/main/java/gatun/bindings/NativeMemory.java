@@ -8,10 +8,7 @@ import java.lang.foreign.MemorySegment;
 public final class NativeMemory {
     private NativeMemory() {}
 
-    /**
-     * A view of {@code byteSize} bytes at {@code address} that never closes: whoever owns the memory must see to it, by
-     * a lease, that no view is used after the memory is gone.
-     */
+    /** {@code byteSize} bytes at {@code address}, never closed: a lease must keep the memory in use. */
     @SuppressWarnings("restricted")
     public static MemorySegment segment(long address, long byteSize) {
         return MemorySegment.ofAddress(address).reinterpret(byteSize);

@@ -130,10 +130,7 @@ public final class Posix {
                 (int) Ftruncate.HANDLE.invokeExact(state, file.number(), byteSize));
     }
 
-    /**
-     * Puts memory behind {@code byteSize} bytes from {@code offset} on, enlarging the file when it ends earlier. Fails
-     * with {@link Errno#ENOSPC} when the file system has no room; then a later write cannot fault for that reason.
-     */
+    /** Allocates {@code byteSize} bytes from {@code offset} on. {@link Errno#ENOSPC} instead of a later fault. */
     public static void posixFallocate(Descriptor file, long offset, long byteSize) {
         // The one call that returns the error instead of setting errno.
         int error;
@@ -214,10 +211,7 @@ public final class Posix {
         return mmap(MemorySegment.NULL, byteSize, protection, flags, NO_FILE, 0, "anonymous memory");
     }
 
-    /**
-     * Sets address space aside without asking the system for memory: each page comes when it is first touched and reads
-     * as zero then. The caller gives it back by {@link #munmap}.
-     */
+    /** Reserves address space, zero pages on first touch. The caller frees it by {@link #munmap}. */
     public static long reserve(long byteSize, int protection) {
         int flags = posix_h.MAP_PRIVATE() | posix_h.MAP_ANONYMOUS() | posix_h.MAP_NORESERVE();
         return mmap(MemorySegment.NULL, byteSize, protection, flags, NO_FILE, 0, "reserved address space");

@@ -5,10 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-/**
- * Guards one region. The owner closes it before it unmaps the region and after the last use of it. {@link #broken} may
- * be called from any thread, also while another closes the guard.
- */
+/** Guards one region. Closed after its last use, before unmapping. {@link #broken} is thread-safe. */
 public final class RegionGuard implements AutoCloseable {
     private static final VarHandle FLAG = ValueLayout.JAVA_INT.varHandle();
 

@@ -78,10 +78,7 @@ public final class ThreadCore {
         }
     }
 
-    /**
-     * Lets another thread that waits for the calling thread's core run there, of whatever process; returns at once where
-     * none waits. A virtual thread gives its carrier's core.
-     */
+    /** Yields the core to a waiting thread of any process, or returns. A virtual thread yields its carrier's. */
     public static void handOver() {
         try {
             MemorySegment ignored = (MemorySegment) YIELD.invokeExact();

@@ -92,10 +92,7 @@ public final class GrpcListener implements AutoCloseable {
         return ProtoReflectionService.newInstance().bindService();
     }
 
-    /**
-     * Makes a listener serve gRPC beside its other protocols. Sets the socket options of its connections, which is how
-     * they get at their channels: do not set others afterwards.
-     */
+    /** Has a listener serve gRPC, too. Sets the socket options of its connections: set no others afterwards. */
     public void serveOn(ListenerConfig.BuilderBase<?, ?> listener) {
         listener.connectionOptions(selector.socketOptions());
         listener.addConnectionSelector(selector);
@@ -108,10 +105,7 @@ public final class GrpcListener implements AutoCloseable {
         listener.protocolsDiscoverServices(false);
     }
 
-    /**
-     * From now on the health service answers NOT_SERVING; who watches it hears so, and is let go. Call this before the
-     * listeners stop: they wait for running calls, and a watch ends by itself only when its client wants.
-     */
+    /** Health answers NOT_SERVING, and watches end. Call before listeners stop, since they wait for calls. */
     public void announceStop() {
         health.announceStop();
     }

@@ -31,10 +31,7 @@ public record GrpcService(ServerServiceDefinition definition, Map<String, ApiGro
         return new GrpcService(definition, Map.of());
     }
 
-    /**
-     * The service with its methods restricted: calls are refused by their headers, before any memory is taken for
-     * messages. A wrapper that is added to its handlers later would lose the restriction, so this comes last.
-     */
+    /** The service with methods restricted by their headers. Must wrap the handlers last. */
     ServerServiceDefinition restrict(ApiAccess access) {
         if (access.isOpen() || groups.isEmpty()) {
             return definition;

@@ -25,10 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/**
- * Sets up Helidon listeners to speak HTTP, each by a call of its own, with the routes that it is to have. The caller
- * chooses the addresses, TCP or Unix sockets, and starts and stops the listeners. Safe for any thread.
- */
+/** Sets Helidon listeners up for HTTP with their routes. The caller starts and stops them. Thread-safe. */
 public final class HttpListener {
     /** At least this often, connections are checked whose clients should send or take something. */
     private static final Duration IDLE_CHECK_PERIOD = Duration.ofSeconds(15);

@@ -20,10 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A process for one or more instances of a model, and the next one with the same instances when it has ended. Safe for
- * any thread; instances are opened one after the other.
- */
+/** Processes for a model's instances, one after the other. Thread-safe; opens instances in turn. */
 final class EngineSlot {
     private final String name;
     private final long spinNanos;

@@ -19,10 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An engine that reads, loads and runs models in processes of their own: what crashes there is no more than that
- * process. Nothing of the engine itself is touched in the server. Safe for any thread.
- */
+/** An engine in processes of its own, which may crash. Not loaded in the server. Thread-safe. */
 final class IsolatedBackend implements Backend {
     private final String name;
     private final Optional<Path> backendDirectory;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.lane;
 
-/**
- * An entry of the submission ring: a slot, what to do with it, and which of the slot's requests is meant, so that an
- * entry that comes late cannot hit the next one. 0 is no entry.
- */
+/** A submission: slot, action and request, so that late ones hit no later request. 0 is none. */
 public final class RingEntry {
     /** Command: infer what the slot says. */
     public static final int INFER = 1;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.lane;
 
-/**
- * Where the fields of a slot are, in bytes from its beginning. All are little endian. The client writes the request, the
- * server the answer; a slot's state says whose turn it is.
- */
+/** Offsets in a slot, little endian. Client writes requests, server answers; the state tells whose turn. */
 public final class SlotLayout {
     /** The state, 32 bits: one of {@link SlotState}. Who waits for the answer sleeps on this word. */
     public static final long STATE = 0;

@@ -18,10 +18,7 @@ import java.util.HexFormat;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A connection's channel as Helidon sees it. Holds no buffers while nobody reads or writes, unlike Helidon's own
- * sockets, which hold 16 KiB. For the connection's thread, except {@link #close}, which any thread may call.
- */
+/** A channel for Helidon, without idle buffers. For the connection's thread; {@link #close} for any. */
 final class ChannelSocket implements HelidonSocket {
     private static final int READ_AT_ONCE = 4 * 1024;
     private static final int WRITTEN_AT_ONCE = 16 * 1024;

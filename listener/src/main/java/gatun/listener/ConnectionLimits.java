@@ -13,10 +13,7 @@ import java.time.Duration;
  * @param handshakeLimit how long a client may take for its TLS handshake
  */
 public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeLimit) {
-    /**
-     * More than most servers ever have, and as many as a heap of 512 MiB holds. One address may have three quarters of
-     * them: a proxy in front of the server is one address, and a hostile client leaves a quarter to the others.
-     */
+    /** A heap of 512 MiB holds these. One address, such as a proxy, may have three quarters. */
     public static final ConnectionLimits STANDARD = new ConnectionLimits(16_384, 12_288, TlsHandshakes.STANDARD_LIMIT);
 
     /** For the port of the metrics, which has its own limits, so that operators get in when clients have all others. */

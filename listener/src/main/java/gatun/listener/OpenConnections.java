@@ -142,10 +142,7 @@ public final class OpenConnections implements MetricSource {
         }
     }
 
-    /**
-     * Gives {@code sink} the connections that are open, by protocol; those that were refused, by the limit that was
-     * reached; and those that ended because of their clients, by protocol and by the client's fault.
-     */
+    /** Open connections by protocol, refused ones by limit, and ended ones by protocol and client's fault. */
     @Override
     public void publish(MetricSink sink) {
         List<WireProtocol> protocols = List.of(WireProtocol.values());

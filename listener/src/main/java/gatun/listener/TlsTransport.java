@@ -269,10 +269,7 @@ public final class TlsTransport implements SocketTransport {
         return !ended;
     }
 
-    /**
-     * Whether the rest of the current record has still to come. Bytes that are no record, or a record that is too long,
-     * count as whole: the engine refuses them.
-     */
+    /** Whether a record is incomplete. Other bytes, or too long ones, count as whole: the engine refuses. */
     private static boolean isPart(ByteBuffer in) {
         if (in.remaining() < RECORD_HEADER_SIZE) {
             return true;

@@ -31,10 +31,7 @@ public enum WireProtocol {
         return label;
     }
 
-    /**
-     * The bytes that a client gets whose connection is refused because of {@code reason}, which is ASCII without
-     * quotes; none over TLS, where a handshake would have to come first.
-     */
+    /** Bytes for a connection refused for {@code reason}, plain ASCII; none before a TLS handshake. */
     byte[] refusal(String reason) {
         return switch (this) {
             case HTTP -> httpRefusal(reason);

@@ -98,10 +98,7 @@ public final class InferenceRequest implements AutoCloseable {
         return request;
     }
 
-    /**
-     * Notes that a model may have changed its state for this step of a sequence, so that to repeat it may apply it
-     * twice. Nothing where the client names no sequence. For any thread.
-     */
+    /** Notes that a model may have taken this step of a sequence, so that a repeat may apply it twice. Thread-safe. */
     public void markStepTaken() {
         if (correlationId != null) {
             stepTaken = true;
@@ -295,10 +292,7 @@ public final class InferenceRequest implements AutoCloseable {
         return hasDeadline ? deadlineNanos - System.nanoTime() : Long.MAX_VALUE;
     }
 
-    /**
-     * Says for how long somebody waits for the response from now on, so that an engine need not work longer. Whoever
-     * says so gives the request up too when that time is over.
-     */
+    /** Sets how long somebody waits for the response: the engine need not work longer. The caller cancels it then. */
     public void timeLeftNanos(long nanos) {
         deadlineNanos = System.nanoTime() + nanos;
         hasDeadline = true;
@@ -360,10 +354,7 @@ public final class InferenceRequest implements AutoCloseable {
         onSubmitted = action;
     }
 
-    /**
-     * Runs the action that {@link #onSubmitted(Runnable)} set: a scheduler has taken this request in. Called before it
-     * is run, where the submitting thread does that; again where the model was replaced before the request could run.
-     */
+    /** Runs the action of {@link #onSubmitted(Runnable)} when a scheduler takes the request; again after a reload. */
     public void submitted() {
         if (onSubmitted != null) {
             onSubmitted.run();
@@ -460,10 +451,7 @@ public final class InferenceRequest implements AutoCloseable {
         return holds;
     }
 
-    /**
-     * Gives up ownership of a claim, which is the caller's to close from now on: how a response takes over memory that
-     * it shows. False when this request does not own it.
-     */
+    /** Hands a claim over to the caller, as to a response that shows its memory. False if this does not own it. */
     public boolean release(Hold hold) {
         return holds.release(hold);
     }

@@ -9,10 +9,7 @@ import gatun.spi.ParameterValue;
 import java.util.List;
 import java.util.Map;
 
-/**
- * A response to an {@link InferenceRequest}. Owns the buffers that its outputs lie in: the protocol that received it
- * closes it when the last byte has been sent. Not safe for several threads at a time.
- */
+/** A response to an {@link InferenceRequest}. Owns its outputs' buffers until it is sent. Not thread-safe. */
 public final class InferenceResponse implements Hold {
     private final String modelName;
     private final String modelVersion;
@@ -122,10 +119,7 @@ public final class InferenceResponse implements Hold {
          */
         void accept(InferenceResponse response, boolean last);
 
-        /**
-         * Takes a failure of a decoupled model in the place of a response, after which others may follow. The request ends
-         * by it where a receiver does not say otherwise.
-         */
+        /** Takes a failure in a response's place; others may follow. By default it ends the request. */
         default void acceptFailure(GatunException reason) {
             throw reason;
         }

@@ -3,10 +3,7 @@ package gatun.runtime;
 
 import java.util.Arrays;
 
-/**
- * How long something took, each time it happened. Nothing is sampled, decayed or left out: the counts and the sum are
- * exact, and a single duration is known as exactly as {@link LatencyBuckets} tells durations apart. Immutable.
- */
+/** How long something took, each time: exact counts and sum, durations by {@link LatencyBuckets}. Immutable. */
 public final class Latencies {
     /** Of what never happened. */
     public static final Latencies NONE = new Latencies(new long[0], 0);
@@ -98,10 +95,7 @@ public final class Latencies {
         return 0;
     }
 
-    /**
-     * How many durations are {@code nanos} or less. Exact where a bucket ends there; else those of the bucket that
-     * {@code nanos} lies in are left out, which are at most 1/32 less than it.
-     */
+    /** How many durations are {@code nanos} or less, but for those up to 1/32 less: exact where a bucket ends there. */
     public long countUpTo(long nanos) {
         long sum = 0;
         for (int bucket = 0; bucket < counts.length && LatencyBuckets.highest(bucket) <= nanos; bucket++) {

@@ -16,10 +16,7 @@ public record ModelIdentifier(String namespace, String name) implements Comparab
     private static final Set<String> FOLDERS_OF_SYSTEMS =
             Set.of("lost+found", "__MACOSX", "$RECYCLE.BIN", "System Volume Information");
 
-    /**
-     * Whether a folder of this name in a repository may be a model. Those whose names begin with a dot are none: mounted
-     * volumes and version control leave such folders.
-     */
+    /** Whether a folder of this name may be a model: not with a dot first, as version control and mounts have. */
     public static boolean mayBeModel(String folderName) {
         return !folderName.startsWith(".") && !FOLDERS_OF_SYSTEMS.contains(folderName);
     }

@@ -83,10 +83,7 @@ public interface ModelVersion {
         return MemoryUse.copied("nothing is known of the model");
     }
 
-    /**
-     * Why requests share no runs though the model's tensors leave room for it and nobody has forbidden it, for people to
-     * read; empty for other models. Among {@link #choices}, too.
-     */
+    /** Why requests do not share runs though nothing forbids it; empty for other models. Part of {@link #choices}. */
     default Optional<String> unbatched() {
         return Optional.empty();
     }

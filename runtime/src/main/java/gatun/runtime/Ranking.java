@@ -10,10 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/**
- * The order of a tensor's elements by size, for responses that name the best classes instead of giving all scores. Each
- * item of a batch has an order of its own. Reads the tensor's memory as long as it is used. For one thread.
- */
+/** The order of a tensor's elements by size, for each item of a batch. Reads the memory. Not thread-safe. */
 public final class Ranking {
     private static final long ELEMENT_LIMIT = 1_000_000;
 
@@ -106,10 +103,7 @@ public final class Ranking {
         return heap;
     }
 
-    /**
-     * The indices of all elements, each put where it is greater than those behind it: before all if it is greater than
-     * the first, else before those at the end that it is greater than.
-     */
+    /** The indices of all elements, each put before the first or the last ones that it is greater than. */
     private int[] inserted(int item) {
         int[] order = new int[classes];
         for (int index = 1; index < classes; index++) {

@@ -5,10 +5,7 @@ import gatun.memory.tensor.GatunException;
 import java.nio.file.Path;
 import java.util.function.Function;
 
-/**
- * Requests that lie beside a model's files and that the model answers before it serves, after those that its
- * configuration makes. Safe for any thread, since instances start side by side.
- */
+/** Requests beside a model's files that are answered before it serves, after its configured ones. Thread-safe. */
 @FunctionalInterface
 public interface WarmUpSource {
     /** For models that have no such requests. */

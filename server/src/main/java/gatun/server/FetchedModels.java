@@ -42,10 +42,7 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The models of a server that URLs name: fetches them into folders, which the server then serves as any others, and again
- * when it is about to look at these folders. Owns the folders. Safe for any thread.
- */
+/** Fetches a server's models that URLs name into folders, again before each look at them. Owns these. Thread-safe. */
 final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FetchedModels.class);
 

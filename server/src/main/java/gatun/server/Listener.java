@@ -141,10 +141,7 @@ public final class Listener implements AutoCloseable {
         Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-rw----"));
     }
 
-    /**
-     * Removes a socket that another server has for gRPC, as every server on gRPC's core does: the next one to listen
-     * gets the new connections, and the other goes on serving those that it has.
-     */
+    /** Removes another server's gRPC socket, as gRPC's core does: new connections come here, old ones stay there. */
     private static void takeOver(Path path) throws IOException {
         if (isSocket(path)) {
             Files.delete(path);

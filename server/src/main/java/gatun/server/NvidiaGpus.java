@@ -14,10 +14,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.function.Function;
 
-/**
- * The GPUs of this machine, as NVIDIA's driver reports them at each call; none where there is no driver. A value that a
- * GPU does not report is left out. Thread-safe.
- */
+/** NVIDIA's GPUs of this machine, as the driver reports them; unknown values are left out. Thread-safe. */
 final class NvidiaGpus implements MetricSource {
     private static final double MILLIJOULES = 1000;
 

@@ -4,10 +4,7 @@ package gatun.server;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/**
- * The resources that were opened so far, closed in reverse order. If closing one fails, the others are closed all the
- * same; later failures are suppressed into the first. For one thread.
- */
+/** Opened resources, closed in reverse order; all are closed, failures suppressed into the first. Not thread-safe. */
 final class OpenResources implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 

@@ -196,10 +196,7 @@ final class Server implements AutoCloseable {
         edges.reopen();
     }
 
-    /**
-     * Waits until the requests are read that clients sent before they could know of the stop, before anything is
-     * refused; their connections end with the responses.
-     */
+    /** Waits until the requests that are on their way are read; their connections end with the responses. */
     private static void letArrive(ProtocolListeners edges) throws InterruptedException {
         edges.endHttp();
         Thread.sleep(ARRIVAL);

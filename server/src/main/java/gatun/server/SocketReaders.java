@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-/**
- * Decides how many threads poll sockets for data. The JVM reads the number from a system property when the first
- * virtual thread waits for data; a value from the command line stays.
- */
+/** Decides how many threads poll sockets, which the JVM reads once. A value from the command line stays. */
 public final class SocketReaders {
     private static final String READERS = "jdk.readPollers";
 

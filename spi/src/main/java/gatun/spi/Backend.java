@@ -20,10 +20,7 @@ public interface Backend extends AutoCloseable {
         return kind == Device.Kind.CPU;
     }
 
-    /**
-     * Steps that would make {@link #runsOn} true for that kind, or the thing that is missing for it; empty when nothing
-     * can be done. Called when the engine is started.
-     */
+    /** What would make {@link #runsOn} true, or is missing; empty for nothing. Called at start. */
     default String advice(Device.Kind kind) {
         return "";
     }
@@ -92,10 +89,7 @@ public interface Backend extends AutoCloseable {
      */
     BackendModel load(ModelConfig config, Path versionDirectory);
 
-    /**
-     * How many native tensors the engine's models hold now, including those that they keep for later requests: bounded,
-     * so that a leak shows. 0 for an engine that needs none.
-     */
+    /** The engine's live native tensors, cached ones included; bounded, so leaks show. 0 without any. */
     default long liveValueCount() {
         return 0;
     }

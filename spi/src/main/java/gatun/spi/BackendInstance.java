@@ -33,10 +33,7 @@ public interface BackendInstance extends AutoCloseable {
         executions.forEach(this::execute);
     }
 
-    /**
-     * Whether {@link #execute} and {@link #close} must be called by the thread that made this: true unless the engine
-     * does not mind, and nothing here is confined to a thread.
-     */
+    /** Whether {@link #execute} and {@link #close} need the thread that made this. True by default. */
     default boolean isBoundToThread() {
         return true;
     }
@@ -64,10 +61,7 @@ public interface BackendInstance extends AutoCloseable {
      */
     default void warmUp() {}
 
-    /**
-     * Gives back the memory that past runs needed and that the engine has kept for others. Called once at load, after
-     * runs that nobody has asked for and that may be larger than any which follow.
-     */
+    /** Frees memory that past runs needed. Called once at load, after runs larger than any to come. */
     default void trimMemory() {}
 
     /** Gives up what the instance took from the engine, if anything. */

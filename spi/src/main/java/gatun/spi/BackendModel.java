@@ -46,18 +46,12 @@ public interface BackendModel extends AutoCloseable {
         return Optional.empty();
     }
 
-    /**
-     * Settings that the engine has chosen for the model where its configuration leaves them open, such as the number of
-     * threads, and why: one line of text each, for people to read. Asked when its instances are open.
-     */
+    /** Settings that the engine chose, and why, a line each, for people. Asked when instances are open. */
     default List<String> choices() {
         return List.of();
     }
 
-    /**
-     * How runs use the memory of an input of that name. By default it is copied, since nothing is known of the engine's
-     * way to read it. Asked when the model is loaded.
-     */
+    /** How runs use an input's memory; copied by default. Asked when the model is loaded. */
     default MemoryUse inputMemory(String input) {
         return MemoryUse.copied("the engine does not tell how it reads its inputs");
     }
@@ -67,10 +61,7 @@ public interface BackendModel extends AutoCloseable {
         return MemoryUse.copied("the engine does not tell whether it reads its outputs again");
     }
 
-    /**
-     * Why a row of a batch may depend on the other rows, as far as the model's files tell; empty where they do not.
-     * Asked when the model is loaded, for models that nobody has configured to batch.
-     */
+    /** Why rows may depend on each other, by the model's files; empty if unknown. Asked at load. */
     default Optional<String> dependenceOfRows() {
         return Optional.empty();
     }

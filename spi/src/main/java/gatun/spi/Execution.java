@@ -15,10 +15,7 @@ import java.util.List;
 
 /** One run of a {@link BackendInstance}: inputs, and places for outputs. Used by the instance's thread only. */
 public interface Execution {
-    /**
-     * The requests that this run is for, in the order of their rows; one unless the model batches. A run that is for
-     * nobody, such as one that warms up, has none.
-     */
+    /** The run's requests in order of their rows; one unless the model batches, none for warm-ups. */
     default List<ExecutionRequest> requests() {
         return List.of();
     }

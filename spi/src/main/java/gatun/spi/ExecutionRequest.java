@@ -50,10 +50,7 @@ public interface ExecutionRequest {
      */
     void runAgain();
 
-    /**
-     * Leaves this request out of the response that is made next: it gets none. For decoupled models; for others this
-     * does nothing, since their requests have one response each.
-     */
+    /** Leaves this request out of a decoupled model's next response; does nothing for others. */
     void skipResponse();
 
     /**
@@ -74,10 +71,7 @@ public interface ExecutionRequest {
     /** The priority that the client gave the request, 1 the highest; 0 when it gave none. */
     long priority();
 
-    /**
-     * The span of this run in the request's trace, as a header {@code traceparent} says it, for those who continue the
-     * trace elsewhere; empty unless the request is traced for a collector of spans.
-     */
+    /** This run's span as a {@code traceparent} header, to continue the trace; empty if not collected. */
     Optional<String> traceContext();
 
     /**

@@ -159,10 +159,7 @@ public final class ModelCall {
         several = true;
     }
 
-    /**
-     * Gives the call up: one that waits ends by CANCELLED; the model that runs one learns of it, and may stop. What a
-     * decoupled model sends nevertheless is taken as before.
-     */
+    /** Cancels the call: CANCELLED for a waiting one; a running model may stop. Late responses are taken. */
     public void cancel() {
         Runnable action;
         synchronized (this) {

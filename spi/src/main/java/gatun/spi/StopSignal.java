@@ -7,10 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/**
- * Lets a run wait so that {@link BackendInstance#stop} ends the wait: for backends that have no engine to stop. One
- * serves all runs of an instance. {@link #stop} is for any thread, the rest for the instance's.
- */
+/** Waits that {@link BackendInstance#stop} ends, without an engine. {@link #stop} is thread-safe. */
 public final class StopSignal {
     private final ReentrantLock lock = new ReentrantLock();
 

@@ -37,10 +37,7 @@ final class ProcessMark {
     private static final Logger LOG = LoggerFactory.getLogger(ProcessMark.class);
     private static final Path PROCESSES = Path.of("/proc");
 
-    /**
-     * How long descendants may take to end by themselves before they are killed: some clean up after the worker, as
-     * Python's resource tracker removes its shared memory.
-     */
+    /** How long a worker's descendants have to clean up before they are killed. */
     private static final long GRACE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** How long descendants that go on starting others are killed. */

@@ -49,10 +49,7 @@ final class ReadingTurn {
         }
     }
 
-    /**
-     * Reads, unless another thread does, until {@code done} or nothing is left to read. Whatever makes {@code done} true
-     * is done by the frames' handler. Cannot be interrupted while it reads.
-     */
+    /** Reads until {@code done}, by the frames' handler, or nothing is left. Not interruptible. */
     void readUntil(BooleanSupplier done) {
         lock.lock();
         waiters++;

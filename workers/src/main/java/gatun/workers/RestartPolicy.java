@@ -5,10 +5,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/**
- * When a process that has ended is started again: at once the first time, then after one second, two, four, up to half a
- * minute, counting the deaths of the last minute. For one thread at a time.
- */
+/** Restarts: at once, then after 1, 2, 4 ... 30 s for deaths in the last minute. Not thread-safe. */
 public final class RestartPolicy {
     /** After so many deaths in a minute the model is out of service until a process lives. */
     public static final int LIMIT = 5;

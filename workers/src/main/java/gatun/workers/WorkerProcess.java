@@ -367,10 +367,7 @@ public final class WorkerProcess implements AutoCloseable {
             return bound;
         }
 
-        /**
-         * Hands the core over until there is an answer, or that is of no use. For the thread whose turn it is to read, which
-         * may be another than the one that asked: then it does nothing.
-         */
+        /** Yields the core until an answer or the end of use. For the elected reader only. */
         void await() {
             if (Thread.currentThread().equals(giver)) {
                 giver = null;

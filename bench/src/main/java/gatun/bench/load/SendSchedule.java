@@ -4,10 +4,7 @@ package gatun.bench.load;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
-/**
- * The times at which an open loop sends its requests. They depend on the rate and the seed alone: neither on the
- * responses nor on the number of workers, so a slow server is not spared. Safe for any thread.
- */
+/** An open loop's send times, by rate and seed alone: a slow server is not spared. Thread-safe. */
 final class SendSchedule implements Pace {
     private static final double NANOS_PER_SECOND = 1e9;
 

@@ -3,10 +3,7 @@ package gatun.client.balancing;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * Keeps hedged requests to a tenth of all, so that servers that have become slow do not get twice the work for it. Ten may
- * be saved up, and are at the start. Safe for any thread.
- */
+/** Keeps hedged requests to a tenth of all; ten are saved up at most, and at the start. Thread-safe. */
 final class HedgeBudget {
     /** Of a hedged request, what each request brings. */
     private static final int PRICE = 10;

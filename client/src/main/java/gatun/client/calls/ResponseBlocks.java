@@ -23,10 +23,7 @@ import org.jspecify.annotations.Nullable;
  * native access. Large ones that were idle for a while are freed. Safe for any thread.
  */
 final class ResponseBlocks {
-    /**
-     * The largest blocks of the JDK, which fills them with zeros: a server may announce more than it ever sends. Larger
-     * ones come from the system, page by page as they are written.
-     */
+    /** The JDK's largest blocks, which it zeroes; larger ones come from the system, page by page. */
     private static final long MOST_AT_ONCE = 16 << 20;
 
     /** Blocks from this size on are freed when they are idle. */
@@ -133,10 +130,7 @@ final class ResponseBlocks {
         }
     }
 
-    /**
-     * What comes from the system, at the cost of the JVM's warning of native access: large blocks, and all that exceed
-     * the JVM's limit, which is as much native memory as heap, unless the program says otherwise.
-     */
+    /** Blocks from the system, with the JVM's warning of native access: large ones, and beyond its limit. */
     private static final class Beyond {
         static final BufferPool POOL = open();
 

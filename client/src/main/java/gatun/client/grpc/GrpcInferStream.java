@@ -23,10 +23,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A stream of requests and responses. Callbacks come on virtual threads, one at a time; a response is requested once
- * the one before has been taken, so that a slow receiver slows the server down.
- */
+/** A stream's callbacks, one at a time on virtual threads; a taken response requests the next. */
 final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> implements InferStream {
     private static final String FINAL_RESPONSE = "triton_final_response";
     private static final String WHAT = "the stream";

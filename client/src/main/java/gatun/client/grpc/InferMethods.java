@@ -15,10 +15,7 @@ final class InferMethods {
                             new Requests(), new Responses(InferResponseMessage::parse))
                     .build();
 
-    /**
-     * One inference whose memory only one thread may read. On the wire it is the same; but gRPC tells when there is a
-     * connection only to those who might send more.
-     */
+    /** An inference whose memory one thread may read. A stream's method, since gRPC reports connections to these. */
     static final MethodDescriptor<InferMessage, InferResponseMessage> INFER_WHEN_CONNECTED = INFER.toBuilder()
             .setType(MethodDescriptor.MethodType.CLIENT_STREAMING)
             .build();

@@ -13,10 +13,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One call with one request and one response. The caller's thread does all of its work, so that responses are read
- * where they are used and no other thread has to be woken. For one call; but for {@link #execute} used by one thread.
- */
+/** One unary call, all on the caller's thread, which reads the response in place. Only {@link #execute} is not. */
 final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Executor {
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
     private @Nullable A response;

@@ -19,10 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads responses to inferences: outputs that follow the JSON go from the socket to where they stay. Stateless and safe
- * for any thread. {@code request} is the request of this response.
- */
+/** Reads inference responses: outputs behind the JSON go straight to where they stay. Stateless. */
 record InferResponseReader(InferRequest request) implements ResponseReader<InferResponse> {
     private static final Hold NOTHING = () -> {};
 

@@ -5,10 +5,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
-/**
- * Sends the pieces of a request in order. Small pieces, and those on the heap, go by way of a buffer of the connection;
- * large ones in native memory are written from where they lie, together with the bytes before them. Used by one thread.
- */
+/** Sends a request's pieces in order: small ones through a buffer, large ones from native memory. Not thread-safe. */
 final class RequestWriter {
     /** Up to here a copy costs less than telling the system of one more piece. */
     private static final long COPIED_BYTES = 8 << 10;

@@ -81,10 +81,7 @@ final class ResponseHead {
         return status != 204 && status != 304;
     }
 
-    /**
-     * Reads the head that lies in {@code in} from its position to {@code end}, its empty line included. Leaves the
-     * position. Throws {@link MalformedResponseException} when it is none of HTTP/1.
-     */
+    /** Reads the head in {@code in} up to {@code end}. Throws {@link MalformedResponseException}. */
     void parse(ByteBuffer in, int end) {
         contentLength = NONE;
         jsonLength = NONE;

@@ -30,10 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/**
- * A lane to one server, from its opening to the end of the connection that it lasts as long as. Safe for any thread: as
- * many calls as there are slots run at a time, others wait.
- */
+/** A lane to one server, as long as its connection. Thread-safe: calls wait for one of its slots. */
 final class ClientLane implements AutoCloseable {
     /** Room for the tensors of each request. */
     static final int TENSORS = 16;

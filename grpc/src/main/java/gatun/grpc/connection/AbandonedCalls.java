@@ -6,10 +6,7 @@ import gatun.runtime.limits.WorkBudget;
 import gatun.runtime.limits.WorkBudgets;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * The work of one connection's calls, finished or thrown away, against the budget of its client. Any thread may add; the
- * reading thread cuts the connection off.
- */
+/** One connection's calls, finished or thrown away, in its client's budget. Any thread may add. */
 final class AbandonedCalls {
     /** The most calls that are remembered to have been ended here before their clients had sent everything. */
     private static final int MOST_ENDED_EARLY = 1000;

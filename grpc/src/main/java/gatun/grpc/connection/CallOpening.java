@@ -51,10 +51,7 @@ record CallOpening<Q, R>(
         return root.withDeadline(deadline, services.timer().executor());
     }
 
-    /**
-     * The text for the client when the server notices the deadline first. A client that notices it first reports the
-     * same text: either may be first, and users match on this text.
-     */
+    /** The server's text for a deadline, which is the client's own: either may be first, and users match on it. */
     String overdue() {
         double seconds = timeoutNanos.orElseThrow() / 1e9;
         return "CallOptions deadline exceeded after " + seconds + "s. [the server ended the call]";

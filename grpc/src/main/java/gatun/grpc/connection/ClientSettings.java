@@ -7,10 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * The settings that the client sent in SETTINGS frames. However many come while the client does not read, they wait for
- * the writer as one. Used by the reading thread, except for the methods that the writer calls under its lock.
- */
+/** A client's settings; repeated ones wait for the writer as one. Used by the reading thread, and the writer. */
 final class ClientSettings {
     /** Bytes of one setting: two of number, four of value. */
     private static final int ENTRY_SIZE = 6;

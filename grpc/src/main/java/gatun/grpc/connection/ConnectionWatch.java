@@ -7,10 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
-/**
- * Looks at one connection by the clock: whether its client greets, whether it is still there, and whether the
- * connection is too old. It looks when something may be due, on the timer's thread, and never waits there.
- */
+/** Checks one connection by the clock: its greeting, life and age. On the timer's thread, never blocking. */
 final class ConnectionWatch {
     /** The PING that asks whether the client is still there. */
     private static final long KEEPALIVE_PING = 0x676174756e000002L;

@@ -13,10 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Does what a client's frames ask for, and checks that they may come. Used by the connection's reading thread, except
- * for {@link #lastReadNanos} and what the writer does under its lock.
- */
+/** Does what a client's frames ask for, once checked. Used by the reading thread, but for the writer's part. */
 final class FrameHandler {
     private static final Logger LOG = LoggerFactory.getLogger(FrameHandler.class);
 

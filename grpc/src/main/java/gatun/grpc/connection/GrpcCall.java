@@ -296,10 +296,7 @@ public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     // Called by the handler.
 
-    /**
-     * Has {@code action} run when nobody waits for the response any more, in the place of the one before; at once where
-     * that is so already. On any thread, and perhaps twice. Makes no object, unlike a listener of the call's context.
-     */
+    /** Runs {@code action}, in an earlier one's place, when the response is not wanted; at once if so. Any thread. */
     public void onCancelled(Runnable action) {
         onCancelled = action;
         if (progress.isCancelled()) {

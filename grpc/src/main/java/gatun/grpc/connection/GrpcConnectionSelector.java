@@ -130,10 +130,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         return connection(context, transport(context));
     }
 
-    /**
-     * The same services over TLS, for listeners on which nothing else is spoken: every connection begins with a
-     * handshake. The listener itself knows nothing of TLS, and needs {@link #socketOptions}.
-     */
+    /** The same services over TLS, for listeners of nothing else, which need {@link #socketOptions}. */
     public ServerConnectionSelector over(ServerTls tls) {
         return new Secured(tls);
     }
@@ -222,10 +219,7 @@ public final class GrpcConnectionSelector implements ServerConnectionSelector, A
         timer.close();
     }
 
-    /**
-     * The list of services, for the reflection service, which asks the "server" of its call. The listener starts and stops
-     * itself, so these methods change nothing here.
-     */
+    /** The services for the reflection service, which asks a server; it is not started or stopped here. */
     static final class ServedServices extends Server {
         private final List<ServerServiceDefinition> services;
 

@@ -14,10 +14,7 @@ import org.eclipse.jetty.http.MetaData;
 import org.eclipse.jetty.http2.hpack.HpackEncoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
 
-/**
- * Header blocks of responses. They never use HPACK's dynamic table, so a block means the same on every connection and
- * the usual ones are encoded once. Safe for any thread.
- */
+/** Response header blocks without HPACK's dynamic table, so the usual ones are encoded once. Thread-safe. */
 final class HeaderEncoder {
     /** HPACK's "the table has size 0 from now on", to be put in front of a connection's first block. */
     static final byte TABLE_SIZE_ZERO = 0x20;

@@ -6,10 +6,7 @@ import gatun.runtime.access.PeerLocation;
 import java.net.SocketAddress;
 import java.util.Optional;
 
-/**
- * Checks that the calls of one connection are for this server, where a page in a browser could have opened it: over TCP
- * from this machine. For the reading thread.
- */
+/** Checks that calls are for this server, where a browser here could send them. For the reading thread. */
 final class HostCheck {
     private final HostNames names;
     private final boolean checks;

@@ -80,10 +80,7 @@ final class LentReader implements LoanWatchdog.Lender {
                         reader.buffered() == 0 && streams.isOnlyUnanswered(call.stream()), callsAreAlone);
     }
 
-    /**
-     * A call is about to be answered by the calling thread, and nobody writes meanwhile. Where it runs on the reading
-     * thread, looks now and then whether the client has waited for that.
-     */
+    /** A call is about to be answered here. On the reading thread, checks now and then that the client waits. */
     void beforeResponse(GrpcCall<?, ?> call) {
         if (borrower.get() != call || ++callsSinceLook < CALLS_TO_A_LOOK || !borrower.compareAndSet(call, null)) {
             return;

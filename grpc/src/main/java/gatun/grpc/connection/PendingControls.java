@@ -11,10 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The tasks that wait for the writer of a connection. Where too many wait, because the client does not read, the reading
- * thread waits too. Any thread adds; whoever holds the writer's lock takes.
- */
+/** Tasks for a connection's writer; too many make the reading thread wait. Taken under the writer's lock. */
 final class PendingControls {
     /** Responses to frames, while the client does not read; no frames that cause more are read meanwhile. */
     private static final int LIMIT = 256;

@@ -7,10 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/**
- * The changes to make to one stream under the writer's lock. Changes of a kind are merged, so that a stream waits for
- * the lock once, whatever a client sends. Any thread adds; the writer applies.
- */
+/** Changes to a stream under the writer's lock, merged by kind, whatever a client sends. Any thread adds. */
 final class StreamChanges implements FrameWriter.Control {
     private final GrpcStream stream;
     private final AtomicBoolean waiting = new AtomicBoolean();

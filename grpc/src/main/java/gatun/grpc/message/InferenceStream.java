@@ -66,10 +66,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
          */
         Optional<OutboundMessage> failure(M message, GatunException failure, boolean executed);
 
-        /**
-         * The message that a client gets for a failure of a decoupled model in the place of a response, after which
-         * others may follow; empty when the failure ends the request.
-         */
+        /** The message for a decoupled model's failure in a response's place; empty if it ends the request. */
         default Optional<OutboundMessage> failureAmongOthers(M message, GatunException failure) {
             return Optional.empty();
         }
@@ -279,10 +276,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
         }
     }
 
-    /**
-     * Sees to it that requests reach their models in the order in which their stream brought them, though each has a thread
-     * of its own. Used by the one thread that reads the stream.
-     */
+    /** Keeps a stream's requests in order, though each has a thread. Used by the stream's reading thread. */
     static final class SubmissionOrder {
         /** The turn of one request. Awaited by the request's thread, which ends it. */
         static final class Turn {

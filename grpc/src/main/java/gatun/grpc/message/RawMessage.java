@@ -5,10 +5,7 @@ import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/**
- * A request's message with raw data of tensors, which stays where it is, in the message's own memory. Owns that memory
- * until {@link #takeOwnership()}; one thread uses it at a time.
- */
+/** A message whose raw tensor data stays in its memory, owned until {@link #takeOwnership()}. Not thread-safe. */
 public abstract class RawMessage implements InferenceCall.Message {
     /** The hold on memory that need not be given back. */
     public static final Hold NOTHING = () -> {};

@@ -52,10 +52,7 @@ public final class RepeatedField {
         return count;
     }
 
-    /**
-     * Writes the field's elements in the message from {@code start} to {@code end} into a tensor's memory, which has
-     * room, from {@code first} on; returns where they end.
-     */
+    /** Writes a field's elements, {@code start} to {@code end}, from {@code first} on; returns where they end. */
     public long write(int start, int end, MemorySegment target, long first) {
         long offset = first;
         in.window(start, end);

@@ -7,10 +7,7 @@ import gatun.wire.MemoryCursor;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
-/**
- * Reads the message of a request, of at most 2<sup>31</sup> - 1 bytes. One thread uses it. Refuses a message that is not
- * well formed with INVALID_ARGUMENT, see {@link #malformed}.
- */
+/** Reads a request's message, up to 2<sup>31</sup> - 1 bytes. Throws {@link #malformed}. Not thread-safe. */
 public sealed class WireReader extends MemoryCursor permits LimitedReader {
     /** A reader of all of {@code bytes}, at most 2^31 - 1. */
     public WireReader(MemorySegment bytes) {

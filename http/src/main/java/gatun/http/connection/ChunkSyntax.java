@@ -5,10 +5,7 @@ import gatun.memory.tensor.GatunException;
 import java.util.Locale;
 import java.util.Set;
 
-/**
- * The lines among the chunks of one body: sizes with their extensions, and trailers. Refuses everything that a proxy in
- * front of the server may read differently, and bounds what has no use. Not thread-safe.
- */
+/** Chunk sizes, extensions and trailers of a body; refuses what proxies may read differently. Not thread-safe. */
 final class ChunkSyntax {
     /** The most bytes of a line. */
     static final int MAX_LINE_BYTES = 1024;

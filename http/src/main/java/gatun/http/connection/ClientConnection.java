@@ -373,10 +373,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         }
     }
 
-    /**
-     * How long the client has been waited for. A request that is being answered does not make the connection idle, and
-     * neither does anything that lasts as long as the connection.
-     */
+    /** How long the client has been waited for. Requests under way do not make a connection idle. */
     @Override
     public Duration idleTime() {
         return attached != null ? Duration.ZERO : clientWait.waiting();

@@ -70,10 +70,7 @@ final class ClientPresence {
         }
     }
 
-    /**
-     * As {@link #stopWaiting}, but for a while: {@link #startWaiting} with the returned action goes on. Null when the
-     * client was found gone, or no request waits.
-     */
+    /** As {@link #stopWaiting}, until {@link #startWaiting} with the result. Null if the client is gone. */
     @Nullable
     Runnable pause() {
         lock.lock();

@@ -237,10 +237,7 @@ public final class Exchange {
         return json().overflowTo(connection.response()::sendPiece);
     }
 
-    /**
-     * Has {@code hold} closed, by the connection's thread, as soon as the connection ends; until then the connection
-     * does not count as idle. False when it has such a hold already.
-     */
+    /** Closes {@code hold} at the connection's end; until then it is not idle. False if it has one already. */
     public boolean holdWithConnection(Hold hold) {
         return connection.attach(hold);
     }
@@ -288,10 +285,7 @@ public final class Exchange {
         answer(headers, text, NO_TENSORS, 0);
     }
 
-    /**
-     * Begins a response in pieces, for {@link #sendPiece} and {@link #endPieces}. From then on no other response can be
-     * given. Nothing is sent before the first piece.
-     */
+    /** Begins a response in pieces ({@link #sendPiece}, {@link #endPieces}), the only one. Sends nothing yet. */
     public void beginPieces(ResponseHeaders headers) {
         answered = true;
         connection.response().beginPieces(headers, closes());

@@ -8,10 +8,7 @@ import java.net.SocketAddress;
 import java.util.Locale;
 import java.util.Optional;
 
-/**
- * Refuses the requests of one connection that are not for this server, where a page in a browser could have sent them:
- * over TCP from this machine. For the connection's thread.
- */
+/** Refuses requests for other hosts, where a browser on this machine could send them. Not thread-safe. */
 final class HostCheck {
     private static final Status MISDIRECTED = Status.create(421, "Misdirected Request");
 

@@ -32,10 +32,7 @@ public final class HttpConnections implements ServerConnectionSelector {
             // Without it, a response to a pipelining client may wait for that client's delayed acknowledgement.
             SocketOptions.builder().tcpNoDelay(true).build());
 
-    /**
-     * Makes Helidon's own connections. Loaded with the first connection: what it reads of its defaults makes the JDK
-     * compute large powers, which takes a twentieth of a start.
-     */
+    /** Makes Helidon's own connections. Loaded late: its defaults compute large powers, a twentieth of a start. */
     private static final class Http1 {
         // Paths are matched as they are, also those that are no URI. Headers are not validated: Helidon would refuse
         // Content-Encoding, which is handled where a body is read.

@@ -21,10 +21,7 @@ interface IncomingRequest {
     /** The first value of a header. */
     Optional<String> first(HeaderName name);
 
-    /**
-     * The host that the request is for, and perhaps a port: that of the Host header, or else of an absolute URI. Empty
-     * when neither is there, as HTTP/1.0 allows.
-     */
+    /** The requested host, perhaps with a port: from Host or an absolute URI; empty without, as in HTTP/1.0. */
     default Optional<String> host() {
         return first(HeaderNames.HOST);
     }

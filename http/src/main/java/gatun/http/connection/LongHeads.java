@@ -3,10 +3,7 @@ package gatun.http.connection;
 
 import java.util.concurrent.Semaphore;
 
-/**
- * Heap for the heads of requests that are longer than most, over all connections: otherwise heads that come slowly, or
- * never as a whole, would fill the heap. Thread-safe.
- */
+/** A budget of heap for long heads over all connections: slow ones would fill the heap. Thread-safe. */
 final class LongHeads {
     /** One for the process, since there is one heap. */
     static final LongHeads OF_PROCESS = new LongHeads(16 << 20);

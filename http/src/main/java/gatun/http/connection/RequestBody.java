@@ -10,10 +10,7 @@ import io.helidon.webserver.ServerConnectionException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.LongConsumer;
 
-/**
- * The body of one request, on its way from the socket into a pooled buffer; no byte of it is copied twice. For the
- * connection's thread, and valid until its request is answered.
- */
+/** One request's body, from the socket into a pooled buffer, copied once. For the connection's thread. */
 public final class RequestBody {
     /** The value of {@link #announcedByteSize} for a body in chunks. */
     public static final long IN_CHUNKS = -1;

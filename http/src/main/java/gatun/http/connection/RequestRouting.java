@@ -29,10 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The routing of one connection: our routes first, which need the connection beneath the request, then the listener's
- * own, for services that were registered with it. For the connection's thread.
- */
+/** One connection's routing: our routes first, then the listener's own. For the connection's thread. */
 final class RequestRouting implements HttpRouting, Router {
     private static final Logger LOG = LoggerFactory.getLogger(RequestRouting.class);
 

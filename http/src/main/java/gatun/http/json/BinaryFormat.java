@@ -35,10 +35,7 @@ record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFr
                 mantissaBits, exponentMask, (1 << (exponentBits - 1)) - 1, tiePowerFrom, tiePowerTo, zeroBelow);
     }
 
-    /**
-     * The bits of the number nearest to {@code digits}, without sign, times ten to the power {@code power}; of two
-     * equally near ones that with an even last bit. {@link #UNDECIDED} in rare cases, which need more bits.
-     */
+    /** The bits nearest to {@code digits} times ten to the {@code power}, ties to even; or {@link #UNDECIDED}. */
     long round(long digits, int power) {
         if (digits == 0 || power < zeroBelow) {
             return 0;
@@ -110,10 +107,7 @@ record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFr
         return (((152_170 + 65_536) * power) >> 16) + 63;
     }
 
-    /**
-     * The upper 128 bits of each power of five that a double can need. For negative powers, those of the reciprocal,
-     * rounded up; for positive ones, cut off. Computed once, on first use. Safe for any thread.
-     */
+    /** 128 bits of each power of five, or rounded up of its reciprocal. Computed once. Thread-safe. */
     static final class PowersOfFive {
         /** The least power; with 64-bit digits, anything below is zero as a double. */
         static final int FIRST = -342;

@@ -8,10 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/**
- * Finds where an array or object ends by its brackets and strings alone, eight bytes at a time where there are only
- * numbers. Does not report text that is no JSON. For one thread.
- */
+/** Finds where an array or object ends, by brackets and strings alone. Reports no errors. Not thread-safe. */
 final class Brackets {
     /** The result where the brackets do not end. */
     static final long OPEN = -1;

@@ -95,10 +95,7 @@ public abstract sealed class JsonCursor permits JsonReader {
         enter();
     }
 
-    /**
-     * Enters an array; {@link #nextElement} follows until it returns false. As for all reading methods, {@code failing}
-     * is the beginning of the text of a failure.
-     */
+    /** Enters an array; {@link #nextElement} follows until false. {@code failing} begins failures' texts. */
     public void enterArray(String failing) {
         if (peek() != JsonKind.ARRAY) {
             throw JsonFailure.wrongType(failing, "array");
@@ -106,10 +103,7 @@ public abstract sealed class JsonCursor permits JsonReader {
         enter();
     }
 
-    /**
-     * Goes to the next member of the object, past its name, which {@link #nameIs} and {@link JsonReader#name} tell until the
-     * value is read. Returns false at the end of the object, which is left then.
-     */
+    /** Goes to the next member, whose name {@link #nameIs} and {@link JsonReader#name} tell; false at the end. */
     public boolean nextMember() {
         yieldAtSteps();
         skipBlanks();

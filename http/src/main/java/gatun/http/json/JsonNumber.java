@@ -8,10 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/**
- * The number that a {@link JsonReader} read last, taken apart into decimal digits and exponent; made into a value on
- * request, correctly rounded. For one thread.
- */
+/** The last number of a {@link JsonReader} as digits and exponent, rounded on request. Not thread-safe. */
 public final class JsonNumber {
     /** Decimal digits that always fit 64 bits. */
     private static final int SAFE_DIGITS = 19;
@@ -353,10 +350,7 @@ public final class JsonNumber {
         return to;
     }
 
-    /**
-     * Appends the digits that stand at {@code at} to {@link #digits}, up to eight in one step: their number is not
-     * known beforehand, and a branch for each would be guessed wrongly. Returns where they end.
-     */
+    /** Appends the digits at {@code at} to {@link #digits}, eight in one step. Returns where they end. */
     private long takeDigits(MemorySegment text, long position, long end) {
         long value = digits;
         long at = position;

@@ -20,10 +20,7 @@ final class ShortestDecimal {
     private static final int LAST_POWER = 324;
     private static final long LOW_63 = Long.MAX_VALUE;
 
-    /**
-     * For each power of ten its first 126 bits, rounded up, in two parts of 63 bits: the upper, then the lower. They
-     * are 0 until the power is needed: to find all takes a twentieth of a start. The upper part is written last.
-     */
+    /** 126 bits of each power of ten, rounded up, in two parts; 0 until needed, the upper written last. */
     private static final long[] POWERS_OF_TEN = new long[2 * (LAST_POWER - FIRST_POWER + 1)];
 
     private static final VarHandle PART = MethodHandles.arrayElementVarHandle(long[].class);

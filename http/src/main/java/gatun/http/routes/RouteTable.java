@@ -15,10 +15,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The table of one protocol's routes. Its rows determine which handler answers a request, who may send it, the
- * {@code Allow} of a wrong method, and the description of the API ({@link OpenApi}). Safe for any thread.
- */
+/** One protocol's routes: handlers, access, {@code Allow} and description ({@link OpenApi}). Thread-safe. */
 public final class RouteTable implements Routes {
     private final String root;
     private final List<Route> rows;

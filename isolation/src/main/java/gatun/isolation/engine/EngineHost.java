@@ -35,10 +35,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The engine of this process, its model and instances. Questions of the server are answered by one thread, the one that
- * reads them; runs are done by the instances' own.
- */
+/** This process's engine and instances. One thread answers questions; instances do their runs. */
 final class EngineHost {
     private static final Logger LOG = LoggerFactory.getLogger(EngineHost.class);
     private static final Device.Kind[] KINDS = Device.Kind.values();

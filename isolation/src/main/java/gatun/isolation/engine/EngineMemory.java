@@ -11,10 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/**
- * The memory that this process shares with the server: the server's, in which inputs lie, and its own, which it lends
- * the server outputs in. Safe for any thread.
- */
+/** Memory shared with the server: its inputs, and outputs lent to it. Thread-safe. */
 final class EngineMemory {
     private final BufferPool responses;
     private final Map<Long, Buffer> lent = new ConcurrentHashMap<>();

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation.frames;
 
-/**
- * What a frame between the server and an engine's process is about. The server's questions are answered one after the
- * other by {@link #ANSWER} or {@link #FAILED}; the others have no answer.
- */
+/** A frame's subject. {@link #ANSWER} or {@link #FAILED} answers each question; others have none. */
 public final class Kind {
     /** Question: start the engine of a name, with options. The answer tells of it and of its response memory. */
     public static final int START = 1;

@@ -168,10 +168,7 @@ final class BufferBlocks {
         return trimPass;
     }
 
-    /**
-     * Gives the memory of large buffers that were idle since before the previous round back to the system, and their
-     * blocks to whoever needs some of any size. One thread at a time; never that of a request.
-     */
+    /** Frees large buffers idle since the round before last, and their blocks. One thread, never a request's. */
     void trim() {
         int pass = trimPass;
         for (int shift = SLAB_SHIFT; shift <= largestShift; shift++) {

@@ -471,10 +471,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
         return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
     }
 
-    /**
-     * Counts {@code charge} more bytes for a buffer that then has {@code byteSize}. A call that finds no room changes
-     * nothing, so that it does not make others fail.
-     */
+    /** Charges {@code charge} more bytes for a buffer of {@code byteSize}. Changes nothing when there is no room. */
     boolean charge(long charge, long byteSize) {
         return caches.charge(charge, limit(byteSize));
     }

@@ -5,10 +5,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/**
- * All buffers of a pool by number, from 1 on. Any thread may look one up; adding and removing is guarded by the pool's
- * lock. Numbers of removed buffers are used again.
- */
+/** A pool's buffers by number, from 1. Look-ups are thread-safe; changes guarded by the pool's lock. */
 final class BufferTable {
     private volatile @Nullable Buffer[] buffers = new @Nullable Buffer[64];
     private int next = 1;
@@ -37,10 +34,7 @@ final class BufferTable {
         buffers[buffer.number] = buffer;
     }
 
-    /**
-     * Forgets a buffer that nobody holds and no stack links. Leaves the entry in place: a thread that read its number
-     * from the top of a stack a moment ago may still look at it before it finds that the top has changed.
-     */
+    /** Forgets a buffer without holders. Keeps the entry, which a reader of an old stack top may still look at. */
     void remove(Buffer buffer) {
         if (unusedCount == unused.length) {
             unused = Arrays.copyOf(unused, unused.length * 2);

@@ -5,10 +5,7 @@ import gatun.memory.threads.SupervisedThread;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * Gives the memory of large buffers that nobody has used for a while back to the system, now and then, on a thread of
- * its own. The thread begins with {@link #start} and ends with {@link #close}.
- */
+/** Frees large buffers that were idle for a while, on a thread from {@link #start} to {@link #close}. */
 final class BufferTrimmer implements AutoCloseable {
     /** A buffer that was idle through one whole period loses its memory at the end of the next. */
     private static final Duration PERIOD = Duration.ofSeconds(30);

@@ -153,10 +153,7 @@ public final class IncomingBuffer implements Hold {
         return since + Math.min(now - since, bought);
     }
 
-    /**
-     * Has {@link BufferPool#endStalled} take the memory, whether anybody else needs it or not, once the sender is
-     * behind a rate of 240 bytes a second for longer than {@code nanos}.
-     */
+    /** Has {@link BufferPool#endStalled} take it once the sender is below 240 bytes a second for {@code nanos}. */
     public void endWhenStalled(long nanos) {
         stallLimitNanos = nanos;
     }

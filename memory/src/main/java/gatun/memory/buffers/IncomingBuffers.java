@@ -71,10 +71,7 @@ final class IncomingBuffers {
         }
     }
 
-    /**
-     * Whether a buffer of {@code byteSize} may begin: whether it would find room if all senders that are in time went
-     * on to their end. Without this check, many large bodies would stop halfway where some could have come whole.
-     */
+    /** Whether {@code byteSize} would fit if all timely senders went on, so that bodies do not all stop halfway. */
     boolean admits(long byteSize) {
         long expected = byteSize;
         long now = now();

@@ -18,18 +18,12 @@ public record Sender(Object identity) {
     /** Whoever needs no connection: an application that embeds the server, or a model that asks another. */
     public static final Sender THIS_PROCESS = new Sender("this process");
 
-    /**
-     * The sender at the other end of a connection: all connections from one {@link #network} are one sender. Each
-     * connection from this machine is a sender of its own.
-     */
+    /** A connection's sender: one for each {@link #network}, and one for each connection from this machine. */
     public static Sender at(SocketAddress remote) {
         return new Sender(network(remote).orElseGet(Object::new));
     }
 
-    /**
-     * What tells a client from others: its IPv4 address, or the first 64 bits of its IPv6 address, since a client mostly
-     * has all of that network. Empty for a loopback address and a Unix socket, which tell nothing of who is behind them.
-     */
+    /** A client's network: its IPv4 address, or 64 bits of IPv6; empty for loopback and Unix sockets. */
     public static Optional<Object> network(SocketAddress remote) {
         if (remote instanceof InetSocketAddress inet
                 && inet.getAddress() != null

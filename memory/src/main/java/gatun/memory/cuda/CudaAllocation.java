@@ -9,10 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * Memory of a GPU that this process owns and may show to others on the machine, such as a server that is to compute in
- * it. Safe for any thread; who writes and who reads when is for the users to agree.
- */
+/** A GPU's memory that this process owns and may share. Thread-safe; its users order reads and writes. */
 public final class CudaAllocation implements AutoCloseable {
     private final CudaDevice device;
     private final DeviceMemory memory;

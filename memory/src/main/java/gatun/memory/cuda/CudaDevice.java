@@ -270,10 +270,7 @@ public final class CudaDevice {
         }
     }
 
-    /**
-     * Has {@code listener} called once if the device fails, by the thread that finds out; not if it has failed already.
-     * Closing the result removes the listener.
-     */
+    /** Calls {@code listener} once if the device fails, not if it has. Closing the result removes it. */
     public Hold onFailure(Runnable listener) {
         listeners.put(listener, listener);
         return () -> listeners.remove(listener);
@@ -327,10 +324,7 @@ public final class CudaDevice {
             threads.allowCoreThreadTimeOut(true);
         }
 
-        /**
-         * Runs {@code task} on one of the threads; returns its result, or throws what it throws. An interrupt does not end
-         * the wait, since the task uses memory that the caller owns.
-         */
+        /** Runs {@code task} on one of the threads, and returns or throws its outcome. Not interruptible. */
         <T> T call(Supplier<T> task) {
             try {
                 return CompletableFuture.supplyAsync(task, threads).join();

@@ -6,10 +6,7 @@ import gatun.memory.tensor.DeviceMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/**
- * The work queue of a GPU, done one after the other: copies and kernels. Nothing here waits but {@link #synchronize}
- * and {@link #awaitMark}. Used by one thread at a time, whose current device is the stream's.
- */
+/** A GPU's queue of copies and kernels. Only {@link #synchronize} and {@link #awaitMark} block. Not thread-safe. */
 public final class CudaStream implements AutoCloseable {
     private final CudaDevice device;
     private final MemorySegment handle;

@@ -53,10 +53,7 @@ public final class DeviceTransfers implements AutoCloseable {
         this.clearing = clearing;
     }
 
-    /**
-     * The same for an engine that may leave parts of its outputs alone: memory that it takes begins with zeros, and
-     * never shows what another request left there.
-     */
+    /** The same for engines that leave parts of outputs alone: memory begins with zeros, not another's data. */
     public static DeviceTransfers clearing(CudaDevice device) {
         return new DeviceTransfers(device, true);
     }
@@ -114,18 +111,12 @@ public final class DeviceTransfers implements AutoCloseable {
         }
     }
 
-    /**
-     * Whether kernels may use {@code memory} as it is. An access that is not aligned breaks the context, and with it
-     * the whole GPU: no client may cause that by an odd offset into its region.
-     */
+    /** Whether kernels may use {@code memory}: a misaligned access would break the whole GPU's context. */
     public static boolean isAligned(DeviceMemory memory) {
         return memory.address() % ALIGNMENT == 0;
     }
 
-    /**
-     * Memory on this GPU for an output that belongs in {@code window}: the window itself where kernels may use it, else
-     * other memory, which {@link #complete} copies there.
-     */
+    /** GPU memory for an output at {@code window}: that itself if usable, else a copy for {@link #complete}. */
     public DeviceMemory target(DeviceMemory window) {
         return isAligned(window) ? window : aside(window);
     }

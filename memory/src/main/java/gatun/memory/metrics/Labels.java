@@ -7,10 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/**
- * The labels of a line, by name, and their text. Ordered by their names, then by their values. Immutable. Does not
- * check that names are valid and unique; whoever takes names from elsewhere must.
- */
+/** A line's labels by name, and their text. Ordered by names, then values. Unchecked. Immutable. */
 public final class Labels implements Comparable<Labels> {
     /** No label. */
     public static final Labels NONE = new Labels(new String[0], new String[0]);

@@ -46,10 +46,7 @@ final class AbandonedRegions implements AutoCloseable {
         return takenBack.get();
     }
 
-    /**
-     * Takes back the regions that are abandoned or unregistered now and were so at the last call. Reads some files for
-     * each client, and some more for each that has ended.
-     */
+    /** Takes back regions abandoned or unregistered now and at the last call. Reads files for each client. */
     synchronized void takeBack() {
         Map<ProcessIdentity, Boolean> alive = new HashMap<>();
         Set<Region> found = new HashSet<>();

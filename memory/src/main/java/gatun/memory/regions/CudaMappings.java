@@ -21,10 +21,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The allocations of other processes that are open here. Each is opened once, however many regions lie in it: some
- * drivers count how often a process opens a handle, others refuse the second time. Safe for any thread.
- */
+/** Other processes' allocations, each opened once for all its regions, as drivers want. Thread-safe. */
 final class CudaMappings {
     private static final Logger LOG = System.getLogger("gatun.memory");
 

@@ -18,20 +18,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A registered region of a GPU's memory. Nothing that the owner does takes it away: the allocation stays as long as it
- * is open here. Whoever gives back the last lease of a retired one tells the releaser to close it. Safe for any thread.
- */
+/** A registered GPU region, kept by this process; the last lease of a retired one has it closed. Thread-safe. */
 final class CudaRegion implements Region {
     private final CudaRegionStatus status;
     private final CudaDevice device;
     private final DeviceMemory memory;
     private final LeaseCount leases;
 
-    /**
-     * A region that owns {@code mapping}, which is large enough; {@code releaser} is told of its end and how to close it,
-     * and must not wait for that, since requests call it.
-     */
+    /** A region that owns {@code mapping}; {@code releaser} closes it at the end, and must not block. */
     CudaRegion(
             CudaRegionStatus status,
             CudaDevice device,
@@ -142,10 +136,7 @@ final class CudaRegion implements Region {
         }
     }
 
-    /**
-     * A window of a GPU's memory to read inputs from. Who can use it there takes its address; for everybody else it is
-     * copied to system memory, once. Safe for any thread, since the steps of an ensemble may read one input at a time.
-     */
+    /** GPU memory of inputs: its address, or one copy in system memory for others. Thread-safe. */
     static final class CudaInputLease implements RegionLease {
         private final CudaRegion region;
         private final DeviceMemory window;

@@ -8,10 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class PlatformThreads {
     private PlatformThreads() {}
 
-    /**
-     * Runs {@code task} and returns when it is done; on a platform thread of its own when the caller is virtual. An
-     * interrupt does not end the wait, since the task uses what the caller owns; it is kept for later.
-     */
+    /** Runs {@code task}, for virtual callers on a platform thread. An interrupt is kept for later. */
     static void run(String name, Runnable task) {
         if (!Thread.currentThread().isVirtual()) {
             task.run();

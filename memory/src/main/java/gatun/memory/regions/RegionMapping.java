@@ -236,10 +236,7 @@ final class RegionMapping implements AutoCloseable {
 
         private OpenObjects() {}
 
-        /**
-         * Whether a process other than this one has the memfd open or mapped. Processes that this one may not look into do
-         * not count: neither could they have registered an object of their own, which takes the same right.
-         */
+        /** Whether another process has the memfd. Those that this may not look into could not register one either. */
         static boolean isHeldElsewhere(ObjectIdentity object) {
             try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROCESSES, "[1-9]*")) {
                 Object user = Files.getAttribute(Path.of("/proc/self"), "unix:uid");

@@ -13,10 +13,7 @@ public interface RegionRegistry extends AutoCloseable {
     enum Access {
         /** Read inputs from it. */
         READ,
-        /**
-         * Read inputs that are parsed, as BYTES are: the lease's memory is a private copy, taken when it is borrowed,
-         * so that the client cannot change a length between check and use.
-         */
+        /** Inputs that are parsed, as BYTES: a private copy, so that clients cannot change checked lengths. */
         SNAPSHOT,
         /** Write outputs to it. */
         WRITE;

@@ -10,10 +10,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * Counts the mappings of a registry and unmaps them on a thread of its own, since unmapping a large region takes longer
- * than many a request. Safe for any thread.
- */
+/** Counts a registry's mappings, and unmaps on a thread of its own, since that is slow. Thread-safe. */
 final class RegionReleaser implements AutoCloseable {
     private static final Logger LOG = System.getLogger("gatun.memory");
 

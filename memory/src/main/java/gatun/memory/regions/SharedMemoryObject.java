@@ -87,10 +87,7 @@ public final class SharedMemoryObject implements AutoCloseable {
         return key;
     }
 
-    /**
-     * The memory. This process sees what the server writes and the other way round. After {@link #close} every access
-     * fails with an {@link IllegalStateException}.
-     */
+    /** The memory that the server sees too. After {@link #close} access fails with {@link IllegalStateException}. */
     public MemorySegment segment() {
         return segment;
     }

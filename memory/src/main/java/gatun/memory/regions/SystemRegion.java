@@ -152,10 +152,7 @@ final class SystemRegion implements Region {
         }
     }
 
-    /**
-     * The one place that touches a mapping which nothing keeps from faulting. The JVM turns such a fault into an
-     * {@link InternalError}, and this class turns that into an error response.
-     */
+    /** The one place that touches unguarded mappings: a fault's {@link InternalError} becomes an error response. */
     static final class UnguardedCopy {
         /** A copy cannot be stopped for the garbage collector, so a large one is done in pieces. */
         private static final long PIECE_BYTES = CooperativeYield.COPY_STEP;

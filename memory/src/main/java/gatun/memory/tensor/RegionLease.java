@@ -33,10 +33,7 @@ public interface RegionLease extends Hold {
         return Optional.empty();
     }
 
-    /**
-     * Whether a client can still read and write the bytes of {@link #segment} and {@link #target}, so that who reads
-     * them twice may find two values. False of private copies. What {@link #device} tells of is a client's in any case.
-     */
+    /** Whether a client can still change {@link #segment} and {@link #target}; false of private copies. */
     default boolean isShared() {
         return true;
     }
@@ -51,10 +48,7 @@ public interface RegionLease extends Hold {
         return "";
     }
 
-    /**
-     * The object that the window is a part of: equal for all windows of one object or allocation, under any name and
-     * wherever it is mapped. A window of memory that nobody else can name is its own object.
-     */
+    /** The object of the window, equal under all its names and mappings; private memory is its own. */
     default Object object() {
         return this;
     }

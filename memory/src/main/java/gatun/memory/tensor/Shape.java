@@ -3,10 +3,7 @@ package gatun.memory.tensor;
 
 import java.util.Arrays;
 
-/**
- * The dimensions of a tensor, outermost first. A dimension of -1 stands for "any size" in a model's configuration; a
- * tensor that holds data has none. Immutable and safe for any thread.
- */
+/** A tensor's dimensions, outermost first; -1 means "any size" in configurations only. Immutable. */
 public final class Shape {
     /** The size of a dimension that may be anything. */
     public static final long VARIABLE = -1;

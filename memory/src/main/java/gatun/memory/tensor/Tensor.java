@@ -104,10 +104,7 @@ public final class Tensor {
         return window == null ? Optional.empty() : window.device().map(memory -> memory.slice(0, byteSize));
     }
 
-    /**
-     * Whether a client can still write the {@link #bytes}, so that who reads them twice may find two values. False of
-     * what is copied from a GPU for that; the memory of {@link #device} itself is a client's.
-     */
+    /** Whether a client can still write the {@link #bytes}; false of a copy from a GPU. */
     public boolean isShared() {
         return shared;
     }

@@ -10,10 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Copies the bytes of tensors in the way that suits their size. Safe for any thread. */
 public final class TensorCopy {
-    /**
-     * From here on a copy goes past the caches: two tensors of this size fill a good part of the last of them, and what
-     * is written would be gone from there before it is read.
-     */
+    /** From here on copies bypass the caches: tensors of this size fill the last, and evict themselves. */
     static final long STREAMING_BYTES = 8L << 20;
 
     private TensorCopy() {}

@@ -3,10 +3,7 @@ package gatun.memory.threads;
 
 import java.lang.foreign.MemorySegment;
 
-/**
- * Copies and fills memory of any length in pieces, between which a virtual thread gives its carrier to others. To be
- * called where the thread holds no lock. Stateless and safe for any thread.
- */
+/** Copies and fills memory in pieces, yielding the carrier between them. Not to be called under a lock. */
 public final class CooperativeCopy {
     private static final int STEP = CooperativeYield.COPY_STEP;
 

@@ -68,10 +68,7 @@ public final class CooperativeYield {
         return COUNT.sum();
     }
 
-    /**
-     * Lets those go first that wait for a carrier; for work that counts its bytes itself. To be called where the thread
-     * holds no lock. Does nothing on a platform thread, which the operating system interrupts.
-     */
+    /** Yields to threads that wait for a carrier; for work that counts itself. Not under a lock. */
     @SuppressWarnings("ThreadPriorityCheck") // the scheduler of virtual threads is the JDK's own
     public static void now() {
         if (Thread.currentThread().isVirtual()) {

@@ -3,10 +3,7 @@ package gatun.memory.threads;
 
 import java.util.function.Consumer;
 
-/**
- * Logs failures whose texts are foreign code: a plugin's exception may throw when it is asked for its message, and a
- * log may be broken. Neither ends the thread that reports the failure.
- */
+/** Logs failures of foreign code, whose messages may throw, and survives a broken log. */
 public final class FailureLog {
     private FailureLog() {}
 

@@ -6,10 +6,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * Threads that last as long as the server does, and that nothing may end but their work's own return. What the work
- * throws is logged as an error, and the work begins anew.
- */
+/** Threads for the server's life: what their work throws is logged, and the work begins anew. */
 public final class SupervisedThread {
     private static final Logger LOG = System.getLogger("gatun.threads");
 

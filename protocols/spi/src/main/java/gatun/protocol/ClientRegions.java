@@ -10,10 +10,7 @@ import gatun.runtime.access.PeerLocation;
 import gatun.spi.Setting;
 import java.util.List;
 
-/**
- * The shared memory of clients, as any protocol lets them register, list and use it: the one place that decides who may.
- * Safe for any thread; does not own the registry.
- */
+/** Clients' shared memory for all protocols, and who may use it. Thread-safe; does not own the registry. */
 public final class ClientRegions {
     private final RegionRegistry regions;
     private final Rules rules;

@@ -7,10 +7,7 @@ import gatun.runtime.limits.HeapBudget;
 import gatun.wire.v1.ServerStatus;
 import java.util.function.Supplier;
 
-/**
- * The server and all of its models, with the heap that the message about them takes, which is reserved from when it is
- * made until this is closed: when the response is sent. For one thread.
- */
+/** The server and models, with their message's reserved heap, until it is sent. Not thread-safe. */
 public final class AllStatuses implements AutoCloseable {
     private final HeapBudget budget;
     private final long byteSize;

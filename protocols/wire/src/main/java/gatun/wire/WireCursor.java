@@ -44,10 +44,7 @@ public abstract class WireCursor {
         this.pauseAt = at + PAUSE_STEP;
     }
 
-    /**
-     * Called between two fields or two numbers each time that 256 KiB of the message have been read or passed: the
-     * place for a server to let other threads run. Does nothing here.
-     */
+    /** Called for each 256 KiB of a message that were read, to yield. Does nothing here. */
     protected void pause() {}
 
     /** Goes on at {@code position}, from where to the next pause it is as far as from here. */

@@ -27,10 +27,7 @@ public final class HeaderForwarding {
         return NONE;
     }
 
-    /**
-     * Forwards the headers in whose names something matches {@code names}, whatever their case: gRPC has them in lower
-     * case. A pattern that begins with {@code (?-i)} minds the case.
-     */
+    /** Forwards headers in whose names something matches {@code names}, in any case but after {@code (?-i)}. */
     public static HeaderForwarding of(Pattern names) {
         return new HeaderForwarding(
                 Optional.of(Pattern.compile(names.pattern(), names.flags() | Pattern.CASE_INSENSITIVE)));

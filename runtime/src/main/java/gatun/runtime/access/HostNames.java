@@ -163,10 +163,7 @@ public final class HostNames {
         return host.startsWith("[") ? isIpv6(host) : isIpv4(host);
     }
 
-    /**
-     * Whether it consists of one to four numbers with dots between them. Programs of C take shorter forms than the
-     * usual one for addresses too, and no name ends in a number.
-     */
+    /** Whether it is one to four numbers with dots: an IPv4 address, also in a form that C programs take. */
     private static boolean isIpv4(String host) {
         int parts = 1;
         boolean empty = true;

@@ -14,10 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The machine that a request comes from, as far as its connection and its headers tell. A proxy of TCP on this machine
- * makes its clients look like processes of this machine.
- */
+/** The machine that a request comes from, by connection and headers. Local proxies make clients look local. */
 public enum PeerLocation {
     /** A process of this machine, in the server's network namespace. */
     THIS_MACHINE,
@@ -81,10 +78,7 @@ public enum PeerLocation {
         Set<InetAddress> list();
     }
 
-    /**
-     * The addresses of this machine's interfaces, listed again when a connection comes and the last list is some
-     * seconds old: listing them takes dozens of system calls. Thread-safe.
-     */
+    /** The addresses of this machine, listed again for a connection when some seconds old. Thread-safe. */
     static final class InterfaceAddresses {
         private static final Duration LIFETIME = Duration.ofSeconds(10);
 

@@ -54,10 +54,7 @@ final class CacheCounters {
                 failureNanos.sum());
     }
 
-    /**
-     * Counts durations by {@link LatencyBuckets}, and sums them up, for many threads at once. What is read while something
-     * is added may have the one and not yet the other.
-     */
+    /** Counts durations by {@link LatencyBuckets}, and their sum. Thread-safe; a read may see one without the other. */
     static final class SharedHistogram {
         private final LongAdder[] counts = new LongAdder[LatencyBuckets.COUNT];
         private final LongAdder sumNanos = new LongAdder();

@@ -242,10 +242,7 @@ public final class LocalCache implements ResponseCache {
         memory.close();
     }
 
-    /**
-     * The outputs of one response, in one piece of the cache's memory that nobody writes to any more. The cache and every
-     * response that shows it have a claim on it; the memory goes back with the last. Safe for any thread.
-     */
+    /** The outputs of one response in the cache's memory, freed with the last claim on it. Thread-safe. */
     static final class CacheEntry {
         private final List<Tensor> outputs;
         private final SharedHolds users;

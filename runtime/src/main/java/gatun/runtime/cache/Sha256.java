@@ -9,10 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-/**
- * SHA-256, for hashes that other servers and later starts of this one have to agree with: nobody finds two messages
- * with the same one, although there is no secret in it. Used once, by one thread.
- */
+/** SHA-256, for hashes that servers agree on, and that nobody can make collide. Used once, by one thread. */
 final class Sha256 implements RequestHash {
     /** Bytes of a result. */
     static final int BYTE_SIZE = 32;

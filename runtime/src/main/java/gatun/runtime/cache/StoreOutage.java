@@ -5,10 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
-/**
- * Whether a store failed lately: requests then do without it rather than wait for it. After a pause, which doubles with
- * each failure, one request tries again. Safe for any thread.
- */
+/** Whether a store failed lately and is left out; after growing pauses one request tries again. Thread-safe. */
 final class StoreOutage {
     private static final long FIRST_PAUSE = Duration.ofSeconds(1).toNanos();
     private static final long LONGEST_PAUSE = Duration.ofMinutes(1).toNanos();

@@ -18,10 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * A response as other servers read it: a {@code ModelInferResponse} of protocol v2 with its outputs in
- * {@code raw_output_contents}. Nothing in the bytes is believed before it is checked. Stateless.
- */
+/** A cached response for other servers: a {@code ModelInferResponse} of v2. Checked when read. Stateless. */
 final class StoredResponse {
     private StoredResponse() {}
 

@@ -81,10 +81,7 @@ final class ModelFolder {
         }
     }
 
-    /**
-     * The problems behind failures to load the model. Where one is a rule that the configuration breaks, the other
-     * broken rules are problems too: loading stopped at the first.
-     */
+    /** The problems behind failed loads: of a broken rule, the other broken rules too, since loading stops at one. */
     List<Problem> problems(List<GatunException> failures) {
         Map<String, GatunException> all = new LinkedHashMap<>();
         failures.forEach(failure -> all.putIfAbsent(failure.getMessage(), failure));

@@ -226,10 +226,7 @@ final class BackendChoice {
         checkRuntime(config);
     }
 
-    /**
-     * Takes the library that Triton has for a backend, or the file of a backend in Python: here they have no effect,
-     * and every other would make the model another one there.
-     */
+    /** Accepts Triton's library for a backend, or a Python backend's file, without effect; others differ there. */
     private static void checkRuntime(ModelConfig config) {
         String runtime = config.getRuntime();
         if (runtime.indexOf('/') >= 0) {

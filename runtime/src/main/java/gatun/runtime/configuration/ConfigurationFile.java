@@ -54,10 +54,7 @@ public final class ConfigurationFile {
 
     private ConfigurationFile() {}
 
-    /**
-     * What to do with a file in a model's directory that looks like its configuration and is not read: one with another
-     * name, or in the folder of a version. Empty where there is none, or the directory cannot be read.
-     */
+    /** What to do with a misnamed or misplaced configuration in a model's directory; empty for none. */
     public static Optional<String> misplaced(Path modelDirectory) {
         try (Stream<Path> files = Files.walk(modelDirectory, 2)) {
             return files.map(modelDirectory::relativize)
@@ -144,10 +141,7 @@ public final class ConfigurationFile {
                 .orElse("");
     }
 
-    /**
-     * Finds every field and every value of an enumeration in a configuration that {@code model_config.proto} does not know,
-     * where protobuf's parser stops at the first and suggests nothing.
-     */
+    /** Finds all fields and enum values that {@code model_config.proto} does not know; protobuf stops at the first. */
     static final class UnknownNames {
         /** Datatypes and kinds as people know them from elsewhere. */
         private static final Map<String, String> OTHER_NAMES = Map.ofEntries(

@@ -16,10 +16,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.wire.inference.ModelConfig;
 import java.util.Map;
 
-/**
- * Reads a model's configuration as JSON, as load requests carry it: fields as in the proto file, unknown ones refused,
- * the names of enum values in any case. The last is why the text is looked through before protobuf reads it.
- */
+/** Reads a configuration as JSON from a load request: unknown fields refused, enum values in any case. */
 final class ConfigurationJson {
     /** The most members and elements: far more than any configuration has, and objects of some hundred bytes each. */
     private static final int MAX_VALUES = 250_000;

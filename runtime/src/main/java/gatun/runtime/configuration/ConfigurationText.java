@@ -8,10 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The positions of fields in a text in protobuf's text format. Protobuf's own parser tells those of messages, but not of
- * elements in a list. Reads any text that the parser takes, and of others as much as it can. Immutable.
- */
+/** The positions of fields in protobuf's text format, elements of lists included. Immutable. */
 public final class ConfigurationText {
     /**
      * A place in a text.

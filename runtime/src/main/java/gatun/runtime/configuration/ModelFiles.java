@@ -29,10 +29,7 @@ public final class ModelFiles {
             "pt2", "model.pt2",
             "ubj", "xgboost.ubj");
 
-    /**
-     * The name that an engine looks for, by the end of the name of a file that is a whole model. Some of these ends are
-     * of much else too, so that they count only where somebody names the file itself.
-     */
+    /** Names that engines look for, by file endings. Some are common, and count for explicitly named files only. */
     private static final Map<String, String> LOOSE = Map.of(
             "onnx", "model.onnx",
             "graphdef", "model.graphdef",

@@ -122,10 +122,7 @@ public final class Ensemble implements ServedModel {
         return new Ensemble(completed, version, plan, streams, fit, requests, readyVersions);
     }
 
-    /**
-     * The same configuration, saying whether the model may give any number of responses: it may when one of its members
-     * does. Clients find the policy in every ensemble's configuration, whatever was written.
-     */
+    /** The same configuration with the policy of its members: decoupled where one of them is. */
     private static ModelConfig withDecoupled(ModelConfig config, boolean decoupled) {
         ModelConfig.Builder completed = config.toBuilder();
         completed.getModelTransactionPolicyBuilder().setDecoupled(decoupled);
@@ -236,10 +233,7 @@ public final class Ensemble implements ServedModel {
         return members;
     }
 
-    /**
-     * Whether a step must have been taken in before the next request of the same client begins: the first ones, and
-     * those of sequences, whose order would depend on how long the steps before them take.
-     */
+    /** Whether a step must be taken in before the client's next request: first steps, and those of sequences. */
     boolean isEnteredInOrder(EnsembleStep step) {
         return plan.isFirst(step) || fit.keepsSequences(step.index());
     }

@@ -12,19 +12,13 @@ import gatun.runtime.statistics.ModelCounters.FailureReason;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
-/**
- * The counters of an ensemble. A response counts as one execution that never waited and whose stages are those of all
- * its members' runs added up; the time that it waited for members is counted with them. Safe for any thread.
- */
+/** An ensemble's counters. A response is one execution with the stages of all members' runs. Thread-safe. */
 final class EnsembleCounters {
     private final ModelCounters counters = new ModelCounters();
     private final InstanceCounters responses = counters.lend();
     private final ReentrantLock lock = new ReentrantLock(); // makes writers of answers take turns
 
-    /**
-     * One response. Its stages stand one after the other before its end, and may thus begin before the request arrived:
-     * members that ran side by side worked longer than it took.
-     */
+    /** One response. Its stages stand before its end, and add up to more than its time for parallel members. */
     private record Response(
             int batchSize, Origin origin, long arrivedNanos, long firstNanos, long endedNanos, ComputeTimes times)
             implements ExecutionTimes {

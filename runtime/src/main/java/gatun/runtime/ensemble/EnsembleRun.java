@@ -99,10 +99,7 @@ final class EnsembleRun {
         }
     }
 
-    /**
-     * Runs the steps, and gives {@code receiver} a response for each one of the innermost decoupled member; otherwise
-     * as {@link #answer()}. Also throws what the receiver throws.
-     */
+    /** Runs the steps with a response for each of the innermost decoupled member's; also throws {@code receiver}'s. */
     void answer(ResponseReceiver receiver) {
         try {
             steps.begin(RequestInputs.of(request, response.inputs()), false);
@@ -250,10 +247,7 @@ final class EnsembleRun {
         return readers;
     }
 
-    /**
-     * Where the client wants a tensor, if the member may write it there: nobody else reads it, it is wanted as it is,
-     * and it is not one of several that are made for the same place.
-     */
+    /** Where the client wants a tensor that the member may write there: nobody else reads or changes it. */
     Optional<RegionLease> destination(int tensor) {
         if (!isWanted(tensor) || readers(tensor) > 1 || streams.ofTensor(tensor) != ResponseStreams.NONE) {
             return Optional.empty();

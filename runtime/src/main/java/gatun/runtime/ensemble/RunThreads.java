@@ -5,10 +5,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/**
- * The threads that work on one request to an ensemble, and the lock of all that they share: a request's tensors, and
- * which of its steps can run. All methods but {@link #lock} and {@link #awaitNone} are for the holder of the lock.
- */
+/** The threads of one request to an ensemble, and the lock of its state, which most methods need held. */
 final class RunThreads {
     private final ReentrantLock lock = new ReentrantLock();
 

@@ -44,10 +44,7 @@ final class StepLimits {
         }
     }
 
-    /**
-     * How many runs of one step of an ensemble may be under way, whichever requests they are for:
-     * {@code max_inflight_requests}. Whoever waits longest is next. Safe for any thread.
-     */
+    /** Limits an ensemble step's runs by {@code max_inflight_requests}, first come, first served. Thread-safe. */
     static final class StepLimit {
         private final int limit;
         private final ReentrantLock lock = new ReentrantLock();

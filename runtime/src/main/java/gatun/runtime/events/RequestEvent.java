@@ -13,10 +13,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One request of any protocol, from the head to the last byte of its response. Off, unless a recording asks for it; the
- * recording's threshold leaves out those that were answered sooner. For one thread at a time.
- */
+/** One request from head to last byte, in recordings that ask for it. For one thread at a time. */
 @Name("gatun.Request")
 @Label("Request")
 @Description(

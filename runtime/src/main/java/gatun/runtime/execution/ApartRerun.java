@@ -9,10 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Runs the requests of a joined run that has failed by an error of the model once more, each alone: the error may be one
- * request's, and the others are to have their responses. Used by the instance's thread only.
- */
+/** Reruns a failed batch's requests, each alone: the fault may be one's. Used by the instance's thread only. */
 final class ApartRerun {
     private static final Logger LOG = LoggerFactory.getLogger(ApartRerun.class);
 

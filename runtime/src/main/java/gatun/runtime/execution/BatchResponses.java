@@ -8,10 +8,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The responses to the requests of a batch: one each at the end, or for a decoupled model as many as the backend sends.
- * A request to which a response cannot be made fails alone. Used by the instance's thread only.
- */
+/** The responses of a batch, any number for decoupled models, each of which may fail. Used by the instance's thread only. */
 final class BatchResponses {
     private final Run run;
     private final ScatteredOutputs outputs;

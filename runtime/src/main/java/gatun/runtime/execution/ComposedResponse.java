@@ -99,10 +99,7 @@ public final class ComposedResponse {
         classify(index);
     }
 
-    /**
-     * Makes output {@code index} a copy of a tensor in memory that the response cannot keep; nothing is copied where it
-     * lies where the client wants it. Otherwise as {@link #output}.
-     */
+    /** Makes output {@code index} a copy of a tensor that cannot be kept, unless in place. Else as {@link #output}. */
     public void outputCopy(int index, Tensor tensor) {
         Optional<RegionLease> destination = ticket.tensors().wanted(index).destination();
         if (destination.isEmpty()) {
@@ -178,10 +175,7 @@ public final class ComposedResponse {
         return ticket.response(modelName, versionText);
     }
 
-    /**
-     * As {@link #response}, for one response of several: outputs may be left out, and the client's regions stay with
-     * the request, because the next response is written there too.
-     */
+    /** As {@link #response}, for one of several: with outputs left out, and regions kept by the request. */
     public InferenceResponse part(String modelName, String versionText) {
         ticket.settle();
         return ticket.part(modelName, versionText);

@@ -18,10 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The inputs that the requests of a batch bring, one tensor of all rows for each. What lies side by side already is not
- * copied, unless a client could change it while the model must not read that. Used by the instance's thread only.
- */
+/** The inputs of a batch, one tensor of all rows each, copied only if needed. Used by the instance's thread only. */
 final class GatheredInputs implements InputGroup {
     private final Run run;
     private final List<InferenceTicket> tickets;

@@ -22,10 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A checked request on its way to an instance and back. The request's thread makes it; the instance's thread writes
- * results or failure; the request's thread reads them after it has waited.
- */
+/** A checked request. Made and read by the request's thread; the instance's thread writes its outcome. */
 final class InferenceTicket extends RequestTicket {
     private final int batchSize;
     private final RequestTensors tensors;
@@ -169,10 +166,7 @@ final class InferenceTicket extends RequestTicket {
         return Math.max(1, batchSize);
     }
 
-    /**
-     * Tickets run together when they are for the same entry point and bring the same inputs, whose shapes differ in the
-     * batch dimension only, but for ragged ones; not those of senders whose requests failed others' runs.
-     */
+    /** Batches tickets of one entry point and input shapes, but for rows and ragged ones, and not of failed senders. */
     @Override
     protected boolean joins(Ticket first) {
         InferenceTicket leader = (InferenceTicket) first;
@@ -198,10 +192,7 @@ final class InferenceTicket extends RequestTicket {
         return tensors;
     }
 
-    /**
-     * Takes the result that output {@code index} had the last time this was run, for memory of the client; null where it
-     * had none of that datatype, shape and size.
-     */
+    /** Reuses output {@code index} of the last run, in client memory; null unless datatype, shape and size match. */
     @Nullable
     OutputTensor repeatResult(int index, Datatype datatype, Shape shape, long byteSize) {
         return response.repeat(index, datatype, shape, byteSize);

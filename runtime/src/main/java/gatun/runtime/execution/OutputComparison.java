@@ -10,10 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Compares the outputs of a request that ran alone with those of the same request among others. Floating point numbers
- * may differ a little, since engines add in another order where there are more rows. Without state.
- */
+/** Compares outputs of a request that ran alone and batched. Floats may differ a little. Stateless. */
 final class OutputComparison {
     /** By how much numbers may differ, as a part of the largest one of the output. */
     private static final double PRECISE = 1e-5;

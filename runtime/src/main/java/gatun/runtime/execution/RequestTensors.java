@@ -114,10 +114,7 @@ final class RequestTensors {
         return -1;
     }
 
-    /**
-     * Whether the inputs can be gathered behind those of {@code first}: they are the same, and their shapes differ in
-     * the batch dimension only, but for ragged and padded ones.
-     */
+    /** Whether the inputs fit behind {@code first}'s: equal but for rows, and ragged or padded dimensions. */
     boolean join(RequestTensors first, ModelSignature signature) {
         if (inputs.length != first.inputs.length) {
             return false;

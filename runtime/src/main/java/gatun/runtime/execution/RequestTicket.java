@@ -27,10 +27,7 @@ abstract class RequestTicket extends Ticket implements ExecutionRequest {
         this.arrivedNanos = arrivedNanos;
     }
 
-    /**
-     * Makes it the ticket of its request that is asked again, and has arrived now. For a ticket that {@linkplain
-     * #ranWhereSubmitted ran where it was submitted}.
-     */
+    /** Makes it its request's next ticket, arrived now. Only if {@linkplain #ranWhereSubmitted run where submitted}. */
     void renew(long newArrivedNanos) {
         renew();
         arrivedNanos = newArrivedNanos;

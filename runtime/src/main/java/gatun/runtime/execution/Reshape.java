@@ -4,10 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.Shape;
 import java.util.List;
 
-/**
- * Turns the dimensions of one form of a tensor into those of another, where the n-th variable dimension of one is the
- * n-th of the other. Knows nothing of the batch dimension in front. Immutable.
- */
+/** Maps dimensions of one form of a tensor to another by their n-th variable ones, without the batch. Immutable. */
 final class Reshape {
     private final long[] from;
     private final long[] to;

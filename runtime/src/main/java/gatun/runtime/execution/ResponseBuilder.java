@@ -218,10 +218,7 @@ final class ResponseBuilder {
         return true;
     }
 
-    /**
-     * The next of several responses to {@code request}, of what has been made since the last. Windows in the client's
-     * memory stay the request's, because later responses are written there too.
-     */
+    /** The next of several responses, of what was made since the last. Client windows stay the request's. */
     InferenceResponse next(InferenceRequest request) {
         List<OutputTensor> made = new ArrayList<>(outputs.length);
         List<Hold> holds = new ArrayList<>(outputs.length);

@@ -173,10 +173,7 @@ final class Run implements ExecutionTimes {
         return new IllegalStateException("an Execution was used after its run, or by another thread than the run's");
     }
 
-    /**
-     * Whether the model may have taken a request whose run ended by {@code failure}. Before the backend says that it
-     * computes, it has not if the failure is the runtime's.
-     */
+    /** Whether the model may have taken the failed request; not before the backend said that it computes. */
     boolean mayHaveTaken(GatunException failure) {
         return executing && (computing || !isRefusal(failure));
     }

@@ -66,10 +66,7 @@ final class RunFailures {
         counters.failed(FailureReason.BACKEND, ticket.arrivedNanos());
     }
 
-    /**
-     * Whether a run failed by an error of the model, which may be that of one of its requests: not by a crash, a limit,
-     * a lack of memory, or because nobody wanted it any more.
-     */
+    /** Whether a run failed by the model's own error, not by a crash, limit, lack of memory or cancellation. */
     static boolean isOfModel(Throwable failure) {
         return switch (failure) {
             case EngineLostException lost -> false;

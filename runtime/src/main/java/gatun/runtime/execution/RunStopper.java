@@ -70,10 +70,7 @@ final class RunStopper {
         }
     }
 
-    /**
-     * Tells the engine again what it may have missed: at the beginning of a run it forgets that the one before was to
-     * stop, and with it what it was told of this one a moment before.
-     */
+    /** Tells the engine again to stop: at a run's beginning it forgets what it was told. */
     @SuppressWarnings("GuardedBy") // only this thread changes the batch
     void stopAgain() {
         if (batch.isEmpty() || !isUnwanted(batch)) {

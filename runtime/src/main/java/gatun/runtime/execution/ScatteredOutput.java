@@ -95,10 +95,7 @@ final class ScatteredOutput {
         return wanted;
     }
 
-    /**
-     * Memory for the whole output on the GPU that {@link #isForDevice} asked for: the windows of the requests where
-     * together they are exactly that, else memory from which each gets its part when {@code transfers} completes.
-     */
+    /** GPU memory for a whole output: the requests' windows if they are just that, else a copy for each. */
     DeviceMemory deviceMemory(Shape wholeShape, long byteSize, DeviceTransfers transfers) {
         close();
         shape = wholeShape;

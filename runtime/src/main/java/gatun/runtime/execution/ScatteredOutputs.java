@@ -17,10 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
-/**
- * The outputs of a batch that its requests want, one tensor of all rows each, and how they are shared out. Outputs that
- * go to the network, or to windows side by side, are not copied. Used by the instance's thread only.
- */
+/** The wanted outputs of a batch, one tensor each, and their shares. Used by the instance's thread only. */
 final class ScatteredOutputs {
     private final Run run;
     private final BufferPool pool;

@@ -14,10 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The states of one sequence, each in a pooled buffer of its own, from one step to the next. Used by the thread of the
- * sequence's instance during a run; closed by whoever ends the sequence.
- */
+/** One sequence's states between steps, each pooled. Used by its instance's thread; closed at its end. */
 final class SequenceState implements Hold {
     private final List<StateTensor> rules;
     private final BufferPool pool;
@@ -95,10 +92,7 @@ final class SequenceState implements Hold {
         byteSizes[index] = byteSize;
     }
 
-    /**
-     * Has the buffer of a growable state hold at least {@code byteSize} bytes, those that it holds now in front.
-     * Returns the buffer that was too small for that, which the caller closes when nobody reads it any more.
-     */
+    /** Grows a state to {@code byteSize} bytes with its content. Returns the old buffer, for the caller to close. */
     Optional<Buffer> reserve(int index, long byteSize) {
         Buffer small = buffer(index);
         if (small.byteSize() >= byteSize) {

@@ -12,10 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * A model version as the server runs it, whatever it is made of: instances of a backend, or other models. Safe for any
- * thread; after {@link #close} it refuses requests.
- */
+/** A served model version: a backend's instances, or other models. Thread-safe; refuses requests once closed. */
 public interface ServedModel extends ModelVersion, VersionCounters {
     /**
      * Answers a request for this version; parks the calling thread. The caller owns the response and still owns the
@@ -62,10 +59,7 @@ public interface ServedModel extends ModelVersion, VersionCounters {
         return List.of(this);
     }
 
-    /**
-     * A hash of all that its responses depend on beside the request, the same wherever and whenever it is served; empty
-     * where the server does not need it, or while a model that it asks is not there.
-     */
+    /** A stable hash of all that responses depend on beside the request; empty if unused or a member is missing. */
     default Optional<byte[]> fingerprint() {
         return Optional.empty();
     }

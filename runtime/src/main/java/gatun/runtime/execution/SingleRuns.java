@@ -13,10 +13,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
-/**
- * An instance's runs of single requests: the one that its thread does, and those that its backend has detached, each on
- * a virtual thread. {@link #run} is for the instance's thread.
- */
+/** An instance's single runs: its thread's, and detached ones. {@link #run} is for the instance's thread. */
 final class SingleRuns {
     /** How many runs of an instance may be detached at a time; further ones are done by the instance's thread. */
     static final int DETACHED_LIMIT = 64;

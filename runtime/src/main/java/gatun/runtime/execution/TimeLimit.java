@@ -9,10 +9,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * How long runs may take that nobody has asked for. When the time is over their engine is told to stop, and somebody
- * hears of it where it goes on all the same. Thread-safe.
- */
+/** Limits runs that nobody asked for: their engine is told to stop, and if it goes on, it is reported. Thread-safe. */
 final class TimeLimit {
     /** How long an engine may take to stop: mostly one operator. */
     static final Duration GRACE = Duration.ofMillis(200);

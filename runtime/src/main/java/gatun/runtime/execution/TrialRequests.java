@@ -20,10 +20,7 @@ import java.util.SplittableRandom;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
-/**
- * Makes the requests of a {@link BatchingTrial}, each of one row with values of its own size, so that what is taken over
- * several rows, such as a greatest value, differs from that of each. The same each time. Immutable.
- */
+/** Makes the requests of a {@link BatchingTrial}, rows of different size, always the same. Immutable. */
 final class TrialRequests {
     /** How many requests there are. */
     static final int COUNT = 3;

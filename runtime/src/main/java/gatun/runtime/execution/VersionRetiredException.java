@@ -4,10 +4,7 @@ package gatun.runtime.execution;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 
-/**
- * A model version takes no more requests: it was unloaded, or another took its place between a request's look-up and
- * its beginning. Whoever looks the model up again may find the other.
- */
+/** The version was unloaded or replaced between look-up and run. A new look-up may find another. */
 public final class VersionRetiredException extends GatunException {
     private static final long serialVersionUID = 1;
 

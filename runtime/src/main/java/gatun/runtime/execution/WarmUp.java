@@ -20,10 +20,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
-/**
- * Sends a model's warm-up samples to an instance before it serves, past its scheduler. They count in the statistics as
- * any request does. Immutable; each instance's thread runs it for itself.
- */
+/** Runs a model's warm-up samples on an instance before it serves; they count as requests. Immutable. */
 final class WarmUp {
     private static final int ALIGNMENT = 64;
 

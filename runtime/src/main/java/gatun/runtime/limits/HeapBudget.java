@@ -8,10 +8,7 @@ import gatun.spi.Setting;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * Counts the Java heap that requests take for their long parts, so that all of them together stay within it. Whoever
- * reads something long reserves the heap for it first. Safe for any thread; never waits.
- */
+/** Limits the heap of all requests' long parts, which reserve it first. Thread-safe; never waits. */
 public final class HeapBudget {
     /** Bytes of heap that every request may take without a reservation: for its usual texts, shapes and objects. */
     public static final long FREE_BYTE_SIZE = 16 << 10;

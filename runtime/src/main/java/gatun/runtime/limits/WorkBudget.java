@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * The work that one client may throw away, as {@link WorkBudgets} describes it. Finished work covers as much that is
- * thrown away; only the rest comes out of the allowance. Thread-safe.
- */
+/** A client's budget of wasted work ({@link WorkBudgets}), which finished work covers first. Thread-safe. */
 public final class WorkBudget {
     /** How often one looks whether a client that waits is still there. */
     private static final long LOOK_PERIOD_NANOS = Duration.ofMillis(20).toNanos();

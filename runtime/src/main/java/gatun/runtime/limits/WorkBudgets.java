@@ -39,10 +39,7 @@ public final class WorkBudgets {
     /** The most that a network owes: a new connection of it waits for a second at most. */
     private static final long MOST_OWED_NANOS = Duration.ofMillis(100).toNanos();
 
-    /**
-     * The most that those on this machine owe: a new connection waits for 25 ms at most, since it may be of one who has
-     * thrown nothing away. That is longer than a client stays that leaves at once, for whom nothing is done.
-     */
+    /** The most that local clients owe: a new connection waits 25 ms, longer than a client that leaves at once. */
     private static final long MOST_OWED_HERE_NANOS = Duration.ofMillis(5).toNanos() / 2;
 
     /** The most finished work that is remembered, to cover what is thrown away later. */

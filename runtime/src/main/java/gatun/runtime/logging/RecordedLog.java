@@ -54,10 +54,7 @@ public final class RecordedLog implements AccessLog {
     /** Is told of each request that has ended. Safe for any thread. */
     @FunctionalInterface
     public interface RequestWatch {
-        /**
-         * A request has ended, with whatever result. Called by the thread that answered it: to return at once, without
-         * waiting for anything, and without keeping the entry, which may become another request's.
-         */
+        /** A request has ended. Called by its thread; must return at once, and not keep the entry. */
         void ended(AccessEntry entry);
     }
 }

@@ -15,10 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
-/**
- * How busy the machine is, as Linux tells it in {@code /proc/stat} and {@code /proc/meminfo} (see proc(5)). Read at
- * most once in an interval, even if asked more often. Safe for any thread.
- */
+/** The machine's load from {@code /proc/stat} and {@code meminfo}, read once in an interval. Thread-safe. */
 public final class HostUsage implements MetricSource {
     private static final long BYTES_PER_KIB = 1024;
 

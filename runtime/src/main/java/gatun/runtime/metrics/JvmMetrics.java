@@ -17,10 +17,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * The families of the Java virtual machine, under the names of Prometheus' client library for Java, without those that
- * stop threads or need listeners. Read when asked. Stateless.
- */
+/** The virtual machine's families, named as Prometheus' library does, without costly ones. Stateless. */
 public final class JvmMetrics {
     private static final double MILLIS_PER_SECOND = 1e3;
 

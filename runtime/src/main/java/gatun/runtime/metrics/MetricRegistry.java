@@ -20,10 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 
-/**
- * The metrics that models and backends of a server have made. A family or metric stays as long as somebody who asked for
- * it has not closed it. Safe for any thread.
- */
+/** Metrics of models and backends, each kept until all who asked for it have closed it. Thread-safe. */
 public final class MetricRegistry implements ModelMetrics, MetricSource {
     /** The most families, and the most metrics of a family: a model that makes one for each request must end. */
     static final int LIMIT = 1024;

@@ -7,10 +7,7 @@ import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Leaves a carrier thread to everybody else when {@linkplain InlineRunLimiter runs on request threads} have become long:
- * when two looks have seen the same runs hold all carriers, for 7.5 to 15 ms, there is one carrier more.
- */
+/** Adds a carrier when long {@linkplain InlineRunLimiter inline runs} held all for two looks, 7.5 to 15 ms. */
 final class CarrierCompensator implements LoanWatchdog.Lender {
     /** The limit, in times of the usual number. A second is for runs that begin on a carrier that is to go. */
     private static final int MOST = 2;

@@ -4,10 +4,7 @@ package gatun.runtime.placement;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a platform thread does that others wait for while it runs a request: it lets another thread go on with its work
- * before it waits for long. For the calling thread.
- */
+/** A platform thread's duty during a run: it hands its other work on before it waits. For that thread. */
 public final class LentThread {
     private static final ThreadLocal<Runnable> TAKE_BACK = new ThreadLocal<>();
 

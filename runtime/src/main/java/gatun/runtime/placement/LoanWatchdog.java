@@ -12,10 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Looks after threads that were lent to runs, on a platform thread of its own, since runs may hold all carriers of
- * virtual ones. The thread exists only while something is lent now and then. Thread-safe.
- */
+/** Watches lent threads from a platform thread, which exists only while something is lent. Thread-safe. */
 public final class LoanWatchdog {
     /** The one of this process. */
     public static final LoanWatchdog OF_THIS_JVM = new LoanWatchdog();
@@ -69,10 +66,7 @@ public final class LoanWatchdog {
             }
         }
 
-        /**
-         * Looks, once in each period. Periods of the same length begin at the same time, so that the thread does not wake
-         * up for each lender. Returns how long it is until the next one.
-         */
+        /** Looks once in each period; equal periods begin together. Returns the time until the next. */
         private long look(long nowNanos) {
             long present = period(nowNanos);
             if (present != lastPeriod) {

@@ -33,10 +33,7 @@ public final class RunPlacement {
      */
     public static final long WAKING_NANOS = 20_000;
 
-    /**
-     * How often an idle instance looks at the queue while others run: the longest that a ticket waits in spite of an
-     * idle instance. The watcher's wake-ups are 2 % of a core at most.
-     */
+    /** How often an idle instance looks at the queue while others run: a ticket's longest wait beside it. */
     public static final long WATCH_NANOS = 1_000_000;
 
     /** A run of so many wake-ups is hardly longer for one: a tenth. */

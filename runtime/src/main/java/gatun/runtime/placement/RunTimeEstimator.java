@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.placement;
 
-/**
- * An estimate of how long a model's next run takes, made from its past runs. Everybody who asks how long a run will take
- * asks this. Guarded by the lock of the scheduler that owns it.
- */
+/** An estimate of a model's next run from past runs. Guarded by the lock of the scheduler that owns it. */
 public final class RunTimeEstimator {
-    /**
-     * A typical run up to this is short: others may wait for the thread that it is on. A time slice of the operating
-     * system is longer, and so is what the decoding of a large request takes, which nothing interrupts either.
-     */
+    /** A typical run up to this is short: shorter than a time slice, or decoding a large request. */
     public static final long SHORT_NANOS = 1_000_000;
 
-    /**
-     * A run beyond this is long: to hand it to another thread and back costs nothing beside it. It was not just
-     * interrupted by the operating system, which is in the middle of short ones too.
-     */
+    /** A run beyond this is long: a hand-over costs nothing beside it, and no interruption explains it. */
     public static final long LONG_NANOS = 20_000_000;
 
     /** How many runs that are not long are asked for at first. */

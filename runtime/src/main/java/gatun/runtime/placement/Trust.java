@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.placement;
 
-/**
- * Trust in a guess about what comes next. Cases that agree with the guess earn it; each time that it was there and a case
- * disagrees, it takes twice as many to come back, up to a limit. Not thread-safe.
- */
+/** Trust in a guess: agreeing cases earn it, and each miss doubles how many it takes. Not thread-safe. */
 public final class Trust {
     private final int most;
     private int needed;

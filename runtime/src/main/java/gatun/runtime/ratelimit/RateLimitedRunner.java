@@ -35,10 +35,7 @@ public final class RateLimitedRunner<T extends Ticket> implements BatchRunner<T>
         this.priority = priority;
     }
 
-    /**
-     * The runner of an instance of {@code group}, limited as the group asks for it: {@code runner} itself when it needs
-     * no resources, or when nothing is limited. Opening it fails when it could never run.
-     */
+    /** Limits {@code runner} as {@code group} asks; itself without resources. Fails to open if it never could run. */
     public static <T extends Ticket> BatchRunner<T> of(
             BatchRunner<T> runner, ModelInstanceGroup group, RateLimiter limiter) {
         List<Need> needs = group.getRateLimiter().getResourcesList().stream()

@@ -117,10 +117,7 @@ public final class RateLimiter {
         }
     }
 
-    /**
-     * How much there is of the resource that {@code need} names: what the operator states, for a global one on whatever
-     * device, where he states any resources; otherwise the most that any instance asks for.
-     */
+    /** The amount of resource {@code need}: as the operator states it, else the most that any instance asks for. */
     private int limit(Need need, int device) {
         int most = 0;
         if (!amounts.isEmpty()) {

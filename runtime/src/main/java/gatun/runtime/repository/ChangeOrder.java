@@ -222,10 +222,7 @@ final class ChangeOrder {
                 .filter(load -> load.asked().contains(name) && !load.change().isDone());
     }
 
-    /**
-     * The end of the loads under way of models that ask one of that name, or that ask ensembles which do. One that waits
-     * for a model whose load may never end is waited for a while only.
-     */
+    /** The end of loads of models that ask this one, directly or not; limited where a load may never end. */
     private CompletableFuture<?> loadsNeeding(String name) {
         List<CompletableFuture<?>> needing = new ArrayList<>();
         Set<String> seen = new HashSet<>(Set.of(name));

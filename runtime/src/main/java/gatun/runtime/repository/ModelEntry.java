@@ -12,10 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.UnaryOperator;
 
-/**
- * A model in the repository and its versions. Read by every request: the versions are one immutable list behind a
- * volatile field. Changed by loading and unloading.
- */
+/** A repository's model and versions: an immutable list behind a volatile field, read by every request. */
 final class ModelEntry {
     private final ModelIdentifier model;
 
@@ -117,10 +114,7 @@ final class ModelEntry {
         }
     }
 
-    /**
-     * Says why the model cannot be loaded as it is now. Versions that serve go on, and tell it. The server may be ready
-     * without a model of which nobody knows what it is.
-     */
+    /** Says why the model cannot be loaded now; serving versions go on. A model of unknown kind is not required. */
     void refuse(String reason) {
         refused = serves();
         update(before -> before.stream().anyMatch(VersionEntry::isReady)

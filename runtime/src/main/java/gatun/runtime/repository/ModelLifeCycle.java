@@ -222,10 +222,7 @@ final class ModelLifeCycle {
         }
     }
 
-    /**
-     * Looks for changes in the repositories and has models loaded or unloaded. Does not wait for that, and never
-     * throws; false when the repositories cannot be read.
-     */
+    /** Has changes in repositories loaded or unloaded, without waiting. Never throws; false if one cannot be read. */
     boolean poll() {
         return look().read;
     }

@@ -180,10 +180,7 @@ public final class ModelRepository {
         return List.copyOf(list.models().values());
     }
 
-    /**
-     * Replaces the list of models that are served besides those of the repositories by one of the operator's, and waits
-     * until the new ones are loaded or failed.
-     */
+    /** Replaces the operator's list of models besides the repositories'; waits until they are loaded or failed. */
     public void replaceListed(List<ListedModel> models) {
         reloadFolders.list(models);
         followList(models);

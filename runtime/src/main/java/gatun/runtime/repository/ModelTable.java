@@ -182,10 +182,7 @@ final class ModelTable {
                 .toList();
     }
 
-    /**
-     * Takes a model whose files are gone out of the index, once none of its versions is left. One that had versions
-     * stays known, as in Triton: who asks for it learns that it has none any more.
-     */
+    /** Drops a model without files from the index after its last version; one that had versions stays known. */
     void removeUnused(ModelEntry entry) {
         if (entry.departed()
                 || entry.versions().stream().anyMatch(version -> version.model().isPresent())) {

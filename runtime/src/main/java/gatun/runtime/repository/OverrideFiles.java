@@ -14,10 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 
-/**
- * The files that a load request brought, in a directory of their own that only this user can read. Engines want files;
- * they are there until the model is unloaded.
- */
+/** A load request's files, in a private directory, until the model is unloaded, since engines want files. */
 final class OverrideFiles {
     private static final int WINDOW = 1 << 20;
 

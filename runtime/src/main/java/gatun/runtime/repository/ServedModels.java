@@ -24,10 +24,7 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The models and versions of a repository as they are now: states, configurations and statistics. Changes nothing. Safe
- * for any thread; what it returns does not change.
- */
+/** The repository's models now: states, configurations and statistics. Thread-safe; results are snapshots. */
 public final class ServedModels {
     private static final Logger LOG = LoggerFactory.getLogger(ServedModels.class);
 

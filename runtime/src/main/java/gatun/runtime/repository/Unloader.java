@@ -13,10 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Ends versions that no request finds any more: each finishes what it accepted, however long that takes, and gives its
- * memory back. A thread for each change does the waiting, so that one that hangs holds nobody up. Safe for any thread.
- */
+/** Ends unreachable versions once their requests are done, each change on its own thread. Thread-safe. */
 final class Unloader {
     private static final Logger LOG = LoggerFactory.getLogger(Unloader.class);
     private static final Duration FOREVER = Duration.ofDays(365);
@@ -24,10 +21,7 @@ final class Unloader {
     /** How long it may take to tidy up after versions that have ended. */
     private static final Duration AFTERWARDS = Duration.ofSeconds(10);
 
-    /**
-     * How many changes begin without waiting for others to end. The JVM asks all threads each time that native memory is
-     * given up: threads for a thousand models that are unloaded together would get in each other's way.
-     */
+    /** How many changes begin at once: freeing native memory stops all threads, and a thousand would collide. */
     private static final int TOGETHER = 16;
 
     /** How long a change waits for that at most: others may wait for requests that take long. */

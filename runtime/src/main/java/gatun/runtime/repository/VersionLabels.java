@@ -13,10 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The versions that labels of listed models stand for. A label that a new list moves to a version that does not serve yet
- * stays where it is, and moves when that version serves. Safe for any thread.
- */
+/** The versions of labels of listed models. A label moves once its new version serves. Thread-safe. */
 final class VersionLabels {
     private static final Logger LOG = LoggerFactory.getLogger(VersionLabels.class);
 

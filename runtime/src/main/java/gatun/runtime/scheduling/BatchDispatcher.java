@@ -176,10 +176,7 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         return runTimes.typicalNanos();
     }
 
-    /**
-     * Lends an idle instance, where it {@linkplain #mayLend may be}, to the thread that brings {@code ticket}, which is
-     * marked as running and is not to be submitted.
-     */
+    /** Lends an idle instance, if it {@linkplain #mayLend may}, to the thread of {@code ticket}, marked as running. */
     int lend(T ticket) {
         ticket.become(State.RUNNING);
         int instance = instances.lend();

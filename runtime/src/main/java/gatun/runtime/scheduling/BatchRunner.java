@@ -27,10 +27,7 @@ public interface BatchRunner<T extends Ticket> {
      */
     default void prepare(Runnable ready) {}
 
-    /**
-     * Has {@link #open} fail soon, where that is possible: nobody wants the runner any more. Called by another thread,
-     * once, while that is under way; its thread is interrupted after this. Does nothing by default.
-     */
+    /** Has {@link #open} fail soon, if possible. Called once by another thread, before an interrupt. */
     default void abort() {}
 
     /** Whether {@link #run} and {@link #close} must be called by the thread that opened it. Asked when it is open, by any thread. */

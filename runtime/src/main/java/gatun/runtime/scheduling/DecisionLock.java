@@ -3,10 +3,7 @@ package gatun.runtime.scheduling;
 
 import java.util.concurrent.locks.ReentrantLock;
 
-/**
- * The lock that guards a scheduler's decisions. Held for a few steps only, and never while a ticket runs or a sequence is
- * closed. While it is held nobody borrows an instance.
- */
+/** The lock of a scheduler's decisions: held briefly, never during runs. Under it nobody borrows an instance. */
 final class DecisionLock {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile Runnable taken = () -> {};

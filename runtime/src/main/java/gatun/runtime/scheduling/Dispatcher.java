@@ -35,10 +35,7 @@ interface Dispatcher<T extends Ticket> {
     /** Takes a ticket in, or refuses it. */
     Admission submit(T ticket, long now);
 
-    /**
-     * A sleeping instance to wake, because of the calls before; it counts as woken from now on. Mostly {@link #NONE}.
-     * One that is woken calls {@link #take}, after which this is asked again: so they wake each other.
-     */
+    /** A sleeping instance to wake, mostly {@link #NONE}; it calls {@link #take}, and this is asked again. */
     int instanceToWake(long now);
 
     /**
@@ -59,10 +56,7 @@ interface Dispatcher<T extends Ticket> {
     /** Whether {@link #finish} is to be called after each run. The same at any time; may be called without the lock. */
     boolean followsRuns();
 
-    /**
-     * Notes that an instance has run a batch. Tickets that run again, are refused instead, or come to their end
-     * otherwise leave {@code batch}; the caller completes the others, and needs no lock for that.
-     */
+    /** Notes the end of a batch's run. Tickets that rerun or are refused leave {@code batch}; the rest is completed. */
     void finish(List<T> batch, long now);
 
     /** The sequences that have ended since this was asked last; the caller closes them, without the lock. */
@@ -86,10 +80,7 @@ interface Dispatcher<T extends Ticket> {
     /** Has an instance that was reserved, and is open, take part from now on. It is then to be woken. */
     void admit(int instance, long now);
 
-    /**
-     * Gives an instance nothing new from now on. It is then to be woken; it ends when it has finished what only it can
-     * do. One that was reserved and not admitted ends at once.
-     */
+    /** Gives an instance nothing new; wake it, and it ends after its own work. A reserved one ends at once. */
     void retire(int instance, long now);
 
     /** Takes no more tickets. Those that wait still run; all instances must be woken, and end when idle. */

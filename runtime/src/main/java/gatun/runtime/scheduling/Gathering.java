@@ -112,10 +112,7 @@ final class Gathering {
         return expectsMoreThan(1) ? Math.max(0, endedNanos + keepNanos - now) : 0;
     }
 
-    /**
-     * For how long tickets of {@code size} together are kept for others from {@code now} on; 0 when they are not.
-     * Whatever ends while they are kept, they are not kept for longer.
-     */
+    /** How long tickets of {@code size} wait for others from {@code now} on; 0 for not at all. */
     long keepNanos(int size, long now) {
         if (!expectsMoreThan(size)) {
             return 0;

@@ -4,10 +4,7 @@ package gatun.runtime.scheduling;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
-/**
- * The present states of a model's instances, and which of the idle ones keeps the time. Instances are numbers from
- * 0; all are idle at first. Guarded by the lock of the scheduler that owns it.
- */
+/** The states of a model's instances, by number, idle at first. Guarded by the lock of their scheduler. */
 final class InstanceStates {
     /** The state of an instance. */
     enum Activity {

@@ -207,10 +207,7 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /**
-     * Runs tickets that are marked as running, on this thread; returns how long it took, in nanoseconds. A failure of
-     * the runner, which is a fault, is logged and ends nothing.
-     */
+    /** Runs tickets that are marked as running; returns the nanoseconds. Logs a fault of the runner. */
     long run(List<T> batch) {
         assert Thread.currentThread().equals(thread) : "run by " + Thread.currentThread();
         try {
@@ -288,10 +285,7 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /**
-     * Ends an instance whose thread rests, on the calling thread, once the scheduler takes no more tickets. Where it is
-     * lent, that is left to a thread which comes when it is given back.
-     */
+    /** Ends an instance with a resting thread, once nothing more comes; a lent one when it is given back. */
     void endIfResting() {
         if (state.compareAndSet(State.RESTING, State.WOKEN)) {
             ending = true;
@@ -300,10 +294,7 @@ final class InstanceThread<T extends Ticket> {
         }
     }
 
-    /**
-     * Parks until this thread is woken, or until the time is over; false when it has to end instead, since there was no
-     * work for long: another is started for the next.
-     */
+    /** Parks until woken or the time is over; false when the idle thread is to end, and another starts later. */
     boolean sleep(long nanos) {
         boolean mayEnd = mayRest && nanos == Dispatcher.FOREVER;
         long limit = mayEnd ? (ending ? 0 : idleNanos) : nanos;

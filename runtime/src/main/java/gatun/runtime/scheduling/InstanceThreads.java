@@ -85,10 +85,7 @@ final class InstanceThreads<T extends Ticket> {
         return broken;
     }
 
-    /**
-     * Starts all and waits until their runners have opened. Throws the failure of the first that has not; the others
-     * are open then. An interruption has those fail that have not opened yet.
-     */
+    /** Starts all and waits for their runners to open. Throws the first failure; an interrupt fails the rest. */
     void open() {
         open(threads);
     }

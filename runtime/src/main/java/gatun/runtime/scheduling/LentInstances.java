@@ -137,10 +137,7 @@ final class LentInstances<T extends Ticket> {
         threads.wake(woken);
     }
 
-    /**
-     * Tells the dispatcher of runs by an instance that the calling thread has, or leaves that to the next run, where
-     * somebody has the lock. False where instances are to be lent no more.
-     */
+    /** Tells the dispatcher of this thread's runs, now or with the next. False once instances are not lent. */
     private boolean tell(int instance) {
         if (!lock.tryLockToLearn()) {
             return true;

@@ -16,9 +16,6 @@ public interface RunPermit {
      */
     boolean ask(Runnable wake);
 
-    /**
-     * Gives up a turn that has come or that was asked for: there is nothing to run any more. After a run an instance
-     * either asks again or declines, so that others can wait to see what it does.
-     */
+    /** Gives a turn up, since nothing is left to run. After each run an instance asks again or declines. */
     void decline();
 }

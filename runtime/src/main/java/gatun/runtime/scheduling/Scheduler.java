@@ -71,10 +71,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return open(policy, runners, new ModelTuning(EnumSet.allOf(Subject.class)));
     }
 
-    /**
-     * As {@link #open(BatchPolicy, List, Tuning)}, with runs on the threads that {@code placement} says, and threads that
-     * end when they had no work for as long as {@code idle}, where their runners let them.
-     */
+    /** As {@link #open(BatchPolicy, List, Tuning)}, with {@code placement}, and threads that end after {@code idle}. */
     static <T extends Ticket> Scheduler<T> open(
             BatchPolicy policy,
             List<? extends BatchRunner<T>> runners,
@@ -84,10 +81,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return new Scheduler<>(policy, runners, tuning, placement, idle).opened();
     }
 
-    /**
-     * As {@link #open(BatchPolicy, List, Tuning)}, for tickets each of which {@linkplain Ticket#makeStep belongs} to a
-     * sequence. Each sequence stays on one instance.
-     */
+    /** As {@link #open(BatchPolicy, List, Tuning)}, for steps of sequences, each on one instance. */
     public static <T extends Ticket> Scheduler<T> open(SequencePolicy policy, List<? extends BatchRunner<T>> runners) {
         return new Scheduler<>(policy, runners, InstanceThread.IDLE).opened();
     }
@@ -223,10 +217,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return threads.isBroken();
     }
 
-    /**
-     * The life of an instance's thread that was woken: run what it is given, sleep where there is nothing. True when
-     * there will never be more, false when {@link InstanceThread#sleep} lets the thread end.
-     */
+    /** A woken instance thread's life. True at its end; false if {@link InstanceThread#sleep} lets the thread end. */
     private boolean serve(InstanceThread<T> thread) {
         List<T> batch = new ArrayList<>();
         LastRun last = new LastRun();
@@ -353,10 +344,7 @@ public final class Scheduler<T extends Ticket> implements Ticket.Queue {
         return true;
     }
 
-    /**
-     * Refuses new tickets from now on, and does not wait: those that were accepted still come to their end, and each
-     * instance ends when none is left. May be called again.
-     */
+    /** Refuses new tickets without waiting; accepted ones still end, and then the instances. Idempotent. */
     public void drain() {
         end(true);
     }

@@ -320,10 +320,7 @@ final class SequenceDispatcher<T extends Ticket> implements Dispatcher<T> {
         return true;
     }
 
-    /**
-     * Ends a ticket whose time is over and whose sequence waits for a slot, and with it the whole sequence. Any other
-     * is left alone: once its sequence has a slot it is too late.
-     */
+    /** Ends a ticket that timed out while its sequence waits for a slot, with the sequence; no other. */
     @Override
     public void expire(Ticket ticket) {
         if (ticket.state() != State.QUEUED || ticket.step().sequence().hasSlot()) {

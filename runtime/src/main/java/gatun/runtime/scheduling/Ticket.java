@@ -112,10 +112,7 @@ public abstract class Ticket extends Link<Ticket> {
         return ranHere;
     }
 
-    /**
-     * Makes this a ticket that was not submitted yet, which the calling thread will wait for. Only for one that {@link
-     * #ranWhereSubmitted ran where it was submitted}, and is no step of a sequence.
-     */
+    /** Makes this a new ticket of its thread. Only if {@link #ranWhereSubmitted}, and for no step of a sequence. */
     protected final void renew() {
         waiter = Thread.currentThread();
         state = State.NEW;

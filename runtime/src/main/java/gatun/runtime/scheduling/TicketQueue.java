@@ -16,10 +16,7 @@ import org.jspecify.annotations.Nullable;
  * may be called without.
  */
 final class TicketQueue<T extends Ticket> {
-    /**
-     * In how many levels tickets may wait at a time. Each has a capacity of its own, and clients name levels: without
-     * this, one client could have any number of tickets wait.
-     */
+    /** The most levels at a time: each has its own capacity, and clients name them. */
     static final int LEVEL_LIMIT = 1000;
 
     private final QueueCapacities capacities;
@@ -107,10 +104,7 @@ final class TicketQueue<T extends Ticket> {
         return true;
     }
 
-    /**
-     * Notes that an instance is on its way for the first {@code count} tickets for which none was yet. They do not
-     * count against their levels' capacities any more.
-     */
+    /** Notes an instance on its way for the next {@code count} tickets, which no longer count against their levels. */
     void promiseFirst(int count) {
         int left = count;
         for (T ticket = first(); ticket != null && left > 0; ticket = after(ticket)) {

@@ -181,10 +181,7 @@ public interface InferenceServer extends AutoCloseable {
     /** Forgets models that {@link #register} added and that are unloaded. */
     default void unregister(Collection<String> names) {}
 
-    /**
-     * The version of a listed model that a label stands for; empty when there is no such label. One that a new list moves
-     * to a version that does not serve yet moves when that version serves.
-     */
+    /** The listed version of a label; empty for none. A label moves once its new version serves. */
     default OptionalLong labelled(String model, String label) {
         return OptionalLong.empty();
     }
@@ -206,10 +203,7 @@ public interface InferenceServer extends AutoCloseable {
         return List.of();
     }
 
-    /**
-     * Shows {@code look} each ready version with its counters, in no order. The counters are the same object as long as
-     * the version is not loaded anew. Makes no object for a version.
-     */
+    /** Shows {@code look} each ready version and its counters, which change with a reload only. Allocates nothing. */
     default void forEachReady(VersionCounters.Look look) {}
 
     /** The statistics of each engine that a model needed, by name. */

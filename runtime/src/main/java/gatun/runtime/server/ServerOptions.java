@@ -185,10 +185,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /**
-     * Lets engines read and write clients' memory in place whatever they do with it; without this call, only where no
-     * client can do harm by changing it meanwhile.
-     */
+    /** Lets engines use clients' memory in place always; otherwise only where clients' changes do no harm. */
     public ServerOptions trustClients(boolean enabled) {
         trustsClients = enabled;
         return this;
@@ -359,10 +356,7 @@ public final class ServerOptions {
         return this;
     }
 
-    /**
-     * A rule for complete configurations beyond the runtime's own rules, such as for parts that only protocols read. A
-     * failure that it throws keeps the model from being loaded, with its text as the reason.
-     */
+    /** A further rule for complete configurations, such as a protocol's. Its failure is the load's, with its text. */
     public ServerOptions configurationRule(Consumer<ModelConfig> rule) {
         configurationRule = rule;
         return this;

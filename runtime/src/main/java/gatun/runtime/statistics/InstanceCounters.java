@@ -10,10 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 
-/**
- * The counters of one instance. Written by the instance's thread only, read by any thread: a value may be stale but is
- * never torn, and the values of one execution may be seen one after the other.
- */
+/** One instance's counters, written by its thread, read by any: maybe stale, never torn, one after the other. */
 public final class InstanceCounters {
     /** One for each origin; a new array when a request comes from one for the first time. */
     private volatile StageHistograms[] stages = {};

@@ -4,10 +4,7 @@ package gatun.runtime.statistics;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/**
- * A number that one thread adds to and any thread reads. Adding is a plain read and one ordered store; a reader may see
- * a number that is a moment old, but never a torn one.
- */
+/** A number that one thread adds to, by ordered stores, and any reads: a moment old, never torn. */
 final class Tally {
     private static final VarHandle VALUE = field();
 

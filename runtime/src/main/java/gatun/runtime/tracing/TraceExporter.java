@@ -22,10 +22,7 @@ public interface TraceExporter extends AutoCloseable {
     /** Whether tensors are exported. Where they are not, traces do not hold them. */
     boolean tellsTensors();
 
-    /**
-     * Takes the trace of a client's request that has ended, with those of the requests that were made for it as its
-     * children. Returns at once: slow work is done by another thread.
-     */
+    /** Takes the ended trace of a client's request, with its children. Returns at once. */
     void export(RequestTrace trace);
 
     /** Writes out traces that wait for more; called when the settings have changed. */

@@ -6,10 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * How many bytes of tensors traces may hold until they are written. What does not fit is left out of its trace, and
- * counted; the log says so once. Safe for any thread.
- */
+/** Limits the tensor bytes of unwritten traces; the rest is left out, counted and logged once. Thread-safe. */
 final class TraceMemory {
     private static final Logger LOG = LoggerFactory.getLogger(TraceMemory.class);
 

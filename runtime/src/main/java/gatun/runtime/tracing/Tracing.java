@@ -19,10 +19,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Chooses which requests are traced, by settings for all models and for single ones, and hands finished traces on. A
- * server that traces nothing pays one volatile read for each request. Owns its exporter. Safe for any thread.
- */
+/** Chooses which requests are traced, and exports finished traces. Owns its exporter. Thread-safe. */
 public final class Tracing implements AutoCloseable {
     /** Bytes of the heap that the tensors of all traces may take; the heap is needed for other things. */
     private static final long TENSOR_BYTES = 32L << 20;

@@ -10,10 +10,7 @@ import picocli.CommandLine.IHelpSectionRenderer;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/**
- * Lists the flags of a command under the names of its groups, in the order in which they are declared: one column of
- * flags and one of their descriptions, the same width for all groups.
- */
+/** Lists a command's flags by group, in order of declaration, in two columns of one width. */
 final class FlagHelp implements IHelpSectionRenderer {
     private static final int WIDTH = 80;
     private static final int FLAG_WIDTH = 34;

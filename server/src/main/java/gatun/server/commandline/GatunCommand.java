@@ -27,10 +27,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/**
- * {@code gatun}: names the commands. Its own flags, and those of {@code gatun serve}, are made without annotations, since to
- * read annotations costs a tenth of a start.
- */
+/** {@code gatun}: names the commands. Flags without annotations, whose reading costs a tenth of a start. */
 public final class GatunCommand implements Callable<Integer> {
     private static final String NAME = "gatun ";
     private static final String SERVE = "serve";
@@ -104,10 +101,7 @@ public final class GatunCommand implements Callable<Integer> {
                         || arguments[0].equals(ModelServerArguments.COMMAND));
     }
 
-    /**
-     * Has picocli make no converters of the JDK's types, of which it initialises a good part. The flags of {@code gatun serve}
-     * need none; those of other commands do. For a process that is Gatun's own.
-     */
+    /** Leaves out picocli's converters of JDK types, which {@code gatun serve} does not need. For its own process. */
     public static void leaveOutConverters() {
         System.setProperty("picocli.converters.excludes", "java[.](sql|time|nio)[.].*");
     }

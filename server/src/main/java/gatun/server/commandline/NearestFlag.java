@@ -11,10 +11,7 @@ import java.util.stream.Collectors;
 final class NearestFlag {
     private NearestFlag() {}
 
-    /**
-     * The flag that differs from {@code typed} in the fewest letters; empty when none is near enough to be meant. The
-     * text behind an equals sign, and the choice between {@code -} and {@code _}, do not count.
-     */
+    /** The nearest flag to {@code typed}, values and {@code -} or {@code _} aside; empty when none is near. */
     static Optional<String> to(String typed, Collection<String> flags) {
         Map<String, String> plain =
                 flags.stream().collect(Collectors.toMap(NearestFlag::plain, flag -> flag, (first, second) -> first));

@@ -7,10 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/**
- * Keeps flags that may stand without a value from taking what follows for one that is none of theirs: in
- * {@code --log-verbose model.onnx} that is the model to serve.
- */
+/** Keeps flags with optional values from taking a model's path: {@code --log-verbose model.onnx}. */
 final class OptionalValues {
     private OptionalValues() {}
 

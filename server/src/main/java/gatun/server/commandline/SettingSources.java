@@ -15,10 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/**
- * The sources of the flags of {@code gatun serve}: the command line, before the environment, before the file that
- * {@code --config} names. A flag in a stronger source replaces all its values in a weaker one. For one thread.
- */
+/** Flags from the command line, before the environment, before {@code --config}; each replaces weaker values. */
 final class SettingSources {
     /** Names the file. */
     static final String CONFIG_FLAG = "--config";

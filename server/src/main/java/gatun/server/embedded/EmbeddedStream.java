@@ -13,10 +13,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BiFunction;
 
-/**
- * Requests that are answered one after another by a thread of their own. The inputs are copied when a request is sent,
- * so that the caller has its memory back. Any thread may send.
- */
+/** Requests answered in order on a thread of their own, with inputs copied at {@code send}. Thread-safe. */
 final class EmbeddedStream implements InferStream {
     /** The most requests that may wait; a thread that sends more waits too. */
     private static final int MAX_WAITING = 32;

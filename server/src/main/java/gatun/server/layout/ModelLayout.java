@@ -30,10 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * One run of {@code gatun init}: copies a loose model into a model repository, and writes its configuration as the
- * engine completes it. The model appears there whole or not at all, and nothing that is there is changed.
- */
+/** One {@code gatun init}: a loose model becomes a repository's, with its completed configuration, or nothing. */
 public final class ModelLayout {
     /** The model is laid out, and a server would serve it. */
     private static final int DONE = 0;

@@ -6,10 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.logging.LogRecord;
 
-/**
- * Bounds Helidon's log lines about the actions of clients: each of its loggers may write a line a second of each level,
- * without a stack trace. The next line says how many were left out. Thread-safe.
- */
+/** Limits Helidon's log lines about clients: one a second for each logger and level. Thread-safe. */
 final class LibraryRecords {
     private static final String HELIDON = "io.helidon.";
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);

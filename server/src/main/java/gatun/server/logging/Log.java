@@ -90,10 +90,7 @@ public final class Log implements LogControl {
         }
     }
 
-    /**
-     * Reopens the log file by its name, after somebody may have moved it away; does nothing without a log file. A file
-     * that cannot be opened is reported as an error in the log that is open.
-     */
+    /** Reopens the log file by its name, after somebody moved it; on failure, reports it in the open log. */
     public void reopen() {
         settings.file().ifPresent(file -> {
             try {

@@ -4,10 +4,7 @@ package gatun.server.opentelemetry;
 import io.opentelemetry.sdk.trace.IdGenerator;
 import java.util.Optional;
 
-/**
- * The numbers of spans: those that were told to others before the spans were made, and random ones for the rest. What
- * is chosen is for the next span that the same thread makes. Safe for any thread.
- */
+/** The numbers of spans: announced ones for this thread's next span, else random. Thread-safe. */
 final class ChosenIds implements IdGenerator {
     private final IdGenerator random = IdGenerator.random();
     private final ThreadLocal<String> trace = new ThreadLocal<>();

@@ -12,10 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The spans between a trace's end and the collector's response: bounds their number, counts those that are dropped, and
- * logs when dropping begins and ends. Safe for any thread.
- */
+/** Limits the spans between a trace's end and the collector, counts and logs dropped ones. Thread-safe. */
 final class SpanBacklog {
     private static final Logger LOG = LoggerFactory.getLogger(SpanBacklog.class);
 

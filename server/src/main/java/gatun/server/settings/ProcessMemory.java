@@ -7,10 +7,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * The memory that this process may have: the machine's, or that of its container where that is less. Read from the
- * kernel's files: the JVM tells it by a bean, and to make all beans takes a part of each start that is worth the lines.
- */
+/** This process's memory: the machine's, or its container's. From the kernel, since beans cost start time. */
 final class ProcessMemory {
     /** The buffer pool's size where nobody knows how much memory there is. */
     static final long LEAST_POOL_BYTE_SIZE = 256L << 20;

@@ -10,10 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Has conversations of all kinds on a thread of its own, some at a time, until it is told to end: it sends a request in
- * each of them, then waits for all responses.
- */
+/** Has warm-up conversations on a thread of its own until told to end, one request of each at a time. */
 final class Caller implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Caller.class);
 

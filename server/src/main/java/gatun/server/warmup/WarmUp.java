@@ -30,10 +30,7 @@ public final class WarmUp {
     /** Threads that ask; each has several connections. */
     private static final int CALLERS = 2;
 
-    /**
-     * Servers, one after another. Code that was compiled while one of them was asked is thrown away, in part, when the
-     * next one starts, as it would be when clients ask the first requests; and is compiled better then.
-     */
+    /** Servers, one after another: code compiled for one is partly discarded and compiled better for the next. */
     private static final int ROUNDS = 3;
 
     private static final Duration LOOK = Duration.ofMillis(500);
@@ -109,10 +106,7 @@ public final class WarmUp {
         return callers.stream().mapToLong(Caller::answered).sum();
     }
 
-    /**
-     * A distribution may lack the jar of v1. A server that does not say in time whether it has it is asked nothing more
-     * of v1, and the thread that waits ends with the server.
-     */
+    /** The jar of v1 may be missing: without a timely answer, v1 is not asked, and its thread ends later. */
     private static boolean speaksV1(AskedServer server, long end) throws InterruptedException {
         FutureTask<Boolean> question = new FutureTask<>(() -> answersV1(server));
         Thread.ofPlatform().daemon().name("warm-up-v1").start(question);

@@ -26,10 +26,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 
-/**
- * Unpacks an archive that others made into an empty folder. Nothing is written outside of the folder, no links, and no
- * more than the limits allow, whatever the archive says of its sizes.
- */
+/** Unpacks a foreign archive into an empty folder: nothing outside, no links, within limits. */
 public final class Unpacking {
     /** The most files and folders, with folders that only the names of others tell of. */
     public static final int ENTRY_LIMIT = 100_000;

@@ -14,10 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads JSON as maps by name, lists and texts. Numbers and truth values become texts as they stand there; null is left
- * out of maps, and an empty text in lists. Stateless.
- */
+/** Reads JSON as maps, lists and texts; numbers are texts, and null is left out. Stateless. */
 public final class JsonTree {
     private static final JsonFactory FACTORY = JsonFactory.builder()
             .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)

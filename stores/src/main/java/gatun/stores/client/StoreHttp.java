@@ -53,10 +53,7 @@ public final class StoreHttp implements AutoCloseable {
             body.close();
         }
 
-        /**
-         * What the body says of an error, as far as it may be shown: its code and its message, and no word so long that it
-         * may be a key or token which a server repeats.
-         */
+        /** What a body says of an error: code and message, without words long enough for secrets. */
         public String excerpt() {
             try {
                 String text = new String(body.readNBytes(ERROR_BYTES), StandardCharsets.UTF_8);

@@ -34,10 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * Google Cloud Storage's requests for one bucket, in its JSON API. An object is asked for by its generation, so that what
- * comes is what was listed. Safe for any thread.
- */
+/** Google Cloud Storage's JSON API for a bucket; objects by their listed generation. Thread-safe. */
 public final class GoogleProtocol implements StoreProtocol {
     private final String bucket;
     private final GoogleTokens tokens;

@@ -28,10 +28,7 @@ import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * A folder that is kept equal to a repository, or to one model, in an object store. A model changes as a whole, once all
- * its new files are in the cache and checked.
- */
+/** A folder that mirrors a repository or model, each model as a whole, once checked. */
 public final class StoreMirror implements Mirror {
     private static final Logger LOG = LoggerFactory.getLogger(StoreMirror.class);
 

@@ -219,10 +219,7 @@ public final class CudaBackend implements Backend {
             arena.close();
         }
 
-        /**
-         * A file of kernels, loaded into a GPU. Each instance has one of its own, so that runs at the same time do not share
-         * {@code __device__} variables. Used by the instance's thread, whose current device is this one.
-         */
+        /** An instance's kernel file on its GPU, so {@code __device__} variables are not shared. For its thread. */
         static final class KernelModule implements AutoCloseable {
             private static final int LOG_BYTES = 8 << 10;
 

@@ -18,10 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Reads the parameters about kernels in a model's configuration, and refuses every mistake that can be seen without
- * running them. For one model and one thread, at load.
- */
+/** Reads a model's kernel parameters, and refuses visible mistakes. For one model, at load. */
 final class ModelPlanReader {
     /** Lists the kernels, in the order of their launches. */
     static final String KERNELS = "kernels";

@@ -12,10 +12,7 @@ import gatun.spi.ExecutionRequest;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Determines the sizes and addresses of a run's tensors. One object serves all runs of an instance; used by its thread.
- * Nothing is allocated for a run whose shapes are those of the run before.
- */
+/** A run's tensor sizes and addresses, reused for equal shapes. Used by the instance's thread only. */
 final class RunSizes {
     private static final int ABSENT = -1;
 

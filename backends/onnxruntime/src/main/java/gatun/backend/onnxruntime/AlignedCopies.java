@@ -4,10 +4,7 @@ package gatun.backend.onnxruntime;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Memory of one instance for inputs that do not lie on a multiple of their element's size, as the engine needs it.
- * Grows to the largest that was seen. Used by one thread at a time; owns its memory.
- */
+/** An instance's aligned copies of misaligned inputs, as large as the largest. Not thread-safe. */
 final class AlignedCopies implements AutoCloseable {
     private static final int ALIGNMENT = 64;
 

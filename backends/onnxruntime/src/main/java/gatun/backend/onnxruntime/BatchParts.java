@@ -7,10 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 
-/**
- * Runs the requests of a batch in parts side by side, one on the calling thread and the others on threads of the engine.
- * The parts read and write where the whole batch would. Used by one thread at a time.
- */
+/** Runs a batch in parts: one here, others on engine threads, all in place. Not thread-safe. */
 final class BatchParts implements AutoCloseable {
     private final Engine engine;
     /** Some rows each, which a thread runs; not touched by others until the run has ended. */

@@ -48,10 +48,7 @@ final class Company {
         }
     }
 
-    /**
-     * The runs that are under way on the processor, of all models; counted in as many words as there are cores that count at the
-     * same time. Thread-safe; of two that begin at once neither may be told that it is the only one.
-     */
+    /** Present runs of all models, in words by core. Thread-safe: of two begins neither counts as alone. */
     static final class ActiveRuns {
         private final LongAdder count = new LongAdder();
 

@@ -199,10 +199,7 @@ final class Engine {
         return copy;
     }
 
-    /**
-     * The threads that run parts of batches, beside the instances' own; as many as there are other cores. They come when
-     * they are needed, and end when they have had no work for some time. Safe for any thread.
-     */
+    /** Threads for parts of batches, one for each further core, only while needed. Thread-safe. */
     static final class PartThreads {
         private static final Duration IDLE = Duration.ofSeconds(10);
 

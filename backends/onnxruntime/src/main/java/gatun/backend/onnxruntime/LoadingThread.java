@@ -11,10 +11,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/**
- * Loads models on threads of lower priority, so that those who are served keep the cores meanwhile. Such threads are for
- * nothing else, since their priority cannot be raised again. Safe for any thread.
- */
+/** Loads models on threads of lower priority, which cannot be raised again. Thread-safe. */
 final class LoadingThread {
     /** So much lower that a thread which serves gets ten times as much of a core that both want. */
     private static final int STEPS = 10;

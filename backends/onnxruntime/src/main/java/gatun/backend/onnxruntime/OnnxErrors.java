@@ -12,16 +12,10 @@ import java.util.regex.Pattern;
 
 /** Translates ONNX Runtime's failures. Their texts go to clients, so they name no folders. */
 final class OnnxErrors {
-    /**
-     * How the engine ends when a text that is to be a number is none: it lets the exception of the C++ library through,
-     * whose whole text is the name of the function that read it.
-     */
+    /** The engine's error for a text that is no number: just the C++ function's name. */
     private static final Pattern UNREADABLE_NUMBER = Pattern.compile("Status Message: sto(?:i|l|ll|ul|ull|f|d|ld)$");
 
-    /**
-     * Sizes that do not go together while a run adds, multiplies or compares: its inputs made them, such as a sequence
-     * longer than a table of positions. The engine has no code of its own for this, and tells both sizes.
-     */
+    /** Sizes that do not go together in a run, made by its inputs. The engine has no code for this. */
     private static final Pattern SIZES_APART =
             Pattern.compile("Attempting to broadcast an axis by a dimension other than 1\\. \\d+ by \\d+");
 

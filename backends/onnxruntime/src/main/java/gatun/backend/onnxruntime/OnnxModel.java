@@ -28,10 +28,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A model file and its configuration. The instances on the processor share sessions, unless the model says how many
- * threads each is to have; each on a GPU opens one of its own.
- */
+/** A model file. CPU instances share sessions unless threads are configured; GPU ones have their own. */
 final class OnnxModel implements BackendModel {
     /** The weights of a session more take at least as much memory as the files: 64 MiB. */
     private static final long SMALL_BYTES = 64 << 20;

@@ -27,10 +27,7 @@ final class RunOptions implements AutoCloseable {
         }
     }
 
-    /**
-     * Options of a run that ends before its first operator and, as each run does at its end that has these options, gives
-     * back what the session's arena does not use.
-     */
+    /** Options for a run that stops at once and returns the arena's unused memory. */
     static RunOptions trimming(Engine engine) {
         RunOptions options = new RunOptions(engine, Map.of(OnnxParameters.SHRINKAGE, "cpu:0"));
         options.stop();

@@ -6,10 +6,7 @@ import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelOutput;
 import java.util.List;
 
-/**
- * Tensors that have no dimensions in the model file. A configuration cannot say that, so clients send and get them with
- * the dimensions that it gives them, all of size 1. Immutable.
- */
+/** Tensors without dimensions in the file; clients see their configured ones, all 1. Immutable. */
 final class ScalarTensors {
     private static final Shape SCALAR = Shape.of();
 

@@ -15,10 +15,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * Turns BYTES tensors into the engine's string tensors and back. The engine's strings are objects of its own, so each
- * element is copied once each way. Used by one instance's thread.
- */
+/** BYTES tensors to the engine's strings and back, one copy each. Used by the instance's thread. */
 final class StringTensors {
 
     private final Engine engine;
@@ -27,10 +24,7 @@ final class StringTensors {
         this.engine = engine;
     }
 
-    /**
-     * A value of {@code shape} that holds the strings of {@code tensor}; the caller releases it. Each length is read once and checked
-     * against the memory, which may be a client's and change at any time.
-     */
+    /** A string value of {@code tensor} in {@code shape}, released by the caller. Lengths are read once. */
     MemorySegment value(Tensor tensor, Shape shape) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.ADDRESS);

@@ -39,10 +39,7 @@ final class WarmUpExecution implements Execution {
         this(model, arena, () -> {});
     }
 
-    /**
-     * Runs an instance once to make values and pages, and once on the path that requests take. No run begins, and none
-     * goes on, after {@code options} were told to stop.
-     */
+    /** Runs an instance once for values and pages, and once as requests do, until {@code options} stop. */
     static void runTwice(ModelDescription model, RunOptions options, Consumer<Execution> instance) {
         options.forgetStop();
         try (Arena memory = Arena.ofConfined()) {

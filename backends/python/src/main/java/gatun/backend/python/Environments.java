@@ -19,10 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
-/**
- * The Pythons of models that bring their own by {@code EXECUTION_ENV_PATH}: a folder, or an archive as conda-pack makes
- * it, which is unpacked once for all models that name it. Safe for any thread.
- */
+/** Pythons that models bring ({@code EXECUTION_ENV_PATH}), archives unpacked once. Thread-safe. */
 final class Environments {
     private static final String PARAMETER = "EXECUTION_ENV_PATH";
     private static final String MODEL_DIRECTORY = "$$TRITON_MODEL_DIRECTORY";

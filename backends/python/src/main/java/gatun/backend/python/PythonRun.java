@@ -16,10 +16,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A run on a worker: what it says of it, and what has become of each request. {@link #tell} is for whoever reads what
- * the worker says, the rest for the thread of the run.
- */
+/** A worker's run and its requests' fates. {@link #tell} is for its reader, the rest for the run's thread. */
 final class PythonRun implements WorkerRun {
     /** The most responses that wait for a client: they lie on the heap, and their tensors in the instance's memory. */
     static final int MOST_WAITING = 4096;

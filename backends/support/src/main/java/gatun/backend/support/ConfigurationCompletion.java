@@ -16,10 +16,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * Completes a configuration from the tensors that a model file describes, by the rules of Triton's backends for ONNX
- * Runtime and TensorFlow. For one model and one thread.
- */
+/** Completes configurations from tensors in model files, as Triton does. Not thread-safe. */
 public final class ConfigurationCompletion {
     private static final List<Long> ONE = List.of(1L);
 

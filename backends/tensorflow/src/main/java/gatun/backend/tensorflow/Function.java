@@ -14,10 +14,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The places in the graph that a run of an entry point feeds and fetches, and what is fed where a request brings
- * nothing. Immutable; closed once, after the last run.
- */
+/** What an entry point feeds and fetches in the graph, with defaults. Immutable; closed once. */
 final class Function implements AutoCloseable {
     private final List<EntryTensor> inputs;
     private final List<EntryTensor> outputs;

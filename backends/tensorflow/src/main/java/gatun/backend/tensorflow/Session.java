@@ -10,10 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Set;
 
-/**
- * Owns a {@code TF_Session} and its graph: a SavedModel with its variables, ready to run. Any thread may run it,
- * several at a time. Closed once, after the last run has returned.
- */
+/** Owns a {@code TF_Session} of a SavedModel. Thread-safe; closed once, after the last run. */
 final class Session implements AutoCloseable {
     private final MemorySegment handle;
     private final MemorySegment graph;

@@ -28,10 +28,7 @@ final class StringTensors {
 
     private StringTensors() {}
 
-    /**
-     * A tensor that holds the strings of {@code tensor}; the caller deletes it. Each length is read once and checked
-     * against the memory, which may be a client's and change at any time.
-     */
+    /** A string tensor of {@code tensor}, deleted by the caller. Lengths are read once and checked. */
     static MemorySegment of(Tensor tensor, MemorySegment dims) {
         TensorSpec spec = tensor.spec();
         long count = spec.shape().elementCount();

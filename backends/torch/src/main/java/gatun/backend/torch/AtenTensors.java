@@ -33,10 +33,7 @@ final class AtenTensors {
         number = arguments(arena, ValueLayout.JAVA_LONG, 1);
     }
 
-    /**
-     * Memory for arguments of native calls, zeroed. Each call would otherwise keep the arena from being closed and let it
-     * go again, by atomic operations, though its owner closes it after the last call.
-     */
+    /** Zeroed memory for native arguments, exempt from the arena's atomic session counts. */
     static MemorySegment arguments(Arena arena, ValueLayout element, long count) {
         MemorySegment memory = arena.allocate(element, count);
         return NativeMemory.segment(memory.address(), memory.byteSize());

@@ -25,10 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Owns a model's library and the container that it has of the model: as many models as may run side by side, with the
- * same constants. Safe for any thread; closed once, after the last run.
- */
+/** Owns a model's library and container: some copies with shared constants. Thread-safe; closed once. */
 final class Container implements AutoCloseable {
     private static final String DESCRIBE = "describe the model";
 

@@ -3,10 +3,7 @@ package gatun.backend.torch;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * Counts native tensors that are alive, so that operators and tests can tell a leak. Each owner of tensors has one, for
- * one thread at a time; what they have told is summed up for the process, which is read by any thread.
- */
+/** Counts live native tensors, to show leaks. One for each owner's thread; summed up for any. */
 final class LiveTensors {
     private static final AtomicLong COUNT = new AtomicLong();
 

@@ -161,10 +161,7 @@ final class ModelPackage implements AutoCloseable {
                 .map(entry -> text(entry, MAX_SOURCE_BYTES));
     }
 
-    /**
-     * Whether an index out of range in a request may end the process, as far as the package tells: the C++ throws for it,
-     * and OpenMP lets no exception out of a loop that threads share.
-     */
+    /** Whether a bad index may end the process: the C++ throws within an OpenMP loop. */
     boolean throwsInThreads() {
         return files.values().stream()
                 .filter(entry -> entry.getName().endsWith(".cpp") && entry.getSize() <= MAX_SOURCE_BYTES)

@@ -18,10 +18,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * The tensors of a configuration beside those of the model. A configuration calls a tensor by its place, such as
- * {@code INPUT__0}, or by the name that the Python function's call gives it.
- */
+/** A configuration's tensors beside the model's, by place ({@code INPUT__0}) or Python's names. */
 final class ModelTensors {
     private static final Pattern PLACE = Pattern.compile("(INPUT|OUTPUT)__(\\d{1,5})");
     private static final String INPUT = "INPUT";

@@ -170,10 +170,7 @@ public final class TorchBackend implements Backend {
         return LiveTensors.count();
     }
 
-    /**
-     * Finds out what a model's outputs are, which its package does not say: runs the model on zeros of two sizes, and sees
-     * which dimensions differ. For one thread.
-     */
+    /** Finds a model's outputs by runs on zeros of two sizes. Not thread-safe. */
     static final class Probe {
         /** The least sizes that are asked for: others may be special cases. */
         private static final long FIRST = 2;

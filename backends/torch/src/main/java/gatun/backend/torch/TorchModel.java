@@ -139,10 +139,7 @@ final class TorchModel implements BackendModel {
         private final MemorySegment outputs;
         private final Run run;
 
-        /**
-         * Of the run under way: which of the request's inputs is the model's at a position. Numbers, since references to what is
-         * new, in objects that are old, cost the collector's attention.
-         */
+        /** This run's input at each model position, as numbers, which spare the collector. */
         private final int[] indexes;
 
         /** Room for what the checks work with. */

@@ -36,10 +36,7 @@ interface Forest extends AutoCloseable {
      * @param dims the dimensions of a row of it; none for a single number
      */
     record ForestOutput(Quantity quantity, OutputForm form, Shape dims) {
-        /**
-         * An output with the dimensions that a configuration gives it for a row. Those of size 1 are not there for clients,
-         * as with Triton's FIL backend: one number for each row makes a tensor of one dimension.
-         */
+        /** An output with a row's configured dimensions, without those of size 1, as in Triton's FIL backend. */
         static ForestOutput of(Quantity quantity, OutputForm form, Shape configured) {
             long[] dims =
                     Arrays.stream(configured.toArray()).filter(dim -> dim != 1).toArray();

@@ -12,10 +12,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * Asks a booster of XGBoost, which answers in memory of its own. Predictions read the rows where they are; for SHAP
- * values and leaves the library wants a matrix, which is a copy.
- */
+/** Asks an XGBoost booster. Predictions read rows in place; SHAP values and leaves take a copy. */
 final class XGBoostPredictor implements Predictor {
     /** The settings of a call; the numbers of its types are in the library's documentation of its C API. */
     private static final String SETTINGS = "{\"type\":%d,\"training\":false,\"iteration_begin\":0,\"iteration_end\":0,"

@@ -25,10 +25,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The endpoint that Vertex AI expects of a container: predictions of the default model, and health. A header redirects
- * a prediction to a path of v2 or to the metrics. Access is restricted as on these paths.
- */
+/** Vertex AI's container endpoint: predictions of the default model, health, and redirects by a header. */
 public final class VertexAiProtocol implements Protocol {
     private static final BinaryContentType BINARY =
             new BinaryContentType("application/vnd.vertex-ai-triton.binary+json;json-header-size=");

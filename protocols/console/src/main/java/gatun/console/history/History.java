@@ -8,10 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
-/**
- * A stretch of seconds of a version, the newest last, as it was when it was asked for. A number that there was not, or
- * that nobody knows any more, is not a number.
- */
+/** Seconds of a version, the newest last, at one moment. Unknown numbers are not a number. */
 public final class History {
     private final long endMillis;
     private final int points;

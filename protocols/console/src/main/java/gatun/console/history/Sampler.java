@@ -26,10 +26,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Looks at the counters of all versions once a second, whether anybody watches or not, and keeps what they did. It has
- * no thread: whoever owns it calls {@link #sample} each second. Safe for any thread.
- */
+/** Reads all versions' counters each second, by its owner's calls of {@link #sample}. Thread-safe. */
 public final class Sampler {
     /** How many versions have their latencies measured at a time: those that had requests last. */
     static final int MOST_MEASURED = 512;
@@ -288,10 +285,7 @@ public final class Sampler {
         }
     }
 
-    /**
-     * Keeps the slowest requests and the last failures of the versions that it was told of, and of no others: what clients
-     * ask for makes nothing here. Models of one name in several namespaces are one. Safe for any thread.
-     */
+    /** Keeps slow and failed requests of versions that it was told of, by name only. Thread-safe. */
     static final class RequestRecorder implements RequestWatch {
         /** By name, then by version, so that a request makes no key. */
         private final Map<String, Map<String, RequestRecords>> records = new ConcurrentHashMap<>();

@@ -10,10 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The slowest requests of a version in the last hour: {@value #KEPT} of each ten minutes, so that those of the past do
- * not keep later ones out. A request that is not among them costs a look at two fields. Safe for any thread.
- */
+/** A version's slowest requests of the hour, {@value #KEPT} of each ten minutes. Thread-safe. */
 public final class SlowestRequests {
     /** How many are shown. */
     public static final int SHOWN = 32;

@@ -217,10 +217,7 @@ final class ApiRoutes implements AutoCloseable {
         }
     }
 
-    /**
-     * Streams what happens as server-sent events, each second what is new then. A viewer that reads slowly misses some, and
-     * makes nobody wait. Safe for any thread.
-     */
+    /** Streams each second's news as server-sent events; slow viewers miss some. Thread-safe. */
     static final class EventRoute {
         private static final ResponseHeaders EVENTS = ResponseHeaders.of(ResponseHeaders.constant(
                 "Content-Type: text/event-stream; charset=utf-8", "Cache-Control: no-store", "X-Accel-Buffering: no"));

@@ -148,10 +148,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
         return path.startsWith(root) && (path.length() == root.length() || path.charAt(root.length()) == '/');
     }
 
-    /**
-     * The files of the page, which lie in the jar. They hold nothing of the server, so that anybody may read them, and tell
-     * browsers to run and show nothing but what this server sends. Safe for any thread.
-     */
+    /** The page's files from the jar, without content of the server; browsers run nothing else. Thread-safe. */
     static final class PageFiles {
         /** The page itself. */
         static final String PAGE = "index.html";
@@ -169,10 +166,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
                 "json", "application/json",
                 "txt", "text/plain; charset=utf-8");
 
-        /**
-         * Scripts, styles and data of this server alone; pictures and videos also of the page's own making, for what a user
-         * drops there. No page may show this one inside of it.
-         */
+        /** Only this server's scripts, styles and data, and pictures that a user drops. Never in a frame. */
         private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self';"
                 + " img-src 'self' blob: data:; connect-src 'self'; media-src 'self' blob:; base-uri 'none';"
                 + " form-action 'none'; frame-ancestors 'none'";

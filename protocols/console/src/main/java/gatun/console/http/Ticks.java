@@ -8,10 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
-/**
- * Does something once a second, on a thread of its own, and lets others wait for it. What it does is done whether
- * anybody waits or not, and waits for nobody. Safe for any thread.
- */
+/** Does something each second on its own thread, which others may wait for. Thread-safe. */
 final class Ticks implements AutoCloseable {
     private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -68,10 +65,7 @@ final class Ticks implements AutoCloseable {
         }
     }
 
-    /**
-     * Waits until it was done more than {@code known} times; returns how often, or a negative number at the end, and when
-     * {@code givenUp} is true after {@link #wakeAll}.
-     */
+    /** Waits for more than {@code known} turns; returns how many, or less than 0 at the end or {@code givenUp}. */
     long await(long known, BooleanSupplier givenUp) {
         lock.lock();
         try {

@@ -10,10 +10,7 @@ import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
 
-/**
- * The console of one server: a page for people, and the API under it. Has a thread, which looks at the server once a
- * second. Its owner closes it before the listeners.
- */
+/** One server's console: a page, its API, and a thread that samples. Closed before the listeners. */
 public final class ConsoleProtocol implements Protocol, AutoCloseable {
     private final ConsoleRoutes routes;
 

@@ -21,10 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/**
- * How a model is asked with examples: by a signature of its own that takes them as they are, or as its configuration
- * says, by inputs that are filled from their features. Immutable.
- */
+/** How a model takes examples: by a signature of its own, or by inputs made of their features. Immutable. */
 public final class ExampleSignature {
     private final String entryPoint;
     private final Optional<ExampleMapping> mapping;

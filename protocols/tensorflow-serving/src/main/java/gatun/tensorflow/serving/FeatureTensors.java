@@ -185,10 +185,7 @@ final class FeatureTensors {
         };
     }
 
-    /**
-     * Where in serialised examples the features lie that inputs are filled from. The table lies in native memory too, so
-     * that neither the number of examples nor that of their features takes any heap. Not thread-safe; closed by its owner.
-     */
+    /** Where examples have their features, in native memory, without heap. Not thread-safe; closed by its owner. */
     static final class FeatureTable implements AutoCloseable {
         // Field numbers of Example, Features and an entry of the map of features.
         private static final int FEATURES = 1;

@@ -5,10 +5,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.wire.tensorflow.Feature;
 import java.lang.foreign.MemorySegment;
 
-/**
- * The values of one feature where they lie in a serialised example. Counts them first, so that whoever takes them knows
- * how many there are. No value becomes an object. Not thread-safe.
- */
+/** One feature's values in a serialised example, counted first, without objects. Not thread-safe. */
 final class FeatureValues {
     /** Field number of the value in an entry of the map of features. */
     private static final int ENTRY_VALUE = 2;

@@ -12,10 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The classes that a model gave for examples, read from the first example's first class to the last one's last; each is
- * read once. Reads the outputs where they lie, and is valid as long as they are. For one thread.
- */
+/** The classes for examples, each read once in order from outputs in place. Not thread-safe. */
 public final class ScoredClasses {
     static final String CLASSES = "classes";
     static final String SCORES = "scores";

@@ -16,10 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/**
- * The counters of TensorFlow Serving's requests, under its names and in its text for Prometheus. Made only where
- * somebody wants to read it. Safe for any thread.
- */
+/** TensorFlow Serving's request counters, and its Prometheus text. Made if somebody reads it. Thread-safe. */
 public final class ServingMetrics {
     /** The method that a request calls. */
     public enum Api {

@@ -97,10 +97,7 @@ final class ControlService extends GRPCServiceImplBase {
         answer(responses, response.setRequestStatus(status).build());
     }
 
-    /**
-     * The regions as the message has them, and once more under the number that the list has in SharedMemoryStatus: the
-     * last clients in C++ read the bytes of the one message as the other.
-     */
+    /** The regions as the message has them, and as SharedMemoryStatus does, which the last C++ clients read. */
     private static SharedMemoryControlResponse.Status status(List<SharedMemoryRegion> regions) {
         UnknownFieldSet.Field.Builder again = UnknownFieldSet.Field.newBuilder();
         regions.forEach(region -> again.addLengthDelimited(region.toByteString()));

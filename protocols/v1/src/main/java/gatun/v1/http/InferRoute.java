@@ -33,10 +33,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Inference: a header describes the request's body, and another the response's body. The response's body ends with that
- * header once more, in text or binary. Safe for any thread.
- */
+/** Inference with headers for request and response; the latter's body repeats its header. Thread-safe. */
 final class InferRoute {
     private static final Origin ORIGIN = new Origin(200, "v1", "http");
     private static final HeaderName REQUEST = HeaderNames.create("NV-InferRequest");

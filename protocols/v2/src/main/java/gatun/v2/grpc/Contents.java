@@ -4,10 +4,7 @@ package gatun.v2.grpc;
 import gatun.memory.tensor.Datatype;
 import java.util.Arrays;
 
-/**
- * Where an input's typed data (InferTensorContents) lies in its message, and how much of each type there is. Made by
- * the decoder, which has read all of it once.
- */
+/** Where an input's typed data lies in its message, by type. Made by the decoder, which read it. */
 final class Contents {
     /** The datatypes of the fields, by field number; nothing has number 0. */
     private static final Datatype[] FIELD_TYPES = {

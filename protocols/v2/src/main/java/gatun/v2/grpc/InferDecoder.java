@@ -19,10 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Reads ModelInferRequest messages. Data of tensors is not copied, only found: the allocated memory depends on the
- * number of tensors, not on their size. Safe for any thread.
- */
+/** Reads ModelInferRequest messages. Finds tensor data without a copy. Thread-safe. */
 public final class InferDecoder {
     // Field numbers of ModelInferRequest.
     private static final int MODEL_NAME = 1;

@@ -34,10 +34,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
-/**
- * Inference in plain JSON, for models of texts: the members of an object are the inputs, and those of the responses the
- * outputs. One response, or any number of them as server-sent events. Safe for any thread.
- */
+/** Inference in plain JSON: members are tensors; one response, or server-sent events. Thread-safe. */
 final class GenerateRoute {
     private static final String EVENT_STREAM = "Content-Type: text/event-stream; charset=utf-8";
     private static final ResponseHeaders EVENTS = ResponseHeaders.of(ResponseHeaders.constant(EVENT_STREAM));
@@ -217,10 +214,7 @@ final class GenerateRoute {
         return request;
     }
 
-    /**
-     * Tells load balancers that ask for it how busy a model is: in a header of its responses, in the formats of Open
-     * Request Cost Aggregation (ORCA). Safe for any thread.
-     */
+    /** Tells load balancers a model's load in response headers, in ORCA's formats. Thread-safe. */
     static final class LoadReport {
         private static final HeaderName FORMAT = HeaderNames.create("endpoint-load-metrics-format");
         private static final HeaderName REPORT = HeaderNames.create("endpoint-load-metrics");

@@ -125,10 +125,7 @@ final class InferRoute {
         }
     }
 
-    /**
-     * Reads the JSON of one inference request after the other, each into an {@link InferenceRequest}. A connection keeps one
-     * for all its requests. For the connection's thread.
-     */
+    /** Reads requests' JSON into {@link InferenceRequest}s. One for each connection; for its thread. */
     static final class InferRequestReader {
         private final InferenceServer server;
         private final ClientRegions regions;

@@ -158,10 +158,7 @@ final class LaneRoutes {
         }
     }
 
-    /**
-     * Reads a request for inference without data: names and datatypes of inputs, outputs, parameters, and the names of the
-     * regions that tensors may lie in. Shapes and windows come with each request and are skipped. For one thread.
-     */
+    /** Reads a request without data: names, datatypes, parameters and regions. Shapes are skipped. Not thread-safe. */
     static final class PreparedReader implements JsonBody.Members {
         private final InferenceRequest said;
         private final RequestUsage usage;

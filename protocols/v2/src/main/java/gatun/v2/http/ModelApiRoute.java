@@ -12,10 +12,7 @@ import gatun.wire.inference.ModelInput;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/**
- * Describes a model's inference in the words of <a href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>, which
- * generators of clients read: a schema for each tensor, with its name, datatype and rank. Safe for any thread.
- */
+/** A model's inference in <a href="https://spec.openapis.org/oas/v3.0.3">OpenAPI 3.0</a>. Thread-safe. */
 final class ModelApiRoute {
     /** Names that can stand in a path of a description; others stand in a parameter. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._~-]+");

@@ -231,10 +231,7 @@ public final class V2Routes {
         return (exchange, path) -> handler.answer(exchange, path.value("region"));
     }
 
-    /**
-     * Registration of GPU memory. Clients that do not use it call these routes too: before they register system shared
-     * memory, they unregister all regions of both kinds. Safe for any thread.
-     */
+    /** Registration of GPU memory; clients without GPUs call it, too, to unregister all. Thread-safe. */
     static final class CudaMemoryRoutes extends RegionRoutes<CudaRegionStatus> {
         /** The size of a {@code cudaIpcMemHandle_t}. */
         private static final int HANDLE_BYTES = 64;

@@ -287,10 +287,7 @@ public final class Lane implements Hold {
         lastWord.run();
     }
 
-    /**
-     * A window in a lane's own memory. The memory stays mapped while any request of the lane is under way, so this holds
-     * nothing of its own and is valid again in each of them; closing it does nothing.
-     */
+    /** A window in a lane's memory, which stays mapped during its requests: closing it does nothing. */
     static final class LaneWindow implements RegionLease {
         private final RegionLease whole;
         private final long offset;

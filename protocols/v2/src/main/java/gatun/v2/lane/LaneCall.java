@@ -90,10 +90,7 @@ final class LaneCall implements Runnable {
         return state.get() != State.IDLE;
     }
 
-    /**
-     * Takes the slot's request, all words of which are read now. For the lane's thread, while no request is under way.
-     * What is wrong with it {@link #run} answers.
-     */
+    /** Takes the slot's request, all of it. For the lane's thread, while idle; {@link #run} answers faults. */
     void begin(int newTurn) {
         turn = newTurn;
         foundNanos = System.nanoTime();
@@ -333,10 +330,7 @@ final class LaneCall implements Runnable {
         return slotRequest.deadlineHasPassed();
     }
 
-    /**
-     * Has the present request given up when its time is over, which needs no timer as long as the run is short. For who
-     * has taken the lane over from the thread that runs it.
-     */
+    /** Cancels the present request at its deadline, without a timer. For the lane's thread that took over. */
     void limitHeldUp() {
         heldUp = true;
         InferenceRequest present = request;

@@ -162,10 +162,7 @@ public final class Lanes implements AutoCloseable {
         return lane;
     }
 
-    /**
-     * Opens no more lanes, and waits for the requests that are under way; those that wait for their client to read are
-     * given up. The lanes end with their connections.
-     */
+    /** Opens no more lanes, and waits for requests, but not for readers. Lanes end with their connections. */
     @Override
     public void close() {
         Started running;

@@ -11,10 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The server's own copy of what a slot asks for. Each word of the slot is read once, into this, and checked here: what
- * the client writes afterwards changes nothing. Used for one request after another, by one thread at a time.
- */
+/** The server's copy of a slot's request: each word read once and checked here. Not thread-safe. */
 final class SlotRequest {
     private static final int HEAD_WORDS = (int) ((SlotLayout.ANSWER - SlotLayout.REQUEST) / Long.BYTES);
     private static final int TENSOR_WORDS = (int) (SlotLayout.TENSOR_BYTES / Long.BYTES);

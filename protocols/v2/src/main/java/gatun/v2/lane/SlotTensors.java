@@ -17,10 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The tensors of the request in a slot: where the inputs lie, and where the outputs go. Asks for nothing but the
- * server's own copy of the slot. Used for one request after another, by one thread at a time.
- */
+/** A slot's tensors: input and output places, from the server's copy. Not thread-safe. */
 final class SlotTensors {
     private final Lane lane;
     private final SlotRequest slotRequest;
@@ -57,10 +54,7 @@ final class SlotTensors {
         }
     }
 
-    /**
-     * Whether the engine may write an output to its room. A model that answers several times may be ahead of the client,
-     * which still reads; classes are no tensor of the engine's.
-     */
+    /** Whether the engine writes an output in place: not ahead of a reading client, and no classes. */
     private static boolean isWrittenInPlace(ModelVersion model, RequestedOutput output) {
         return output.classification() == 0 && !model.decoupled();
     }

@@ -166,10 +166,7 @@ final class Dataflow {
         return lists;
     }
 
-    /**
-     * The values that differ from request to request: those that are made of inputs. A shape is counted as one that does
-     * not, since the engine knows most before it runs.
-     */
+    /** Values that differ between requests: made of inputs. Shapes count as constant. */
     BitSet variables(List<List<Step>> consumers) {
         BitSet variables = new BitSet(valueCount);
         Deque<Integer> next = new ArrayDeque<>();

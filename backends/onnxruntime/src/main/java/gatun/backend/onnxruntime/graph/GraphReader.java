@@ -19,10 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * Reads the graph of an ONNX file, by the field numbers of onnx.proto. Weights are passed over. A file that a stranger
- * made costs no more than the limits here: beyond them it is not read.
- */
+/** Reads an ONNX file's graph, without weights. Files beyond the limits are not read. */
 final class GraphReader {
     /** Nodes of all graphs and functions of a file. */
     private static final int MAX_NODES = 100_000;

@@ -225,10 +225,7 @@ final class MemoryUses {
         return (reader.isMove() ? "a loop or branch" : reader.label()) + " reads it again";
     }
 
-    /**
-     * Steps that may compute the same, of which the engine then leaves one: steps of one operator on inputs that may be the
-     * same values. Attributes and the order of inputs are not looked at, so that rather too many are found.
-     */
+    /** Steps that the engine may merge: equal operators on possibly equal inputs. Finds rather too many. */
     static final class Twins {
         /** Each round finds those that follow from the one before; nodes in order need two. */
         private static final int MAX_ROUNDS = 16;

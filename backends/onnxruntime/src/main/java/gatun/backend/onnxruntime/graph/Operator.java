@@ -51,10 +51,7 @@ record Operator(Result result, List<Role> roles) {
         DATA,
         /** To compute with, where they are no integers: integers are checked, and then divided by. */
         DIVISION,
-        /**
-         * To compute with, where the input of the model is not of quantised numbers itself. The engine makes one operator
-         * of this and a Softmax or a Sigmoid, and that looks the numbers up in a table.
-         */
+        /** For computing, unless the input is quantised: Softmax and Sigmoid then become table look-ups. */
         QUANTIZED,
         /** As addresses, sizes, counts, orders or branches. */
         DECIDES

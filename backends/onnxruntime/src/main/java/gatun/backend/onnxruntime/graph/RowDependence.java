@@ -7,10 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/**
- * Looks for operators that mix the rows of a batch, along values whose first dimension plainly is that of the batch.
- * Where that is not plain, nothing is said: whoever wants to be sure runs the model.
- */
+/** Looks for operators that mix a batch's rows, where that is plain; otherwise says nothing. */
 final class RowDependence {
     /** Ends of slices that are as far as any. */
     private static final long FAR = Integer.MAX_VALUE;

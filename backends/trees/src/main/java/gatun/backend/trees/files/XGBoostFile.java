@@ -7,10 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * A model of XGBoost, in JSON or UBJSON, as far as the library trusts it: it follows the numbers of nodes, features and
- * classes in the file without a look. For one thread.
- */
+/** An XGBoost model in JSON or UBJSON, checked since the library trusts it. Not thread-safe. */
 public final class XGBoostFile {
     /** The library makes room for as many as the file says. */
     private static final int MAX_CLASSES = 1 << 20;

@@ -8,10 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * A ClassificationRequest, RegressionRequest or MultiInferenceRequest as it was read: well formed, but not yet checked
- * against anything. Its examples stay where they are, in the message's own memory.
- */
+/** A classify, regress or multi-inference request, well formed; its examples stay in the message. */
 final class ExampleMessage extends RawMessage {
     /**
      * A task of a MultiInferenceRequest, run on its examples.

@@ -203,10 +203,7 @@ final class ExampleResponses {
         }
     }
 
-    /**
-     * Writes the results for examples as serialised messages into memory of the pool: they are measured first, and neither
-     * a class nor an example becomes an object.
-     */
+    /** Writes results for examples to pooled memory as serialised messages, measured first. */
     static final class ExampleResults {
         // Tags of ClassificationResult.classifications, Classifications.classes, and of a Class's label and score.
         private static final byte CLASSIFICATIONS = 1 << 3 | WireReader.LENGTH_DELIMITED;

@@ -14,10 +14,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Optional;
 
-/**
- * Reads PredictRequest messages. Tensor data is not copied, only located: the allocated memory depends on the number of
- * tensors, not on their size, and is counted beforehand. Safe for any thread.
- */
+/** Reads PredictRequest messages. Locates tensor data without a copy, within counted memory. Thread-safe. */
 final class PredictDecoder {
     // Field numbers of PredictRequest.
     private static final int MODEL_SPEC = 1;

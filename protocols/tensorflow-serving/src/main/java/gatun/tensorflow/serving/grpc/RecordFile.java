@@ -14,10 +14,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 
-/**
- * Reads a file in the format that TensorFlow calls TFRecord, one record at a time: its length in 8 bytes, a checksum of
- * that, the bytes, and a checksum of those. For one thread.
- */
+/** Reads TFRecord files record by record: length, checksum, bytes, checksum. Not thread-safe. */
 final class RecordFile implements AutoCloseable {
     private static final int LENGTH_BYTES = Long.BYTES;
     private static final int CHECKSUM_BYTES = Integer.BYTES;

@@ -20,10 +20,7 @@ import gatun.tensorflow.serving.grpc.PredictMessage.TensorField;
 import gatun.wire.tensorflow.DataType;
 import java.lang.foreign.MemorySegment;
 
-/**
- * Makes the tensors of one message: in its own memory where they lie there as engines want them, otherwise in a buffer
- * of the pool, which the request owns. Tensors are asked for in the order of the message.
- */
+/** A message's tensors, in order: in its memory where it suits engines, else in a pooled buffer. */
 final class TensorReader {
     /** Bytes of tensors that stand for absent values of one message: a tiny one must not take the pool. */
     static final long MAX_FILLED_BYTES = 64L << 20;

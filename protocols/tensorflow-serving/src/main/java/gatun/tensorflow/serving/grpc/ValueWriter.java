@@ -11,10 +11,7 @@ import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/**
- * Writes a tensor's elements as the values of a TensorProto: numbers in as few bytes as they need, strings each with a
- * tag and a length, or all lengths and then all strings. No element becomes an object.
- */
+/** Writes elements as a TensorProto's values, numbers packed, strings tagged. Without objects. */
 final class ValueWriter {
     private static final byte STRING_TAG = TensorTypes.STRING_VAL << 3 | WireReader.LENGTH_DELIMITED;
 

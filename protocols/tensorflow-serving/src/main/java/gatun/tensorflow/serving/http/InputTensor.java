@@ -139,10 +139,7 @@ final class InputTensor implements AutoCloseable {
         elements.close();
     }
 
-    /**
-     * Reads values that are nested as tensors are: lists of equal length at each level, and elements only at the lowest.
-     * The first element of each list decides the shape. For one thread.
-     */
+    /** Reads nested values: lists of equal length, elements lowest. First elements decide. Not thread-safe. */
     static final class DenseReader {
         /** Stands for a number of elements that has not been counted. */
         static final long NOT_COUNTED = -1;
