@@ -111,11 +111,9 @@ public final class InferenceResponse implements Hold {
     @FunctionalInterface
     public interface ResponseReceiver {
         /**
-         * Takes a response, and owns it from the first moment. May wait, for a client that reads slowly: the model waits
-         * then too.
-         *
-         * @param last whether no more responses follow. A decoupled model may also end its responses without one that is
-         *     marked so: then {@code InferenceServer.infer} returns though none was the last
+         * Takes a response, and owns it from the first moment. May wait, for a client that reads slowly: the model
+         * waits then too. {@code last} says whether no more responses follow. A decoupled model may also end its
+         * responses without one that is marked so: then {@code InferenceServer.infer} returns though none was the last.
          */
         void accept(InferenceResponse response, boolean last);
 

@@ -96,11 +96,7 @@ public final class Listener implements AutoCloseable {
                     .buildPrototype();
         }
 
-        /**
-         * Listens.
-         *
-         * @throws StartException when the address cannot be listened on
-         */
+        /** Listens. Throws {@link StartException} when the address cannot be listened on. */
         Listener start() {
             ConnectionListener connections;
             try {

@@ -33,11 +33,7 @@ final class NvidiaGpus implements MetricSource {
 
     private record Reading(MetricFamily family, Function<Use, OptionalDouble> value) {}
 
-    /**
-     * A GPU.
-     *
-     * @param energyBefore the energy that it had used before the server was started
-     */
+    /** A GPU. {@code energyBefore} is the energy that it had used before the server was started. */
     private record Gpu(String uuid, Nvml.Device device, OptionalLong energyBefore) {
         OptionalDouble energyJoules() {
             OptionalLong now = device.energyMillijoules();

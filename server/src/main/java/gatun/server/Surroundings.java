@@ -38,11 +38,7 @@ final class Surroundings implements ServerSurroundings {
     private final FetchWatch fetches;
     private final Supplier<List<Endpoint>> endpoints;
 
-    /**
-     * The certificates as they were read.
-     *
-     * @param readNanos when, as a reading of {@link System#nanoTime}
-     */
+    /** The certificates as they were read. {@code readNanos} says when, as a reading of {@link System#nanoTime}. */
     private record Read(List<Certificate> certificates, long readNanos) {}
 
     private volatile Read read;

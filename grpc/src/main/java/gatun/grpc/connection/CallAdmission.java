@@ -52,10 +52,8 @@ final class CallAdmission {
     }
 
     /**
-     * The call that a block opens.
-     *
-     * @param last what the connection's last call was opened with, which is the result for another with the same head;
-     *     null for none
+     * The call that a block opens. {@code last} says what the connection's last call was opened with, which is the
+     * result for another with the same head; null for none.
      */
     @SuppressWarnings("ReferenceEquality") // to compare the fields of two takes longer than to open a call
     CallOpening<?, ?> admit(RequestHead head, CallServices services, @Nullable CallOpening<?, ?> last)

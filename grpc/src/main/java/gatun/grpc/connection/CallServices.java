@@ -77,11 +77,7 @@ record CallServices(
         private final Map<String, ServerMethodDefinition<?, ?>> methods = new HashMap<>();
         private final List<ServerServiceDefinition> services;
 
-        /**
-         * The methods of {@code services}.
-         *
-         * @throws IllegalArgumentException when two have the same name
-         */
+        /** The methods of {@code services}. Throws {@link IllegalArgumentException} when two have the same name. */
         ServiceTable(List<ServerServiceDefinition> services) {
             this.services = List.copyOf(services);
             for (ServerServiceDefinition service : services) {

@@ -159,9 +159,7 @@ final class FrameReader {
 
     /**
      * Whether the client has sent more than was read, or has left. Without waiting; to be called while nobody writes,
-     * where {@link #canLook} is true.
-     *
-     * @throws IOException when the connection fails
+     * where {@link #canLook} is true. Throws {@link IOException} when the connection fails.
      */
     boolean hasMore() throws IOException {
         if (buffer.hasRemaining()) {

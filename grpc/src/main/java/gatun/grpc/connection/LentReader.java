@@ -43,11 +43,7 @@ final class LentReader implements LoanWatchdog.Lender {
     private @Nullable GrpcCall<?, ?> seen;
     private int looks;
 
-    /**
-     * Lends the thread that uses {@code reader}.
-     *
-     * @param readOn starts another thread that reads
-     */
+    /** Lends the thread that uses {@code reader}. {@code readOn} starts another thread that reads. */
     LentReader(FrameReader reader, ConnectionStreams streams, RunPlacement placement, Runnable readOn) {
         this.reader = reader;
         this.streams = streams;

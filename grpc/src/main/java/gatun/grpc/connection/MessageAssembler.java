@@ -24,11 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class MessageAssembler {
     /** Where complete messages and news about them go. */
     interface Receiver {
-        /**
-         * A message begins.
-         *
-         * @param beyond how many of its bytes come after the present frame
-         */
+        /** A message begins. {@code beyond} says how many of its bytes come after the present frame. */
         void messageBegins(long beyond);
 
         /** A message is complete. Takes it over. */
@@ -73,11 +69,7 @@ final class MessageAssembler {
     private boolean busy;
     private boolean closed;
 
-    /**
-     * An assembler of the messages of one stream.
-     *
-     * @param sender whose messages they are
-     */
+    /** An assembler of the messages of one stream. {@code sender} says whose messages they are. */
     MessageAssembler(BufferPool pool, Sender sender, Placement placement, long sizeLimit, Receiver receiver) {
         this.pool = pool;
         this.sender = sender;

@@ -26,10 +26,8 @@ final class NumericFields {
     private boolean indexed;
 
     /**
-     * Checks a block.
-     *
-     * @throws ConnectionError when a field is no number that has to be one, or that may have to be one and could be a
-     *     format
+     * Checks a block. Throws {@link ConnectionError} when a field is no number that has to be one, or that may have to
+     * be one and could be a format.
      */
     void require(ByteBuffer block) {
         ByteBuffer in = block.duplicate();

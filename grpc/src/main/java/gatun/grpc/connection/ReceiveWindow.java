@@ -60,11 +60,7 @@ final class ReceiveWindow {
         waitingMessages++;
     }
 
-    /**
-     * A message of {@code byteSize} bytes, prefix included, was consumed.
-     *
-     * @return the increment to announce, or 0
-     */
+    /** A message of {@code byteSize} bytes, prefix included, was consumed. Returns the increment to announce, or 0. */
     synchronized int messageConsumed(long byteSize) {
         waitingMessages--;
         returned += byteSize;

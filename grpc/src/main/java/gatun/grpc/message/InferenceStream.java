@@ -41,9 +41,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
     public interface Exchange<M extends InferenceCall.Message> {
         /**
          * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends
-         * its trace.
-         *
-         * @throws GatunException with the protocol's text for what is wrong, nothing is held then
+         * its trace. Throws {@link GatunException} with the protocol's text for what is wrong, nothing is held then.
          */
         InferenceRequest request(M message);
 

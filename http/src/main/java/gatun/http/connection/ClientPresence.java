@@ -127,9 +127,7 @@ final class ClientPresence {
 
     /**
      * Checks whether the client is gone, and if so runs the action that was given for that. For any thread but the
-     * connection's.
-     *
-     * @param scratch what is read goes there first
+     * connection's. {@code scratch} is where data is read first.
      */
     Look look(ByteBuffer scratch) {
         Runnable onGone;

@@ -102,9 +102,7 @@ final class ClientSocket {
 
     /**
      * Reads and drops unwanted bytes, below TLS, until no more come or about {@code byteLimit} bytes have. Nothing else
-     * can be read from then on.
-     *
-     * @throws IOException when the connection fails
+     * can be read from then on. Throws {@link IOException} when the connection fails.
      */
     void discard(long byteLimit) throws IOException {
         ByteBuffer scratch = ByteBuffer.allocate(DISCARDED_AT_ONCE);

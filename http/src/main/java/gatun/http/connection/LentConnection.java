@@ -150,9 +150,7 @@ final class LentConnection {
     }
 
     /**
-     * The selector has found the channel ready.
-     *
-     * @return whether the connection is to be served, which it is not yet
+     * The selector has found the channel ready. Returns whether the connection is to be served, which it is not yet.
      */
     boolean take() {
         if (state.compareAndSet(WAITING, TAKEN)) {

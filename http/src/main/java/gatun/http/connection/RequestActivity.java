@@ -32,9 +32,7 @@ final class RequestActivity {
     }
 
     /**
-     * The head of a request has been read.
-     *
-     * @throws CloseConnectionException when the connection was ended first
+     * The head of a request has been read. Throws {@link CloseConnectionException} when the connection was ended first.
      */
     void beginRequest() {
         inRequest = true;

@@ -186,9 +186,7 @@ final class ResponseSender {
 
     /**
      * Sends a piece of a response, which is not the last; waits for a client that reads slowly. May be called while the
-     * client waits.
-     *
-     * @throws ServerConnectionException when the client is gone
+     * client waits. Throws {@link ServerConnectionException} when the client is gone.
      */
     void sendPiece(JsonWriter piece) {
         if (inChunks) {

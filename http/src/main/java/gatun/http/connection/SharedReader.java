@@ -311,10 +311,8 @@ final class SharedReader implements LoanWatchdog.Lender {
     }
 
     /**
-     * The thread that serves {@code lasting} is about to wait, or has served it for long: another reads on, unless one does
-     * already. For any thread.
-     *
-     * @return false where no thread can be started, and the serving one goes on to read
+     * The thread that serves {@code lasting} is about to wait, or has served it for long: another reads on, unless one
+     * does already. For any thread. Returns false where no thread can be started, and the serving one goes on to read.
      */
     boolean passOn(LentConnection lasting) {
         if (!served.compareAndSet(lasting, null)) {

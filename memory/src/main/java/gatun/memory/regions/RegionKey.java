@@ -32,10 +32,8 @@ sealed interface RegionKey {
     record ForeignDescriptor(long pid, String path) implements RegionKey {}
 
     /**
-     * The object that {@code key} names.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a key that names neither, or something that is not the client's to
-     *     name
+     * The object that {@code key} names. Throws {@link GatunException} INVALID_ARGUMENT for a key that names neither,
+     * or something that is not the client's to name.
      */
     static RegionKey parse(String region, String key) {
         Matcher descriptor = DESCRIPTOR.matcher(key);

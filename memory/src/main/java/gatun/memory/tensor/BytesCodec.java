@@ -34,11 +34,7 @@ public final class BytesCodec {
             COMPLETE
         }
 
-        /**
-         * The bytes end within a length.
-         *
-         * @param availableBytes how many of its 4 bytes there are, 1 to 3
-         */
+        /** The bytes end within a length. {@code availableBytes} says how many of its 4 bytes there are, 1 to 3. */
         record IncompleteLength(long availableBytes) implements Check {}
 
         /**
@@ -56,11 +52,7 @@ public final class BytesCodec {
          */
         record TooMany(long foundCount) implements Check {}
 
-        /**
-         * The bytes end before the last element.
-         *
-         * @param foundCount how many there are
-         */
+        /** The bytes end before the last element. {@code foundCount} says how many there are. */
         record TooFew(long foundCount) implements Check {}
     }
 

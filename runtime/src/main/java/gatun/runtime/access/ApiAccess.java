@@ -27,11 +27,7 @@ public final class ApiAccess {
 
     /** Why a request is refused. */
     public sealed interface Refusal {
-        /**
-         * It lacks a header, or has it with another value.
-         *
-         * @param name the header's name
-         */
+        /** It lacks a header, or has it with another value. {@code name} is the header's name. */
         record MissingHeader(String name) implements Refusal {}
 
         /** It lacks a token, or has one that is not known. */

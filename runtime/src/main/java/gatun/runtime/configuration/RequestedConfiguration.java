@@ -244,11 +244,7 @@ public final class RequestedConfiguration {
                 });
     }
 
-    /**
-     * A file that a configuration names beside the model's own.
-     *
-     * @param field where it does
-     */
+    /** A file that a configuration names beside the model's own. {@code field} says where it does. */
     private record File(String field, String name) {}
 
     private static Stream<File> files(ModelConfig config) {

@@ -28,11 +28,7 @@ public final class UnusedFields {
         WITHOUT_EFFECT
     }
 
-    /**
-     * A field without a meaning here.
-     *
-     * @param reason why, and of a field that is refused what to do
-     */
+    /** A field without a meaning here. {@code reason} says why, and of a field that is refused what to do. */
     private record Unused(Answer answer, String reason) {}
 
     private static final String TENSORRT = "only TensorRT has that";

@@ -45,11 +45,7 @@ final class StepRuns {
     private @Nullable EnsembleStep awaitingTurn;
     private @Nullable GatunException failure;
 
-    /**
-     * The steps that run once for the request.
-     *
-     * @param wantedCount how many of the tensors the client wants
-     */
+    /** The steps that run once for the request. {@code wantedCount} says how many of the tensors the client wants. */
     StepRuns(EnsembleRun run, EnsemblePlan plan, RunThreads threads, int wantedCount) {
         this.run = run;
         this.plan = plan;
@@ -103,9 +99,7 @@ final class StepRuns {
 
     /**
      * Runs the steps behind a decoupled member for one more response, and waits before that while too many are on their
-     * way; owns the response.
-     *
-     * @throws GatunException CANCELLED when no more responses are wanted
+     * way; owns the response. Throws {@link GatunException} CANCELLED when no more responses are wanted.
      */
     private void admit(EnsembleStep step, InferenceResponse response, MemberResponses admitted) {
         SharedHolds memory = new SharedHolds(List.of(response));
@@ -361,9 +355,7 @@ final class StepRuns {
 
     /**
      * Puts a member's outputs in their places. Outputs that a decoupled member leaves out are left out for the steps
-     * behind it, too. Under the lock of the threads.
-     *
-     * @param memory keeps the response valid; released by its maker
+     * behind it, too. Under the lock of the threads. {@code memory} keeps the response valid; released by its maker.
      */
     private void take(EnsembleStep step, InferenceResponse response, SharedHolds memory, List<ReadyStep> ready) {
         for (EnsembleStep.Link link : step.outputs()) {

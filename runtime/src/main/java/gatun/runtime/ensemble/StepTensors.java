@@ -84,9 +84,7 @@ final class StepTensors {
 
     /**
      * The tensor that a member gave as one of its outputs; to be {@link #put} in its place. An output that it left out
-     * is absent.
-     *
-     * @param memory keeps the response valid; released by its maker
+     * is absent. {@code memory} keeps the response valid; released by its maker.
      */
     EnsembleTensor fromMember(EnsembleStep.Link link, InferenceResponse response, SharedHolds memory) {
         for (OutputTensor output : response.outputs()) {

@@ -33,11 +33,7 @@ final class ApartRun {
         run.beforeInfer(stopper::stopAgain);
     }
 
-    /**
-     * Runs {@code tickets}, whose run the stopper has begun.
-     *
-     * @return how many nanoseconds that took
-     */
+    /** Runs {@code tickets}, whose run the stopper has begun. Returns how many nanoseconds that took. */
     long run(BackendInstance backend, List<InferenceTicket> tickets, InstanceCounters counters) {
         while (executions.size() < tickets.size()) {
             executions.add(SingleExecution.partOf(run, pool));

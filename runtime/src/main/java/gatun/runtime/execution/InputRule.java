@@ -24,11 +24,9 @@ record InputRule(
         @Nullable Reshape reshape,
         MemoryUse memory) {
     /**
-     * The shape that {@code shape} stands for: a single element may come with the dimensions {@code []} and
-     * {@code [1]}, whichever of them the model has.
-     *
-     * @param leadingDims how many dimensions of {@code shape} come before those of the input: 1 with a batch dimension,
-     *     else 0
+     * The shape that {@code shape} stands for: a single element may come with the dimensions {@code []} and {@code
+     * [1]}, whichever of them the model has. {@code leadingDims} says how many dimensions of {@code shape} come before
+     * those of the input: 1 with a batch dimension, else 0.
      */
     Shape ownForm(Shape shape, int leadingDims) {
         int rank = shape.rank() - leadingDims;

@@ -45,9 +45,7 @@ final class ModelSignature {
     private final boolean openShapes;
 
     /**
-     * Prepares a configuration that has been checked.
-     *
-     * @param labels the lines of the label files, by output name
+     * Prepares a configuration that has been checked. {@code labels} are the lines of the label files, by output name.
      */
     ModelSignature(ModelConfig config, Map<String, List<String>> labels) {
         this(config, labels, null, null, ClientMemory.UNKNOWN);

@@ -131,9 +131,7 @@ final class ResponseStream {
 
     /**
      * Gives the receiver the responses that wait. For the request's thread. Never throws: a failure of the receiver is
-     * kept for {@link #check}.
-     *
-     * @return whether the receiver can take more; false for the first time when it has failed
+     * kept for {@link #check}. Returns whether the receiver can take more; false for the first time when it has failed.
      */
     boolean deliver() {
         while (true) {

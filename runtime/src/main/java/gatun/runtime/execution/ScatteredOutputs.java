@@ -59,11 +59,7 @@ final class ScatteredOutputs {
         return made;
     }
 
-    /**
-     * Begins a run for the tickets that are there now.
-     *
-     * @param runRows the rows that the backend gets
-     */
+    /** Begins a run for the tickets that are there now. {@code runRows} are the rows that the backend gets. */
     @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
     void begin(ModelSignature entryPoint, int runRows) {
         rows = runRows;

@@ -58,10 +58,8 @@ final class SplitTicket {
     }
 
     /**
-     * The responses of all pieces as one.
-     *
-     * @throws GatunException the first failure of a piece; or when the outputs are too large for a window, or for the
-     *     pool
+     * The responses of all pieces as one. Throws {@link GatunException}, the first failure of a piece; or when the
+     * outputs are too large for a window, or for the pool.
      */
     InferenceResponse response(BufferPool pool, String model, String version) {
         for (InferenceTicket piece : pieces) {

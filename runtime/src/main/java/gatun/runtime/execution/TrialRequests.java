@@ -119,11 +119,7 @@ final class TrialRequests {
         return Shape.of(dims);
     }
 
-    /**
-     * Request {@code index} with such values.
-     *
-     * @param arena holds its tensors
-     */
+    /** Request {@code index} with such values. {@code arena} holds its tensors. */
     InferenceRequest request(ModelVersion version, int index, Values values, Arena arena) {
         SplittableRandom random = new SplittableRandom(SEED + index);
         InferenceRequest request = new InferenceRequest(version);

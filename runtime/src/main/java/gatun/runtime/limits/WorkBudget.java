@@ -42,11 +42,7 @@ public final class WorkBudget {
     /** Whether the client of a connection has left. */
     @FunctionalInterface
     public interface Presence {
-        /**
-         * Looks, without waiting.
-         *
-         * @throws IOException when the connection fails
-         */
+        /** Looks, without waiting. Throws {@link IOException} when the connection fails. */
         boolean hasLeft() throws IOException;
     }
 

@@ -74,10 +74,8 @@ public final class InlineRunLimiter {
     }
 
     /**
-     * Changes how many runs may hold carrier threads.
-     *
-     * @param strict whether there may be more carriers than that; otherwise as many short runs as there are carriers are
-     *     let begin without being counted
+     * Changes how many runs may hold carrier threads. {@code strict} says whether there may be more carriers than that;
+     * otherwise as many short runs as there are carriers are let begin without being counted.
      */
     void limit(int runs, boolean strict) {
         limit = runs;

@@ -16,9 +16,7 @@ final class DependencyOrder {
 
     /**
      * The models in rounds, so that none is in an earlier round than one that asks it: a round can go when those before
-     * it are gone.
-     *
-     * @param needs the models that each model asks
+     * it are gone. {@code needs} are the models that each model asks.
      */
     static List<List<ModelIdentifier>> closing(Map<ModelIdentifier, Set<ModelIdentifier>> needs) {
         List<List<ModelIdentifier>> rounds = new ArrayList<>();

@@ -23,10 +23,8 @@ public record IsolationRule(Optional<Isolation> isolation, Set<String> backends)
     }
 
     /**
-     * Whether a model of {@code backend} does.
-     *
-     * @throws ConfigurationException when the configuration's parameter {@code isolation} is neither {@code process} nor
-     *     {@code none}, or asks for what there cannot be
+     * Whether a model of {@code backend} does. Throws {@link ConfigurationException} when the configuration's parameter
+     * {@code isolation} is neither {@code process} nor {@code none}, or asks for what there cannot be.
      */
     boolean applies(String backend, ModelConfig config) {
         if (!config.containsParameters(PARAMETER)) {

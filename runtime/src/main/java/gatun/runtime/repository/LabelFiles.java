@@ -25,9 +25,7 @@ final class LabelFiles {
 
     /**
      * The lines of each output's label file, by output name; outputs without one are left out. A carriage return is
-     * part of its line.
-     *
-     * @throws GatunException when a file cannot be read
+     * part of its line. Throws {@link GatunException} when a file cannot be read.
      */
     static Map<String, List<String>> read(ModelConfig config, Path modelDirectory) {
         Map<String, List<String>> labels = new HashMap<>();

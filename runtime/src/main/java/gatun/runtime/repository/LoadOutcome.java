@@ -52,11 +52,7 @@ final class LoadOutcome {
         }
     }
 
-    /**
-     * The failure for a model whose files cannot be read.
-     *
-     * @param why what is added to the protocol's text
-     */
+    /** The failure for a model whose files cannot be read. {@code why} says what is added to the protocol's text. */
     static GatunException unreadable(String name, String why, GatunException reason) {
         return new ModelLoadException(
                 ErrorCode.INTERNAL,

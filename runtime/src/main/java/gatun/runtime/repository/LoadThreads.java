@@ -55,9 +55,7 @@ final class LoadThreads {
 
     /**
      * Has a change of a model made when the earlier ones of that model, and those in {@code after}, have ended, however
-     * they did.
-     *
-     * @throws GatunException UNAVAILABLE when the server stops
+     * they did. Throws {@link GatunException} UNAVAILABLE when the server stops.
      */
     <T> CompletableFuture<T> submit(ModelIdentifier model, Collection<CompletableFuture<?>> after, Supplier<T> change) {
         lock.lock();

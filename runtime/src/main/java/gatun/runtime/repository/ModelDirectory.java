@@ -64,11 +64,7 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         return model.name();
     }
 
-    /**
-     * The numbers of the versions that are here.
-     *
-     * @throws GatunException when the directory cannot be read
-     */
+    /** The numbers of the versions that are here. Throws {@link GatunException} when the directory cannot be read. */
     TreeSet<Long> versions() {
         TreeSet<Long> versions = new TreeSet<>();
         if (loose.isPresent()) {

@@ -53,9 +53,7 @@ final class ModelLifeCycle {
 
     /**
      * Loads the models of one name as a client asks for it, and waits for them: several where namespaces are, each from
-     * its own repository.
-     *
-     * @throws GatunException with the protocol's text when a version cannot be loaded
+     * its own repository. Throws {@link GatunException} with the protocol's text when a version cannot be loaded.
      */
     void load(String name, ModelOverride override) {
         ModelName.check(name);
@@ -151,11 +149,7 @@ final class ModelLifeCycle {
         };
     }
 
-    /**
-     * Notes why a model cannot be loaded.
-     *
-     * @param found whether there is such a model in the repositories
-     */
+    /** Notes why a model cannot be loaded. {@code found} says whether there is such a model in the repositories. */
     private void note(ModelIdentifier model, boolean found, String reason) {
         if (found || models.find(model).isPresent()) {
             order.refuse(models.entry(model), reason);
@@ -189,10 +183,8 @@ final class ModelLifeCycle {
 
     /**
      * Takes a model out of service once the loads under way that ask it have ended; waits until new requests are
-     * refused, and not for those that run.
-     *
-     * @param dependents whether models go too that ask this one, and those that were loaded only because this one asks
-     *     them
+     * refused, and not for those that run. {@code dependents} says whether models go too that ask this one, and those
+     * that were loaded only because this one asks them.
      */
     void unload(String name, boolean dependents) {
         models.named(name).forEach(entry -> unload(entry, dependents));

@@ -165,9 +165,7 @@ final class ModelLoader {
     }
 
     /**
-     * Checks what a configuration says before anything is made of it.
-     *
-     * @return a line for each field that has no effect
+     * Checks what a configuration says before anything is made of it. Returns a line for each field that has no effect.
      */
     private List<String> checkFields(ModelSource source) {
         ConfigurationLimits.check(source.config(), settings.limits());
@@ -208,9 +206,7 @@ final class ModelLoader {
 
     /**
      * Brings the instances of versions that serve to the number and kind in {@code source}. Never throws: failures are
-     * in the results, one for each version.
-     *
-     * @return empty where that is not all that has changed, and nothing was done
+     * in the results, one for each version. Returns empty where that is not all that has changed, and nothing was done.
      */
     Optional<List<Result>> adjustInstances(ModelSource source, Collection<VersionEntry> serving) {
         long startedNanos = System.nanoTime();

@@ -25,11 +25,7 @@ final class ModelTable {
     private final boolean namespacing;
     private final ChangeListeners listeners;
 
-    /**
-     * An empty table.
-     *
-     * @param namespacing whether models of several repositories may have the same name
-     */
+    /** An empty table. {@code namespacing} says whether models of several repositories may have the same name. */
     ModelTable(boolean namespacing, ChangeListeners listeners) {
         this.namespacing = namespacing;
         this.listeners = listeners;

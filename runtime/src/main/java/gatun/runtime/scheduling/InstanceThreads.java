@@ -213,11 +213,7 @@ final class InstanceThreads<T extends Ticket> {
         }
     }
 
-    /**
-     * Wakes all threads.
-     *
-     * @param work whether there may be something for those too that rest
-     */
+    /** Wakes all threads. {@code work} says whether there may be something for those too that rest. */
     void wakeAll(boolean work) {
         threads.forEach(work ? InstanceThread::wake : InstanceThread::wakeUnlessResting);
     }

@@ -35,9 +35,7 @@ final class StepCandidates<T extends Ticket> {
 
     /**
      * Finds the best batch of an instance's steps; returns false when there is none, or when more steps may come before
-     * {@link #waitNanos} are over.
-     *
-     * @param hurried whether a batch is not kept for more steps
+     * {@link #waitNanos} are over. {@code hurried} says whether a batch is not kept for more steps.
      */
     boolean form(InstanceSequences instance, boolean hurried, long now) {
         found.clear();

@@ -28,11 +28,7 @@ final class TicketQueue<T extends Ticket> {
     private volatile int size;
     private int promised;
 
-    /**
-     * A queue in which nothing waits.
-     *
-     * @param countsSizes whether the capacities are about the tickets' sizes
-     */
+    /** A queue in which nothing waits. {@code countsSizes} says whether the capacities are about the tickets' sizes. */
     TicketQueue(QueueCapacities capacities, boolean countsSizes) {
         this.capacities = capacities;
         this.countsSizes = countsSizes;

@@ -29,10 +29,7 @@ final class BySize<C> {
     private C recent;
 
     /**
-     * No counters yet.
-     *
-     * @param create makes the counters of a batch size
-     * @param size the batch size of counters
+     * No counters yet. {@code create} makes the counters of a batch size. {@code size} is the batch size of counters.
      */
     BySize(IntFunction<C> create, ToIntFunction<C> size) {
         this.create = create;

@@ -106,11 +106,7 @@ record FlagType<T>(
         return new FlagType<>(label, Object.class, Optional.empty(), reader, String::valueOf, List.of());
     }
 
-    /**
-     * One of some names.
-     *
-     * @param expected what to say of others
-     */
+    /** One of some names. {@code expected} says what to say of others. */
     static <T> FlagType<T> choice(String label, String expected, Map<String, T> names) {
         return new FlagType<>(
                 label,

@@ -25,11 +25,7 @@ sealed interface ModelPlace {
         }
     }
 
-    /**
-     * Reads a path or a URL.
-     *
-     * @throws TypeConversionException saying what is wrong with a URL
-     */
+    /** Reads a path or a URL. Throws {@link TypeConversionException} saying what is wrong with a URL. */
     static ModelPlace of(String text) {
         if (!RepositoryLocation.isUrl(text)) {
             return new Local(Path.of(text));

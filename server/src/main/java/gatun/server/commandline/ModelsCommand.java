@@ -74,9 +74,7 @@ final class ModelsCommand implements Callable<Integer> {
 
         /**
          * Asks a server for its models, and draws the table; the reasons of models that cannot answer requests stand
-         * beneath.
-         *
-         * @throws ClientException when the server cannot be reached, or does not list its models
+         * beneath. Throws {@link ClientException} when the server cannot be reached, or does not list its models.
          */
         static String of(GatunClient client, boolean onlyReady, TextTable table) {
             List<RepositoryModel> models = client.models().index(onlyReady);

@@ -29,11 +29,7 @@ final class EmbeddedStream implements InferStream {
     private volatile boolean cancelled;
     private volatile Optional<InferenceRequest> running = Optional.empty();
 
-    /**
-     * Begins a stream.
-     *
-     * @param begin makes the runtime's request, with inputs copied unless they are lent
-     */
+    /** Begins a stream. {@code begin} makes the runtime's request, with inputs copied unless they are lent. */
     EmbeddedStream(
             InferenceServer server,
             BiFunction<InferRequest, Boolean, InferenceRequest> begin,

@@ -21,9 +21,7 @@ final class RotatingFile extends OutputStream {
     private long byteSize;
 
     /**
-     * Opens {@code file}; waits for a reader where it is a pipe.
-     *
-     * @throws IOException when it cannot be written
+     * Opens {@code file}; waits for a reader where it is a pipe. Throws {@link IOException} when it cannot be written.
      */
     RotatingFile(Path file, LogRotation rotation) throws IOException {
         this.file = file;

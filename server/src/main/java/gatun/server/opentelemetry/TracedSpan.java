@@ -33,11 +33,7 @@ import java.util.stream.Stream;
  */
 record TracedSpan(
         String name, Optional<String> id, Attributes attributes, List<Event> events, List<TracedSpan> children) {
-    /**
-     * Something in a span.
-     *
-     * @param nanos when, as a reading of {@link System#nanoTime}
-     */
+    /** Something in a span. {@code nanos} says when, as a reading of {@link System#nanoTime}. */
     record Event(String name, long nanos) {}
 
     /** The spans of a client's request; empty when it has reached no stage that is told. */

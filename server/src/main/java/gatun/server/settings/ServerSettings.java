@@ -117,9 +117,7 @@ public record ServerSettings(
     /** Where responses of models are kept whose configuration asks for that. */
     public sealed interface ResponseCacheSettings {
         /**
-         * In this server's memory.
-         *
-         * @param byteSize the most bytes of native memory that they may take; at least 1
+         * In this server's memory. {@code byteSize} is the most bytes of native memory that they may take; at least 1.
          */
         record Local(long byteSize) implements ResponseCacheSettings {}
 

@@ -225,11 +225,7 @@ public final class Top implements AutoCloseable {
             this.metrics = metrics;
         }
 
-        /**
-         * What the server tells now.
-         *
-         * @throws ClientException when it does not list its models
-         */
+        /** What the server tells now. Throws {@link ClientException} when it does not list its models. */
         Sample sample() {
             List<RepositoryModel> index = client.models().index(false);
             Map<Sample.Key, ModelCounts> counts = counts();

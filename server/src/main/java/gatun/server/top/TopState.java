@@ -30,11 +30,7 @@ final class TopState {
         trouble = "";
     }
 
-    /**
-     * Notes that the server did not answer.
-     *
-     * @param since the time of day from which on it does not
-     */
+    /** Notes that the server did not answer. {@code since} is the time of day from which on it does not. */
     void miss(String since, String why) {
         trouble = "not reachable since " + since + ": " + SafeText.of(why, 500);
     }

@@ -5,18 +5,10 @@ import java.io.IOException;
 
 /** Requests on one connection, one after another. For one thread; {@link #close} for any. */
 interface Conversation extends AutoCloseable {
-    /**
-     * Sends the next request. {@link #receive} follows.
-     *
-     * @throws IOException when the connection ended
-     */
+    /** Sends the next request. {@link #receive} follows. Throws {@link IOException} when the connection ended. */
     void send() throws IOException;
 
-    /**
-     * Waits for the whole response.
-     *
-     * @throws IOException when the connection ended, or the response is none
-     */
+    /** Waits for the whole response. Throws {@link IOException} when the connection ended, or the response is none. */
     void receive() throws IOException;
 
     /** Ends the connection; a request that is under way fails. */

@@ -25,11 +25,7 @@ final class PrivateModels {
 
     private PrivateModels() {}
 
-    /**
-     * Writes the models into {@code repository}.
-     *
-     * @param onnx whether ONNX Runtime's are among them
-     */
+    /** Writes the models into {@code repository}. {@code onnx} says whether ONNX Runtime's are among them. */
     static void write(Path repository, boolean onnx) throws IOException {
         write(repository, INTEGERS, "identity", "TYPE_INT32", ELEMENTS, List.of("0", "1"));
         write(repository, TEXTS, "identity", "TYPE_STRING", ELEMENTS, List.of("0", "1"));

@@ -12,11 +12,7 @@ import gatun.memory.tensor.GatunException;
  * @param expression its meaning
  */
 record Formula(String parameter, String text, Expression expression) {
-    /**
-     * The number for a run of these sizes.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it has none
-     */
+    /** The number for a run of these sizes. Throws {@link GatunException} INVALID_ARGUMENT when it has none. */
     long value(Sizes sizes) {
         try {
             return expression.value(sizes);

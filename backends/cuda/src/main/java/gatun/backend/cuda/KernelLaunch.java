@@ -131,10 +131,8 @@ final class KernelLaunch {
     }
 
     /**
-     * Computes all numbers of the launch for a run of these sizes. Nothing has happened when it fails.
-     *
-     * @throws GatunException INVALID_ARGUMENT when one has no result, or one that the GPU or the parameter's type
-     *     cannot take
+     * Computes all numbers of the launch for a run of these sizes. Nothing has happened when it fails. Throws {@link
+     * GatunException} INVALID_ARGUMENT when one has no result, or one that the GPU or the parameter's type cannot take.
      */
     void prepare(Sizes sizes) {
         gridX = (int) plan.grid().get(0).value(sizes, 1, limits.grid().x());

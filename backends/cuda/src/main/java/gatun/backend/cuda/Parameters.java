@@ -51,11 +51,7 @@ final class Parameters {
      * @param text its value
      */
     record Parameter(String model, String key, String text) {
-        /**
-         * To be thrown: the text is wrong at one place.
-         *
-         * @param position where, from 0; people count from 1
-         */
+        /** To be thrown: the text is wrong at one place. {@code position} says where, from 0; people count from 1. */
         GatunException refused(int position, String found, String expected) {
             return refused(
                     "at position " + (position + 1) + " of \"" + text + "\" found " + found + ", expected " + expected);

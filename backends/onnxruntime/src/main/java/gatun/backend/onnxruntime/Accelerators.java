@@ -32,10 +32,8 @@ final class Accelerators {
     private record Provider(String name, String listed) {}
 
     /**
-     * Adds those of a configuration to a session's options.
-     *
-     * @throws GatunException UNSUPPORTED for one that the library lacks, INVALID_ARGUMENT for one that does not take
-     *     its parameters
+     * Adds those of a configuration to a session's options. Throws {@link GatunException} UNSUPPORTED for one that the
+     * library lacks, INVALID_ARGUMENT for one that does not take its parameters.
      */
     static void append(Engine engine, SessionOptions options, ModelConfig config) {
         for (Accelerator accelerator :

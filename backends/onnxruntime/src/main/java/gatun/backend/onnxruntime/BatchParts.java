@@ -16,11 +16,7 @@ final class BatchParts implements AutoCloseable {
     /** The row after the last one of each part of the present run. */
     private final long[] ends;
 
-    /**
-     * At most {@code most} parts.
-     *
-     * @param arena holds their arguments; closed after this
-     */
+    /** At most {@code most} parts. {@code arena} holds their arguments; closed after this. */
     BatchParts(Engine engine, ModelDescription model, int most, Arena arena) {
         this.engine = engine;
         parts = new RunArguments[most];

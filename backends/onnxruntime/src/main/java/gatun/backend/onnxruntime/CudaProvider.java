@@ -51,10 +51,8 @@ final class CudaProvider {
 
     /**
      * Adds the provider to a session's options, for the GPU of {@code stream}, which everything of the session is done
-     * on.
-     *
-     * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the provider cannot be loaded, with what it says is
-     *     missing
+     * on. Throws {@link gatun.memory.tensor.GatunException} UNAVAILABLE when the provider cannot be loaded, with what
+     * it says is missing.
      */
     static void append(Engine engine, SessionOptions options, ModelConfig config, CudaStream stream) {
         MemorySegment api = engine.api();

@@ -55,11 +55,7 @@ record OnnxParameters(Map<String, String> values) {
 
     private static final Pattern DEVICES = Pattern.compile("(cpu|gpu):\\d+(;(cpu|gpu):\\d+)*");
 
-    /**
-     * Those of a configuration.
-     *
-     * @throws ConfigurationException when one names a file for the engine
-     */
+    /** Those of a configuration. Throws {@link ConfigurationException} when one names a file for the engine. */
     static OnnxParameters of(ModelConfig config) {
         Map<String, String> values = new TreeMap<>();
         config.getParametersMap().forEach((name, value) -> {

@@ -40,10 +40,8 @@ final class Session implements AutoCloseable {
     }
 
     /**
-     * Has the arena begin with a small piece, which it never gives back. Without, that piece would be as large as the first
-     * run needs. To be called before the first run.
-     *
-     * @param out holds an address
+     * Has the arena begin with a small piece, which it never gives back. Without, that piece would be as large as the
+     * first run needs. To be called before the first run. {@code out} holds an address.
      */
     private void keepArenaSmall(MemorySegment out) {
         try {

@@ -28,11 +28,7 @@ record SessionThreads(int count, Map<String, String> entries) {
 
     private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
 
-    /**
-     * So many threads.
-     *
-     * @param version the library's version, for instance {@code 1.29.0}
-     */
+    /** So many threads. {@code version} is the library's version, for instance {@code 1.29.0}. */
     static SessionThreads of(int count, String version) {
         Map<String, String> entries = new TreeMap<>();
         if (count > 1 && boundsSpinning(version)) {

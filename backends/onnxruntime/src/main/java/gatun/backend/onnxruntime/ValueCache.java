@@ -40,9 +40,7 @@ final class ValueCache implements AutoCloseable {
 
     /**
      * The value for a tensor of fixed-size elements, whose {@code byteSize} bytes begin at {@code address}. Valid until
-     * the next call.
-     *
-     * @throws gatun.bindings.NativeException when the engine refuses the shape
+     * the next call. Throws {@link gatun.bindings.NativeException} when the engine refuses the shape.
      */
     MemorySegment value(long address, long byteSize, Datatype datatype, Shape shape) {
         // Multiplicative hashing: addresses of one pool differ in few bits only.

@@ -79,10 +79,7 @@ final class Codec {
     }
 
     /**
-     * A tensor in response memory.
-     *
-     * @param offset where its bytes begin
-     * @param byteSize how many there are
+     * A tensor in response memory. {@code offset} says where its bytes begin. {@code byteSize} says how many there are.
      */
     record WorkerTensor(TensorSpec spec, long offset, long byteSize) {
         /**

@@ -54,11 +54,7 @@ final class Environments {
         this.folder = folder;
     }
 
-    /**
-     * The Python of a model.
-     *
-     * @throws GatunException when it cannot be used
-     */
+    /** The Python of a model. Throws {@link GatunException} when it cannot be used. */
     Interpreter of(ModelConfig config, Path modelFolder) {
         String named = config.containsParameters(PARAMETER)
                 ? config.getParametersOrThrow(PARAMETER).getStringValue()

@@ -14,9 +14,7 @@ final class ExecutionLimit {
     private ExecutionLimit() {}
 
     /**
-     * The limit; zero for none.
-     *
-     * @throws ConfigurationException when the parameter is no number of milliseconds
+     * The limit; zero for none. Throws {@link ConfigurationException} when the parameter is no number of milliseconds.
      */
     static Duration of(ModelConfig config) {
         if (!config.containsParameters(PARAMETER)) {

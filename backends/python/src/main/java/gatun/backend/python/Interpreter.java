@@ -42,11 +42,7 @@ record Interpreter(String executable, Map<String, String> environment, Path main
 
     private static final int CHECK_SECONDS = 60;
 
-    /**
-     * Checks that it can run workers.
-     *
-     * @throws GatunException UNAVAILABLE with what is missing
-     */
+    /** Checks that it can run workers. Throws {@link GatunException} UNAVAILABLE with what is missing. */
     void check() {
         String reason;
         try {

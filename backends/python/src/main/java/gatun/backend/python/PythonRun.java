@@ -164,11 +164,7 @@ final class PythonRun implements WorkerRun {
         return true;
     }
 
-    /**
-     * Takes responses until every request has all of them.
-     *
-     * @throws GatunException the failure of the run
-     */
+    /** Takes responses until every request has all of them. Throws {@link GatunException}, the failure of the run. */
     void finish() {
         while (!isOver() && refusal == null) {
             handle(next());

@@ -113,11 +113,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         }
     }
 
-    /**
-     * Has a process complete a model's configuration.
-     *
-     * @return the configuration as JSON
-     */
+    /** Has a process complete a model's configuration. Returns the configuration as JSON. */
     static String complete(WorkerProcess.Command command, ModelServer server, Consumer<FrameWriter> start) {
         WorkerMemory unused = new WorkerMemory(command.name(), 1 << 20);
         PythonWorker worker = open(command, unused, server, start, Tuning.OFF);
@@ -162,9 +158,7 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
     }
 
     /**
-     * Gives a run to the model.
-     *
-     * @throws GatunException when its inputs find no room, or the process has ended
+     * Gives a run to the model. Throws {@link GatunException} when its inputs find no room, or the process has ended.
      */
     void begin(WorkerRun run) {
         List<List<Tensor>> inputs = new ArrayList<>();

@@ -31,9 +31,7 @@ record Settings(String executable, long memoryByteSize) {
     private static final long MOST_MEMORY = 1L << 40;
 
     /**
-     * The options of a backend.
-     *
-     * @throws GatunException INVALID_ARGUMENT for an option that is unknown or wrong
+     * The options of a backend. Throws {@link GatunException} INVALID_ARGUMENT for an option that is unknown or wrong.
      */
     static Settings of(String backend, Map<String, String> options) {
         Set<String> unknown = new TreeSet<>(options.keySet());

@@ -29,21 +29,13 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
     private @Nullable Environments environments;
     private final WorkerWatch watch = new WorkerWatch();
 
-    /**
-     * Not started yet.
-     *
-     * @param modules what Python has to have, separated by commas
-     */
+    /** Not started yet. {@code modules} says what Python has to have, separated by commas. */
     WorkerBackend(String name, String modules) {
         this.name = name;
         this.modules = modules;
     }
 
-    /**
-     * The file that serves a model.
-     *
-     * @param workerFiles the folder of this engine's own files
-     */
+    /** The file that serves a model. {@code workerFiles} is the folder of this engine's own files. */
     abstract ModelFile file(ModelConfig config, Path versionDirectory, Path workerFiles);
 
     private ModelFile file(ModelConfig config, Path versionDirectory) {

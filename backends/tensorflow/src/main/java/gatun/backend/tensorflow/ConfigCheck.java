@@ -25,9 +25,7 @@ final class ConfigCheck {
     }
 
     /**
-     * Checks names, datatypes and dimensions.
-     *
-     * @throws ConfigurationException for the first that does not fit
+     * Checks names, datatypes and dimensions. Throws {@link ConfigurationException} for the first that does not fit.
      */
     static void run(ModelConfig config, EntryPoint entryPoint) {
         ConfigCheck check = new ConfigCheck(config);

@@ -74,11 +74,7 @@ final class Session implements AutoCloseable {
         return handle;
     }
 
-    /**
-     * The operation of this name in the graph.
-     *
-     * @throws GatunException INVALID_ARGUMENT when there is none
-     */
+    /** The operation of this name in the graph. Throws {@link GatunException} INVALID_ARGUMENT when there is none. */
     MemorySegment operation(String name) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment operation = tensorflow_h.TF_GraphOperationByName(graph, scratch.allocateFrom(name));

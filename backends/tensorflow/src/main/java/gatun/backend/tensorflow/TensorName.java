@@ -15,9 +15,7 @@ final class TensorName {
     }
 
     /**
-     * Which of the operation's outputs it is.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is not a number
+     * Which of the operation's outputs it is. Throws {@link GatunException} INVALID_ARGUMENT when it is not a number.
      */
     static int index(String tensor) {
         int colon = tensor.lastIndexOf(':');

@@ -194,11 +194,7 @@ final class ModelPackage implements AutoCloseable {
                 what() + " is damaged: " + entry.getName() + " cannot be read: " + e.getMessage());
     }
 
-    /**
-     * The library, in memory; the caller closes it.
-     *
-     * @param here the machine that it must be for
-     */
+    /** The library, in memory; the caller closes it. {@code here} is the machine that it must be for. */
     Descriptor library(MadeFor here) {
         ZipEntry entry = libraryEntry();
         bound(entry);

@@ -23,11 +23,7 @@ final class PackageJson {
 
     private PackageJson() {}
 
-    /**
-     * The value of a document; null for the document {@code null}.
-     *
-     * @throws IOException when it is no JSON
-     */
+    /** The value of a document; null for the document {@code null}. Throws {@link IOException} when it is no JSON. */
     static @Nullable Object read(String json) throws IOException {
         try (JsonParser parser = FACTORY.createParser(json)) {
             if (parser.nextToken() == null) {

@@ -37,11 +37,7 @@ record Settings(String library, int defaultMaxBatchSize) {
     /** More than any machine has cores, and larger batches than anybody sends. */
     private static final int MAX_COUNT = 4096;
 
-    /**
-     * Reads options.
-     *
-     * @throws GatunException INVALID_ARGUMENT for an option that is unknown or wrong
-     */
+    /** Reads options. Throws {@link GatunException} INVALID_ARGUMENT for an option that is unknown or wrong. */
     static Settings of(Map<String, String> options) {
         Set<String> unknown = new TreeSet<>(options.keySet());
         unknown.removeAll(OPTIONS);

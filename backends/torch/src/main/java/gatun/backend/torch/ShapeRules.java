@@ -59,11 +59,7 @@ final class ShapeRules {
         }
     }
 
-    /**
-     * Prepares the checks.
-     *
-     * @param names what clients call the inputs
-     */
+    /** Prepares the checks. {@code names} says what clients call the inputs. */
     ShapeRules(List<InputForm> forms, List<String> names) {
         this.forms = List.copyOf(forms);
         this.names = List.copyOf(names);

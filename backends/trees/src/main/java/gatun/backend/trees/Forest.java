@@ -19,9 +19,7 @@ interface Forest extends AutoCloseable {
     int columns(Quantity quantity);
 
     /**
-     * Makes what asks the forest, for one thread at a time.
-     *
-     * @param isOnly whether no other will ask beside it
+     * Makes what asks the forest, for one thread at a time. {@code isOnly} says whether no other will ask beside it.
      */
     Predictor newPredictor(boolean isOnly);
 

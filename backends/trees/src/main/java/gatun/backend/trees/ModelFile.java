@@ -21,12 +21,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/**
- * The file of a forest.
- *
- * @param path where it is
- * @param format what is in it
- */
+/** The file of a forest. {@code path} says where it is. {@code format} says what is in it. */
 record ModelFile(Path path, ModelFormat format) {
     /** The name that a configuration gets which names none: the server's rule for backends whose files it does not know. */
     private static final String NAMELESS = "model." + TreesBackend.NAME;

@@ -58,11 +58,7 @@ record Settings(
     /** More than any machine has cores for: a library makes as many as it is told. */
     private static final int MAX_THREADS = 1024;
 
-    /**
-     * Those of a configuration.
-     *
-     * @throws ConfigurationException for a value that means nothing
-     */
+    /** Those of a configuration. Throws {@link ConfigurationException} for a value that means nothing. */
     static Settings of(ModelConfig config) {
         Optional<ModelFormat> format = text(config, FORMAT).map(type -> ModelFormat.ofType(type)
                 .orElseThrow(() -> wrong(FORMAT, type, "one of " + ModelFormat.types())));

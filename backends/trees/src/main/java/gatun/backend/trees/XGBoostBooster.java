@@ -76,11 +76,7 @@ final class XGBoostBooster implements AutoCloseable {
         }
     }
 
-    /**
-     * How many features a row has.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a model without any
-     */
+    /** How many features a row has. Throws {@link GatunException} INVALID_ARGUMENT for a model without any. */
     int features(String what) {
         try (Arena scratch = Arena.ofConfined()) {
             MemorySegment out = scratch.allocate(ValueLayout.JAVA_LONG);

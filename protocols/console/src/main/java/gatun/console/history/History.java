@@ -15,11 +15,7 @@ public final class History {
     private final Map<Series, float[]> series = new EnumMap<>(Series.class);
     private final Map<String, float[][]> byTransport = new TreeMap<>();
 
-    /**
-     * Seconds of which nothing is known yet.
-     *
-     * @param endMillis the end of the last, in milliseconds since 1970
-     */
+    /** Seconds of which nothing is known yet. {@code endMillis} is the end of the last, in milliseconds since 1970. */
     History(long endMillis, int points) {
         this.endMillis = endMillis;
         this.points = points;
@@ -40,11 +36,7 @@ public final class History {
         Arrays.fill(values(Series.FAILURES_PER_SECOND), point, points, 0);
     }
 
-    /**
-     * Adds the seconds of a minute.
-     *
-     * @param at the point of the minute's first second; may lie outside
-     */
+    /** Adds the seconds of a minute. {@code at} is the point of the minute's first second; may lie outside. */
     void add(Minute minute, int at) {
         for (Series one : Series.values()) {
             copy(minute.values(one), values(one), at);

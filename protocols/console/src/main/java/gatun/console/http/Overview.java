@@ -41,11 +41,7 @@ final class Overview {
     private final ModelLines models;
     private final IntSupplier viewers;
 
-    /**
-     * An overview of {@code server}.
-     *
-     * @param viewers how many read the stream of events
-     */
+    /** An overview of {@code server}. {@code viewers} says how many read the stream of events. */
     Overview(
             InferenceServer server,
             Sampler sampler,

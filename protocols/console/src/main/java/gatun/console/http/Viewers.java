@@ -85,11 +85,7 @@ final class Viewers {
         }
     }
 
-    /**
-     * The calling thread becomes one.
-     *
-     * @param network what tells its client from others
-     */
+    /** The calling thread becomes one. {@code network} says what tells its client from others. */
     Viewer enter(Object network) {
         Viewer replaced = null;
         Viewer viewer = new Viewer(network, Thread.currentThread(), nanoClock.getAsLong());

@@ -20,10 +20,8 @@ import java.util.List;
  */
 record FeatureInput(String name, Datatype datatype, Shape dims, boolean optional) {
     /**
-     * The inputs of a configuration.
-     *
-     * @throws GatunException INVALID_ARGUMENT when features cannot fill one of them; the text begins with
-     *     {@code parameter}
+     * The inputs of a configuration. Throws {@link GatunException} INVALID_ARGUMENT when features cannot fill one of
+     * them; the text begins with {@code parameter}.
      */
     static List<FeatureInput> of(ModelConfig config, String parameter) {
         return config.getInputList().stream()

@@ -32,10 +32,8 @@ final class FeatureTensors {
     }
 
     /**
-     * Gives tensors to a request, in buffers of {@code pool}.
-     *
-     * @throws GatunException INVALID_ARGUMENT when an example cannot be read, lacks values, or has others than the
-     *     input takes
+     * Gives tensors to a request, in buffers of {@code pool}. Throws {@link GatunException} INVALID_ARGUMENT when an
+     * example cannot be read, lacks values, or has others than the input takes.
      */
     void addTo(InferenceRequest request, BufferPool pool, List<FeatureInput> inputs) {
         try (FeatureTable table = FeatureTable.of(examples, exampleCount, inputs, pool)) {

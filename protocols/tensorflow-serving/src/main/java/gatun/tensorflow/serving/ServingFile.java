@@ -14,10 +14,8 @@ final class ServingFile {
     private ServingFile() {}
 
     /**
-     * Reads {@code file} into {@code message}.
-     *
-     * @throws GatunException INVALID_ARGUMENT, with line and column, when the file cannot be read or says something
-     *     else
+     * Reads {@code file} into {@code message}. Throws {@link GatunException} INVALID_ARGUMENT, with line and column,
+     * when the file cannot be read or says something else.
      */
     static void read(Path file, Message.Builder message) {
         try {

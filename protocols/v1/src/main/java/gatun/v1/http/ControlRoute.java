@@ -33,11 +33,7 @@ final class ControlRoute {
 
     /** The work of a request. */
     interface Work {
-        /**
-         * Does it.
-         *
-         * @throws GatunException when it cannot be done
-         */
+        /** Does it. Throws {@link GatunException} when it cannot be done. */
         MessageBody run();
     }
 

@@ -19,10 +19,8 @@ final class LoadParameters {
     private LoadParameters() {}
 
     /**
-     * The configuration and files that a load request overrides.
-     *
-     * @throws GatunException INVALID_ARGUMENT with the protocol's text for a parameter that is not known or has the
-     *     wrong type
+     * The configuration and files that a load request overrides. Throws {@link GatunException} INVALID_ARGUMENT with
+     * the protocol's text for a parameter that is not known or has the wrong type.
      */
     static ModelOverride override(Map<String, ModelRepositoryParameter> parameters) {
         String config = "";

@@ -33,10 +33,8 @@ final class LogSettingsMessages {
     }
 
     /**
-     * The settings {@code before} with those of a request in their place.
-     *
-     * @throws GatunException INVALID_ARGUMENT for a value of the wrong type, UNSUPPORTED for a setting that cannot be
-     *     changed
+     * The settings {@code before} with those of a request in their place. Throws {@link GatunException}
+     * INVALID_ARGUMENT for a value of the wrong type, UNSUPPORTED for a setting that cannot be changed.
      */
     static LogSettings changed(LogSettings before, Map<String, LogSettingsRequest.SettingValue> changes) {
         LogSettings settings = before;

@@ -277,10 +277,8 @@ final class GenerateRoute {
         }
 
         /**
-         * Writes {@code response}.
-         *
-         * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when an output is of a datatype that has no form in
-         *     JSON, perhaps after part of it has been written
+         * Writes {@code response}. Throws {@link gatun.memory.tensor.GatunException} INVALID_ARGUMENT when an output is
+         * of a datatype that has no form in JSON, perhaps after part of it has been written.
          */
         static void write(JsonWriter json, InferenceResponse response) {
             Map<String, Value> members = new TreeMap<>(BY_BYTES);

@@ -20,11 +20,7 @@ final class JsonElements {
     private final long maxInputByteSize;
     private final TensorDataReader data = new TensorDataReader();
 
-    /**
-     * Reads what {@code json} stands at.
-     *
-     * @param maxInputByteSize the most bytes that a tensor may have
-     */
+    /** Reads what {@code json} stands at. {@code maxInputByteSize} is the most bytes that a tensor may have. */
     JsonElements(BufferPool buffers, InferenceRequest request, JsonReader json, long maxInputByteSize) {
         this.buffers = buffers;
         this.request = request;

@@ -27,11 +27,7 @@ final class MetadataRoutes {
     private final InferenceServer server;
     private final boolean bodies;
 
-    /**
-     * Those of {@code server}.
-     *
-     * @param bodies whether health has a body
-     */
+    /** Those of {@code server}. {@code bodies} says whether health has a body. */
     MetadataRoutes(InferenceServer server, boolean bodies) {
         this.server = server;
         this.bodies = bodies;

@@ -53,11 +53,7 @@ public final class Lane implements Hold {
     /** What the client hears the end of the lane by; guarded by this. */
     private Runnable endConnection = () -> {};
 
-    /**
-     * A lane in {@code region}, which it owns.
-     *
-     * @param onEnd has the lane's thread let go of it; called once
-     */
+    /** A lane in {@code region}, which it owns. {@code onEnd} has the lane's thread let go of it; called once. */
     Lane(
             String name,
             LaneGeometry geometry,
@@ -188,9 +184,7 @@ public final class Lane implements Hold {
     }
 
     /**
-     * Takes the next entry.
-     *
-     * @return a request to run; null when there is none, or the entry needed no more than this
+     * Takes the next entry. Returns a request to run; null when there is none, or the entry needed no more than this.
      */
     @Nullable
     LaneCall take() {

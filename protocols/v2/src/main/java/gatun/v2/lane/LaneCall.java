@@ -171,11 +171,7 @@ final class LaneCall implements Runnable {
         boolean leave();
     }
 
-    /**
-     * Answers the request on the lane's thread.
-     *
-     * @return whether the client slept meanwhile
-     */
+    /** Answers the request on the lane's thread. Returns whether the client slept meanwhile. */
     boolean run(Place place) {
         whereFound = true;
         return answer(place);

@@ -66,9 +66,7 @@ final class RunLength {
     }
 
     /**
-     * One that was done elsewhere has ended.
-     *
-     * @param engineNanos what the engine took for it, or {@link #UNKNOWN}
+     * One that was done elsewhere has ended. {@code engineNanos} says what the engine took for it, or {@link #UNKNOWN}.
      */
     synchronized void endElsewhere(long engineNanos) {
         noteEngine(engineNanos);

@@ -117,10 +117,6 @@ record Graph(
      */
     record Function(List<String> inputs, Map<String, Attribute> defaults, Graph body) {}
 
-    /**
-     * All of a file.
-     *
-     * @param opset the version of ONNX's own operators
-     */
+    /** All of a file. {@code opset} is the version of ONNX's own operators. */
     record Model(Graph graph, Map<OperatorKey, Function> functions, long opset) {}
 }

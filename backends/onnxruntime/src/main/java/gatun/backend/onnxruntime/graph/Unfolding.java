@@ -42,11 +42,7 @@ final class Unfolding {
         this.model = model;
     }
 
-    /**
-     * The data flow of a model.
-     *
-     * @throws UnreadableGraphException for one that is too large to follow
-     */
+    /** The data flow of a model. Throws {@link UnreadableGraphException} for one that is too large to follow. */
     static Dataflow of(Model model) {
         return new Unfolding(model).run();
     }

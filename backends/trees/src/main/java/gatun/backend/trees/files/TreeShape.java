@@ -33,11 +33,7 @@ final class TreeShape {
         }
     }
 
-    /**
-     * Checks how many values a tree has.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is another number
-     */
+    /** Checks how many values a tree has. Throws {@link GatunException} INVALID_ARGUMENT when it is another number. */
     static void requireCount(long found, long expected, String tree, String what) {
         if (found != expected) {
             throw GatunException.invalidArgument(

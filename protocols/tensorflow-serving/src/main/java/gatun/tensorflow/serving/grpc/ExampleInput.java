@@ -49,11 +49,7 @@ final class ExampleInput {
         this.message = message;
     }
 
-    /**
-     * Finds the examples of a message.
-     *
-     * @throws GatunException INVALID_ARGUMENT when there are none
-     */
+    /** Finds the examples of a message. Throws {@link GatunException} INVALID_ARGUMENT when there are none. */
     static ExampleInput of(MemorySegment message) {
         ExampleInput input = new ExampleInput(message);
         input.visit(input::count);

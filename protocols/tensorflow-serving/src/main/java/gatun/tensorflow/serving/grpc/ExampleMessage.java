@@ -10,11 +10,7 @@ import java.util.List;
 
 /** A classify, regress or multi-inference request, well formed; its examples stay in the message. */
 final class ExampleMessage extends RawMessage {
-    /**
-     * A task of a MultiInferenceRequest, run on its examples.
-     *
-     * @param method the method's name in signatures
-     */
+    /** A task of a MultiInferenceRequest, run on its examples. {@code method} is the method's name in signatures. */
     record Task(Servable servable, String method) {}
 
     /** Whether there is a model_spec at all; of a MultiInferenceRequest each task has its own. */
@@ -33,11 +29,7 @@ final class ExampleMessage extends RawMessage {
         super(bytes, NOTHING);
     }
 
-    /**
-     * Finds the examples.
-     *
-     * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there are none
-     */
+    /** Finds the examples. Throws {@link gatun.memory.tensor.GatunException} INVALID_ARGUMENT when there are none. */
     ExampleInput input() {
         return ExampleInput.of(bytes());
     }

@@ -44,9 +44,7 @@ final class ExampleResponses {
     private final boolean methodNames;
 
     /**
-     * Answers with {@code runs}.
-     *
-     * @param methodNames whether signatures must call their methods as they are asked
+     * Answers with {@code runs}. {@code methodNames} says whether signatures must call their methods as they are asked.
      */
     ExampleResponses(ExampleRuns runs, boolean methodNames) {
         this.runs = runs;

@@ -40,11 +40,7 @@ final class RecordFile implements AutoCloseable {
         }
     }
 
-    /**
-     * One record; whoever got it closes it.
-     *
-     * @param bytes the record itself
-     */
+    /** One record; whoever got it closes it. {@code bytes} is the record itself. */
     record Entry(MemorySegment bytes, Hold memory) implements AutoCloseable {
         @Override
         public void close() {
@@ -57,11 +53,7 @@ final class RecordFile implements AutoCloseable {
         this.pool = pool;
     }
 
-    /**
-     * Opens a file at its first record.
-     *
-     * @throws UncheckedIOException when it cannot be opened
-     */
+    /** Opens a file at its first record. Throws {@link UncheckedIOException} when it cannot be opened. */
     static RecordFile open(Path path, BufferPool pool) {
         try {
             return new RecordFile(FileChannel.open(path), pool);

@@ -36,11 +36,7 @@ final class TensorReader {
         this.raw = new RawAlignment(message, pool);
     }
 
-    /**
-     * The tensor that a field holds.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it holds none
-     */
+    /** The tensor that a field holds. Throws {@link GatunException} INVALID_ARGUMENT when it holds none. */
     Tensor read(TensorField field, InferenceRequest request) {
         DataType type = DataType.forNumber(field.dtype);
         if (type == null || type == DataType.DT_INVALID || field.shape.isEmpty()) {

@@ -28,10 +28,8 @@ final class ElementReader {
     }
 
     /**
-     * Reads the value that {@code json} stands at, which is no array.
-     *
-     * @throws GatunException INVALID_ARGUMENT when it is of another type, UNSUPPORTED when the datatype has no form in
-     *     JSON
+     * Reads the value that {@code json} stands at, which is no array. Throws {@link GatunException} INVALID_ARGUMENT
+     * when it is of another type, UNSUPPORTED when the datatype has no form in JSON.
      */
     void read(JsonReader json) {
         JsonKind kind = json.peek();

@@ -146,10 +146,8 @@ final class ExampleRoute {
         private long count;
 
         /**
-         * Reads the examples of {@code document} into buffers of {@code pool}.
-         *
-         * @throws GatunException INVALID_ARGUMENT when they are wrong, RESOURCE_EXHAUSTED when their context is too long
-         *     for so many
+         * Reads the examples of {@code document} into buffers of {@code pool}. Throws {@link GatunException}
+         * INVALID_ARGUMENT when they are wrong, RESOURCE_EXHAUSTED when their context is too long for so many.
          */
         ExamplesReader(BufferPool pool, RequestDocument document) {
             this.elements = new ElementBuffer(pool);
