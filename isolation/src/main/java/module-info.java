@@ -1,7 +1,6 @@
 /** Engines in processes of their own: what crashes there fails its own requests, and is started again. */
 module gatun.isolation {
     requires static org.jspecify;
-    requires gatun.backend.support;
     requires gatun.memory;
     requires gatun.runtime;
     requires gatun.spi;

@@ -6,8 +6,14 @@ module gatun.spi {
     requires static org.jspecify;
     requires transitive gatun.memory;
     requires transitive gatun.wire;
+    requires com.google.protobuf;
+    requires org.slf4j;
 
     exports gatun.spi;
+    exports gatun.spi.model;
+    exports gatun.spi.discovery to
+            gatun.isolation,
+            gatun.runtime;
 
     uses gatun.spi.SettingNames;
 }

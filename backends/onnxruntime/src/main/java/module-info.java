@@ -1,7 +1,6 @@
 /** Runs ONNX models by ONNX Runtime's C API, through Panama. */
 module gatun.backend.onnxruntime {
     requires static org.jspecify;
-    requires gatun.backend.support;
     requires gatun.bindings;
     requires gatun.spi;
     requires org.slf4j;

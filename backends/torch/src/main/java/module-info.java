@@ -3,7 +3,6 @@ module gatun.backend.torch {
     requires static org.jspecify;
     requires com.fasterxml.jackson.core;
     requires com.google.protobuf;
-    requires gatun.backend.support;
     requires gatun.bindings;
     requires gatun.spi;
     requires org.slf4j;

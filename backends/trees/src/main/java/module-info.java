@@ -2,7 +2,6 @@
 module gatun.backend.trees {
     requires static org.jspecify;
     requires com.google.protobuf;
-    requires gatun.backend.support;
     requires gatun.bindings;
     requires gatun.spi;
     requires org.slf4j;

@@ -3,8 +3,8 @@ package gatun.isolation;
 
 import gatun.isolation.engine.EngineMain;
 import gatun.memory.buffers.SharedFile;
-import gatun.runtime.Isolation;
 import gatun.spi.Backend;
+import gatun.spi.Isolation;
 import gatun.workers.WorkerWatch;
 import java.io.IOException;
 import java.nio.file.Path;

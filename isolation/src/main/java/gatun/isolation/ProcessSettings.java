@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation;
 
-import gatun.backend.support.TimeParameter;
 import gatun.spi.ConfigurationException;
+import gatun.spi.model.TimeParameter;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.ProcessLimits;
 import java.time.Duration;

@@ -37,6 +37,16 @@ public interface Execution {
     /** How many inputs there are; fewer than the model's when optional ones are left out. */
     int inputCount();
 
+    /** The index of the input of that name; -1 where the requests leave it out. */
+    default int inputIndex(String name) {
+        for (int i = 0; i < inputCount(); i++) {
+            if (inputSpec(i).name().equals(name)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
     /** Name, datatype and shape of input {@code index}, as {@link #input} gives it. */
     default TensorSpec inputSpec(int index) {
         return input(index).spec();

@@ -3,8 +3,8 @@ package gatun.isolation.engine;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.repository.BackendDirectory;
 import gatun.spi.Backend;
+import gatun.spi.discovery.BackendDirectory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.ServiceLoader;

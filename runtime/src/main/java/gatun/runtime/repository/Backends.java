@@ -7,6 +7,7 @@ import gatun.runtime.EngineStatistics;
 import gatun.spi.Backend;
 import gatun.spi.ModelServer;
 import gatun.spi.Setting;
+import gatun.spi.discovery.BackendDirectory;
 import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.repository;
 
-import gatun.runtime.Isolation;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
+import gatun.spi.Isolation;
 import gatun.wire.inference.ModelConfig;
 import java.util.Optional;
 import java.util.Set;

@@ -75,15 +75,13 @@ final class RunSizes {
     }
 
     private static int index(Execution execution, String name, int guess) {
-        int count = execution.inputCount();
         // Mostly they come in the configuration's order.
-        if (guess < count && execution.inputSpec(guess).name().equals(name)) {
+        if (guess < execution.inputCount() && execution.inputSpec(guess).name().equals(name)) {
             return guess;
         }
-        for (int i = 0; i < count; i++) {
-            if (execution.inputSpec(i).name().equals(name)) {
-                return i;
-            }
+        int index = execution.inputIndex(name);
+        if (index >= 0) {
+            return index;
         }
         throw GatunException.invalidArgument("the request leaves input '" + name + "' out, which the kernels need");
     }

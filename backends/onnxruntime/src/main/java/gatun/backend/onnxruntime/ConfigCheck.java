@@ -2,13 +2,13 @@
 package gatun.backend.onnxruntime;
 
 import gatun.backend.onnxruntime.ModelDescription.TensorDescription;
-import gatun.backend.support.ConfiguredTensors;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.spi.SequenceTensors;
+import gatun.spi.model.ConfiguredTensors;
 import gatun.wire.inference.BatchInput;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;

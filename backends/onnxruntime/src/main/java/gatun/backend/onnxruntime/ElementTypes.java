@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.backend.support.EngineTypes;
 import gatun.bindings.onnxruntime.onnxruntime_h;
 import gatun.memory.tensor.Datatype;
+import gatun.spi.model.EngineTypes;
 
 /** Translates between ONNX Runtime's element types and {@link Datatype}. */
 final class ElementTypes {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.backend.support.ConfigurationCompletion;
-import gatun.backend.support.OperatorLibraries;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeException;
 import gatun.bindings.NativeLibrary;
@@ -13,6 +11,8 @@ import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.Setting;
+import gatun.spi.model.ConfigurationCompletion;
+import gatun.spi.model.OperatorLibraries;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
 import java.io.UncheckedIOException;

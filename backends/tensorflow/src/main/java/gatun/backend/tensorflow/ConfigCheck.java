@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
-import gatun.backend.support.ConfiguredTensors;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.spi.ConfigurationException;
@@ -9,6 +8,7 @@ import gatun.spi.ConfigurationPath;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
+import gatun.spi.model.ConfiguredTensors;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.inference.ModelOutput;

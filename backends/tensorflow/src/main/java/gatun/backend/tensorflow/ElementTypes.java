@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
-import gatun.backend.support.EngineTypes;
 import gatun.bindings.tensorflow.tensorflow_h;
 import gatun.memory.tensor.Datatype;
+import gatun.spi.model.EngineTypes;
 
 /** Translates between TensorFlow's element types and {@link Datatype}. */
 final class ElementTypes {

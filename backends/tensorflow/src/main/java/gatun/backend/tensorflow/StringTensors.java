@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
-import gatun.backend.support.StringElements;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.tensorflow.TF_Deallocator;
 import gatun.bindings.tensorflow.TF_TString;
@@ -12,6 +11,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.Execution;
+import gatun.spi.model.StringElements;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.tensorflow;
 
-import gatun.backend.support.ConfigurationCompletion;
-import gatun.backend.support.OperatorLibraries;
 import gatun.bindings.HeapTrimmer;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeLibrary;
@@ -15,6 +13,8 @@ import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.spi.InstanceSpec;
 import gatun.spi.Setting;
+import gatun.spi.model.ConfigurationCompletion;
+import gatun.spi.model.OperatorLibraries;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.SignatureDef;
 import java.lang.foreign.Arena;

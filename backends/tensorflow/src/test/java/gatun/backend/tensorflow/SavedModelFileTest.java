@@ -4,10 +4,10 @@ package gatun.backend.tensorflow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.backend.support.ConfigurationCompletion;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.spi.EntryPoint;
+import gatun.spi.model.ConfigurationCompletion;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
 import java.nio.file.Files;

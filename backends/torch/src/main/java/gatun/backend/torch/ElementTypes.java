@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.torch;
 
-import gatun.backend.support.EngineTypes;
 import gatun.bindings.torch.torch_h;
 import gatun.memory.tensor.Datatype;
+import gatun.spi.model.EngineTypes;
 import java.util.Map;
 
 /** Translates between PyTorch's element types and {@link Datatype}. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.torch;
 
-import gatun.backend.support.ConfigurationCompletion;
 import gatun.bindings.LibraryCache;
 import gatun.bindings.Torch;
 import gatun.memory.tensor.Datatype;
@@ -13,6 +12,7 @@ import gatun.spi.BackendModel;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.spi.EntryTensor;
+import gatun.spi.model.ConfigurationCompletion;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInstanceGroup;
 import java.lang.foreign.Arena;

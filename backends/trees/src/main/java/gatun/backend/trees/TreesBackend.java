@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.trees;
 
-import gatun.backend.support.ConfigurationCompletion;
 import gatun.backend.trees.Forest.ForestOutput;
 import gatun.backend.trees.Forest.Quantity;
 import gatun.bindings.HeapTrimmer;
@@ -15,6 +14,7 @@ import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.spi.InstanceSpec;
 import gatun.spi.Setting;
+import gatun.spi.model.ConfigurationCompletion;
 import gatun.wire.inference.ModelConfig;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,5 +1,0 @@
-/** Models whose outputs are their inputs. */
-@NullMarked
-package gatun.backend.identity;
-
-import org.jspecify.annotations.NullMarked;
