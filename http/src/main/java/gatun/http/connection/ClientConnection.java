@@ -11,6 +11,7 @@ import gatun.memory.tensor.Hold;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.WorkBudget;
 import gatun.runtime.limits.WorkBudgets;
+import gatun.runtime.placement.RunPlacement;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
@@ -32,6 +33,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -90,7 +92,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     private final LastRoute lastRoute = new LastRoute();
 
-    private final RequestRouting routing;
+    private final DirectRequests.Handler handler;
     private final DirectRequests direct;
     private final ServerConnection http1;
 
@@ -98,32 +100,38 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
      * A connection on {@code socket}.
      *
      * @param context what Helidon knows of it
-     * @param resources shared with the listener's other connections
+     * @param activity tells whether it has a request to answer
+     * @param budget limits the work that the client throws away
+     * @param placement decides which thread answers a request
      * @param watch notices when the client leaves while a request waits
      * @param clientWait tells how long the client is waited for
      * @param http1Connections makes Helidon's own connection
+     * @param handlers makes what answers its requests
      */
     ClientConnection(
             ConnectionContext context,
             ClientSocket socket,
-            ConnectionResources resources,
+            RequestActivity activity,
+            WorkBudget budget,
+            RunPlacement placement,
             DisconnectWatch watch,
             ClientWait clientWait,
-            ServerConnectionSelector http1Connections) {
+            ServerConnectionSelector http1Connections,
+            Function<ClientConnection, DirectRequests.Handler> handlers) {
         this.context = context;
         this.socket = socket;
         this.transport = socket.transport();
         this.clientWait = clientWait;
         this.watch = watch;
         this.presence = new ClientPresence(transport);
-        this.activity = new RequestActivity(resources.stop());
+        this.activity = activity;
         this.remotePeer = context.remotePeer();
-        this.budget = resources.budgets().of(remotePeer.address());
+        this.budget = budget;
         this.location =
                 PeerLocation.of(remotePeer.address(), context.localPeer().address());
-        this.routing = new RequestRouting(this, resources, context.router());
-        this.direct = new DirectRequests(
-                transport, clientWait, presence, activity, routing, LongHeads.OF_PROCESS, resources.placement());
+        this.handler = handlers.apply(this);
+        this.direct =
+                new DirectRequests(transport, clientWait, presence, activity, handler, LongHeads.OF_PROCESS, placement);
         this.bytes = ClientBytes.of(context.dataReader(), direct, socket.reader(), presence, activity, clientWait);
         this.response = new ResponseSender(transport, clientWait, presence, bytes, this::hasMore);
         this.http1 = http1Connections.connection(this);
@@ -176,9 +184,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         activity.beginRequest();
     }
 
-    /** A request that Helidon has read is answered; skips the unread rest of its body. */
-    void endRequest(HelidonRequest request) {
-        request.skipBody();
+    /** A request that Helidon has read is answered, and its body is read to the end. */
+    void endRequest() {
         direct.begin(bytes.takeBuffered());
         activity.endRequest();
     }
@@ -425,7 +432,7 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
 
     @Override
     public Router router() {
-        return routing;
+        return handler;
     }
 
     @Override

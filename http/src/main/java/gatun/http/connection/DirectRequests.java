@@ -8,6 +8,7 @@ import gatun.listener.SocketTransport;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;
 import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.Router;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -24,6 +25,24 @@ import org.jspecify.annotations.Nullable;
  * whoever it is lent to.
  */
 final class DirectRequests {
+    /** Answers the requests of a connection. For the connection's thread. */
+    interface Handler extends Router {
+        /**
+         * Answers a request that Helidon has not seen.
+         *
+         * @return false when it is for the listener's own routing; nothing has been done then
+         * @throws CloseConnectionException when the connection is to end
+         */
+        boolean answer(DirectRequest request);
+
+        /**
+         * Answers a request whose head is refused, which ends the connection.
+         *
+         * @throws CloseConnectionException always
+         */
+        CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal);
+    }
+
     /** Room for a head and a small body; further bytes are read from the transport straight to their place. */
     private static final int AT_ONCE = 6 * 1024;
 
@@ -35,7 +54,7 @@ final class DirectRequests {
     private final SocketTransport transport;
     private final ClientWait clientWait;
     private final ClientPresence presence;
-    private final RequestRouting routing;
+    private final Handler handler;
     private final DirectRequest request = new DirectRequest();
     private final RequestActivity activity;
     private final LongHeads longHeads;
@@ -66,14 +85,14 @@ final class DirectRequests {
             ClientWait clientWait,
             ClientPresence presence,
             RequestActivity activity,
-            RequestRouting routing,
+            Handler handler,
             LongHeads longHeads,
             RunPlacement placement) {
         this.transport = transport;
         this.clientWait = clientWait;
         this.presence = presence;
         this.activity = activity;
-        this.routing = routing;
+        this.handler = handler;
         this.longHeads = longHeads;
         this.placement = placement;
         this.times = placement.newConnectionTimes();
@@ -223,7 +242,7 @@ final class DirectRequests {
             }
             return headEnd;
         } catch (RequestHeadSyntax.RefusedHead e) {
-            throw routing.refuse(e);
+            throw handler.refuse(e);
         }
     }
 
@@ -282,7 +301,7 @@ final class DirectRequests {
             try {
                 longHeads.take(byteSize - taken);
             } catch (RequestHeadSyntax.RefusedHead e) {
-                throw routing.refuse(e);
+                throw handler.refuse(e);
             }
             taken = byteSize;
         }
@@ -298,7 +317,7 @@ final class DirectRequests {
     private boolean answered() {
         activity.beginRequest();
         try {
-            if (!routing.answer(request)) {
+            if (!handler.answer(request)) {
                 return false;
             }
             skipBody();

@@ -112,7 +112,16 @@ public final class HttpConnections implements ServerConnectionSelector {
 
     private ClientConnection connection(ConnectionContext context, SocketChannel channel) {
         ClientWait clientWait = new ClientWait(bodyByteRate, System::nanoTime);
-        return new ClientConnection(context, socket(context, channel), resources, watch, clientWait, Http1.SELECTOR);
+        return new ClientConnection(
+                context,
+                socket(context, channel),
+                new RequestActivity(resources.stop()),
+                resources.budgets().of(context.remotePeer().address()),
+                resources.placement(),
+                watch,
+                clientWait,
+                Http1.SELECTOR,
+                connection -> new RequestRouting(connection, resources, context.router()));
     }
 
     private ClientSocket socket(ConnectionContext context, SocketChannel channel) {

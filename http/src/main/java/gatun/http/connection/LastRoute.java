@@ -8,7 +8,7 @@ public final class LastRoute {
     /** Longer paths are not kept: a connection that waits must not hold what its client chose to send. */
     static final int MOST_CHARS = 256;
 
-    private @Nullable Routes table;
+    private @Nullable Object table;
     private @Nullable String path;
     private @Nullable Object found;
 
@@ -16,12 +16,12 @@ public final class LastRoute {
 
     /** What {@code askedTable} has found, if the last path was this very object; else null. */
     @SuppressWarnings("ReferenceEquality") // an equal path is the same object mostly, and is found again otherwise
-    public @Nullable Object recall(Routes askedTable, String askedPath) {
+    public @Nullable Object recall(Object askedTable, String askedPath) {
         return table == askedTable && path == askedPath ? found : null;
     }
 
     /** Keeps what {@code newTable} has found for the path of the present request, unless that is long. */
-    public void remember(Routes newTable, String newPath, Object newFound) {
+    public void remember(Object newTable, String newPath, Object newFound) {
         if (newPath.length() > MOST_CHARS) {
             return;
         }

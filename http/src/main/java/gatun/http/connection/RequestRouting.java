@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One connection's routing: our routes first, then the listener's own. For the connection's thread. */
-final class RequestRouting implements HttpRouting, Router {
+final class RequestRouting implements HttpRouting, DirectRequests.Handler {
     private static final Logger LOG = LoggerFactory.getLogger(RequestRouting.class);
 
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
@@ -84,16 +84,12 @@ final class RequestRouting implements HttpRouting, Router {
             end(entry, exchange, otherStatus == 0 ? connection.response().status() : otherStatus);
         }
         exchange.finish();
-        connection.endRequest(incoming);
+        incoming.skipBody();
+        connection.endRequest();
     }
 
-    /**
-     * Has our routes answer a request that Helidon has not seen.
-     *
-     * @return false when it is for the listener's own routing; nothing has been done then
-     * @throws CloseConnectionException when the connection is to end
-     */
-    boolean answer(DirectRequest request) {
+    @Override
+    public boolean answer(DirectRequest request) {
         Exchange exchange = new Exchange(connection, request, hosts, kept);
         AccessEntry entry = begin(exchange);
         boolean answered = true;
@@ -137,12 +133,8 @@ final class RequestRouting implements HttpRouting, Router {
         }
     }
 
-    /**
-     * Answers a request whose head is refused, which ends the connection.
-     *
-     * @throws CloseConnectionException always
-     */
-    CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
+    @Override
+    public CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
         Exchange exchange = new Exchange(connection, new MalformedRequest(), hosts, kept);
         AccessEntry entry = begin(exchange);
         connection.beginRequest();

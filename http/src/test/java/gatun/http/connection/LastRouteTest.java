@@ -7,13 +7,13 @@ import org.junit.jupiter.api.Test;
 
 class LastRouteTest {
     private final LastRoute last = new LastRoute();
-    private final Routes table = exchange -> false;
+    private final Object table = new Object();
 
     @Test
     void shouldKeepWhatOneTableHasFoundForOnePath() {
         last.remember(table, "/v2", "found");
         assertThat(last.recall(table, "/v2")).isEqualTo("found");
-        assertThat(last.recall(exchange -> true, "/v2")).isNull();
+        assertThat(last.recall(new Object(), "/v2")).isNull();
         assertThat(last.recall(table, "/v1")).isNull();
     }
 
