@@ -2,12 +2,13 @@
 package gatun.http.connection;
 
 import gatun.fuzz.FuzzInput;
+import gatun.http.connection.RequestHeadParser.Outcome;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;
 
 /**
- * Heads of requests. A head that counts as plain is complete and strict, and no shorter one counts; the check of all
- * other heads accepts it as well, with the same result however its bytes are split.
+ * Heads of requests. The result is the same however their bytes are split, and where heads are not looked at as plain
+ * ones. A head that counts as plain is complete and strict, and no shorter one counts.
  */
 public final class HttpHeadFuzz {
     /** The heads that may be taken for plain, loosely. */
@@ -24,35 +25,49 @@ public final class HttpHeadFuzz {
     /** Reads the input as the beginning of a connection. */
     public static void fuzzerTestOneInput(byte[] input) {
         FuzzInput.run(input, () -> {
-            String checked = check(input, input.length);
-            FuzzInput.requireEqual(check(input, 1), checked, "a head that comes byte by byte");
-            read(input, checked);
+            String whole = check(input, input.length, 0);
+            FuzzInput.requireEqual(check(input, 1, 0), whole, "a head that comes byte by byte");
+            String strict = check(input, input.length, RequestHeadParser.PLAIN_END);
+            FuzzInput.requireEqual(strict, whole.replace("PLAIN", "OTHER"), "a head that cannot count as plain");
+            if (whole.startsWith("PLAIN")) {
+                read(input);
+            }
         });
     }
 
-    /** Where the head ends, or why it is refused. */
-    private static String check(byte[] input, int step) {
-        RequestHeadSyntax syntax = new RequestHeadSyntax();
-        syntax.begin();
+    /** What the head is, and where it ends, or why it is refused: of one that begins at {@code begin} of an array. */
+    private static String check(byte[] input, int step, int begin) {
+        RequestHeadParser parser = new RequestHeadParser();
+        byte[] bytes = new byte[begin + input.length];
+        System.arraycopy(input, 0, bytes, begin, input.length);
         try {
-            int end = -1;
-            for (int come = 0; end < 0 && come < input.length; ) {
+            Outcome outcome = Outcome.INCOMPLETE;
+            for (int come = 0; outcome == Outcome.INCOMPLETE && come < input.length; ) {
                 come = Math.min(come + step, input.length);
-                end = syntax.check(input, 0, come);
+                outcome = parser.parse(bytes, begin, begin + come);
             }
-            return "ends at " + end;
-        } catch (RequestHeadSyntax.RefusedHead e) {
+            return outcome == Outcome.INCOMPLETE
+                    ? outcome.name()
+                    : outcome + " ends at " + (parser.headEnd() - begin);
+        } catch (RequestHeadParser.RefusedHead e) {
             return String.valueOf(e.getMessage());
         }
     }
 
-    private static void read(byte[] input, String checked) {
-        DirectRequest request = new DirectRequest();
-        if (!request.read(input, 0, input.length)) {
-            return;
+    private static Outcome parse(RequestHeadParser parser, byte[] input, int end) {
+        try {
+            return parser.parse(input, 0, end);
+        } catch (RequestHeadParser.RefusedHead e) {
+            throw new AssertionError("a plain head, or its beginning, is refused", e);
         }
-        int end = request.headEnd();
-        FuzzInput.requireEqual(checked, "ends at " + end, "a plain head");
+    }
+
+    private static void read(byte[] input) {
+        RequestHeadParser parser = new RequestHeadParser();
+        FuzzInput.requireEqual(parse(parser, input, input.length), Outcome.PLAIN, "a head that is read again");
+        DirectRequest request = new DirectRequest(parser);
+        request.begin();
+        int end = parser.headEnd();
         FuzzInput.require(end <= input.length, "the head ends where nothing is");
         String head = new String(input, 0, end, StandardCharsets.ISO_8859_1);
         FuzzInput.require(HEAD.matcher(head).matches(), "not a plain head: " + head);
@@ -67,7 +82,8 @@ public final class HttpHeadFuzz {
         FuzzInput.requireEqual(request.path(), head.split(" ", 3)[1], "the path of " + head);
         request.eachHeader((name, value) -> FuzzInput.require(
                 !name.isEmpty() && value.equals(value.strip()), "the header '" + name + "' with '" + value + "'"));
-        FuzzInput.require(!new DirectRequest().read(input, 0, end - 1), "a head that is cut off was taken");
+        Outcome cutOff = parse(new RequestHeadParser(), input, end - 1);
+        FuzzInput.requireEqual(cutOff, Outcome.INCOMPLETE, "a head that is cut off");
     }
 
     private static final class Syntax {

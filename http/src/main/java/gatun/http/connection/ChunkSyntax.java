@@ -71,7 +71,7 @@ final class ChunkSyntax {
         requireText(line);
         int colon = line.indexOf(':');
         String name = colon < 0 ? "" : line.substring(0, colon);
-        if (!DirectRequest.isName(name)) {
+        if (!HttpCharacters.isName(name)) {
             throw malformed("a line after the last chunk is no header");
         }
         if (NO_TRAILERS.contains(name.toLowerCase(Locale.ROOT))) {
@@ -80,7 +80,7 @@ final class ChunkSyntax {
     }
 
     private static void requireText(String line) {
-        if (line.chars().anyMatch(c -> (c < ' ' && c != '\t') || c == 0x7f)) {
+        if (line.chars().anyMatch(HttpCharacters::isControl)) {
             throw malformed("a line among the chunks has a control character");
         }
     }

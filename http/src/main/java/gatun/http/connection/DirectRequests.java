@@ -40,11 +40,11 @@ final class DirectRequests {
          *
          * @throws CloseConnectionException always
          */
-        CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal);
+        CloseConnectionException refuse(RequestHeadParser.RefusedHead refusal);
     }
 
     /** Room for a head and a small body; further bytes are read from the transport straight to their place. */
-    private static final int AT_ONCE = 6 * 1024;
+    private static final int AT_ONCE = RequestHeadParser.PLAIN_END;
 
     /** Room until a client has sent more at a time: the size that a waiting connection holds. */
     private static final int AT_FIRST = 1024;
@@ -55,7 +55,8 @@ final class DirectRequests {
     private final ClientWait clientWait;
     private final ClientPresence presence;
     private final Handler handler;
-    private final DirectRequest request = new DirectRequest();
+    private final RequestHeadParser head = new RequestHeadParser();
+    private final DirectRequest request = new DirectRequest(head);
     private final RequestActivity activity;
     private final LongHeads longHeads;
     private final RunPlacement placement;
@@ -74,8 +75,6 @@ final class DirectRequests {
 
     /** The capacity of the buffer while nothing is in it, in bytes; grows once the client has filled it. */
     private int room = AT_FIRST;
-
-    private final RequestHeadSyntax syntax = new RequestHeadSyntax();
 
     /** Whether the next byte is the beginning of a request. */
     private boolean atBegin = true;
@@ -131,27 +130,25 @@ final class DirectRequests {
             return take(bytes.limit());
         }
         while (bytes.hasRemaining() || lend() || read()) {
-            int begin = bytes.position();
-            if (bytes.limit() <= AT_ONCE && request.read(bytes.array(), begin, bytes.limit())) {
-                bytes.position(request.headEnd());
-                long begunNanos = System.nanoTime();
-                if (answered()) {
+            switch (parse()) {
+                case PLAIN -> {
+                    long begunNanos = System.nanoTime();
+                    if (!answered()) {
+                        return takeHead();
+                    }
                     times.record(System.nanoTime() - begunNanos);
-                    syntax.begin(); // it has looked at the head's first pieces, if it came in several
-                    continue;
                 }
-                bytes.position(begin);
-            }
-            int headEnd = headEnd();
-            if (headEnd >= 0) {
-                atBegin = false;
-                return take(headEnd);
-            }
-            if (!read()) {
-                if (bytes.hasRemaining()) {
-                    throw new ClientErrorException(ClientError.DISCONNECTED, "the client ended within a head");
+                case OTHER -> {
+                    return takeHead();
                 }
-                return null;
+                case INCOMPLETE -> {
+                    if (!read()) {
+                        if (bytes.hasRemaining()) {
+                            throw new ClientErrorException(ClientError.DISCONNECTED, "the client ended within a head");
+                        }
+                        return null;
+                    }
+                }
             }
         }
         return null;
@@ -218,32 +215,26 @@ final class DirectRequests {
 
     /** Answers the next request if it is plain and has come as a whole; else nothing is done. */
     private boolean answerWhole() {
-        int begin = bytes.position();
-        if (bytes.limit() > AT_ONCE
-                || !request.read(bytes.array(), begin, bytes.limit())
-                || request.announcedByteSize() > bytes.limit() - request.headEnd()) {
-            return false;
+        try {
+            return head.parse(bytes.array(), bytes.position(), bytes.limit()) == RequestHeadParser.Outcome.PLAIN
+                    && request.announcedByteSize() <= bytes.limit() - head.headEnd()
+                    && answered();
+        } catch (RequestHeadParser.RefusedHead e) {
+            return false; // the connection's own thread reads it again, and answers
         }
-        bytes.position(request.headEnd());
-        if (!answered()) {
-            bytes.position(begin);
-            return false;
-        }
-        syntax.begin();
-        return true;
     }
 
-    /** The end of a head that is not plain, or -1 when more of it must come. */
-    private int headEnd() {
+    private RequestHeadParser.Outcome parse() {
         try {
-            int headEnd = syntax.check(bytes.array(), bytes.position(), bytes.limit());
-            if (headEnd >= 0) {
-                syntax.begin();
-            }
-            return headEnd;
-        } catch (RequestHeadSyntax.RefusedHead e) {
+            return head.parse(bytes.array(), bytes.position(), bytes.limit());
+        } catch (RequestHeadParser.RefusedHead e) {
             throw handler.refuse(e);
         }
+    }
+
+    private byte[] takeHead() {
+        atBegin = false;
+        return take(head.headEnd());
     }
 
     private byte[] take(int end) {
@@ -300,7 +291,7 @@ final class DirectRequests {
         if (byteSize > AT_ONCE) {
             try {
                 longHeads.take(byteSize - taken);
-            } catch (RequestHeadSyntax.RefusedHead e) {
+            } catch (RequestHeadParser.RefusedHead e) {
                 throw handler.refuse(e);
             }
             taken = byteSize;
@@ -314,10 +305,15 @@ final class DirectRequests {
         taken = 0;
     }
 
+    /** Answers the request whose plain head has been read; else nothing is done. */
     private boolean answered() {
+        int begin = bytes.position();
+        bytes.position(head.headEnd());
+        request.begin();
         activity.beginRequest();
         try {
             if (!handler.answer(request)) {
+                bytes.position(begin);
                 return false;
             }
             skipBody();

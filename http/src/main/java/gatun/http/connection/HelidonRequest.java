@@ -5,7 +5,6 @@ import io.helidon.http.Header;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
-import io.helidon.http.Headers;
 import io.helidon.http.Method;
 import io.helidon.webserver.ServerConnectionException;
 import io.helidon.webserver.http.ServerRequest;
@@ -22,8 +21,6 @@ final class HelidonRequest implements IncomingRequest {
     private final ClientBytes bytes;
     private final long announcedByteSize;
 
-    private final boolean malformed;
-
     /** The stream that Helidon would have the body read from; empty before {@link #beginBody}. */
     private InputStream body = InputStream.nullInputStream();
 
@@ -34,29 +31,6 @@ final class HelidonRequest implements IncomingRequest {
         this.announcedByteSize = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
                 ? RequestBody.IN_CHUNKS
                 : request.headers().contentLength().orElse(0);
-        this.malformed = malformed(request.headers());
-    }
-
-    /**
-     * Whether a header is malformed, such as one with a blank before its colon. A proxy in front of the server may
-     * understand it differently from Helidon, which takes the blank for a part of the name: then the two disagree where
-     * the body ends.
-     */
-    boolean malformed() {
-        return malformed;
-    }
-
-    private static boolean malformed(Headers headers) {
-        for (Header header : headers) {
-            if (!DirectRequest.isName(header.name()) || header.get().chars().anyMatch(HelidonRequest::isControl)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean isControl(int c) {
-        return (c < ' ' && c != '\t') || c == 0x7F;
     }
 
     @Override
@@ -116,8 +90,7 @@ final class HelidonRequest implements IncomingRequest {
 
     @Override
     public boolean closes() {
-        return malformed
-                || (has(HeaderNames.CONNECTION) && request.headers().containsToken(HeaderValues.CONNECTION_CLOSE));
+        return has(HeaderNames.CONNECTION) && request.headers().containsToken(HeaderValues.CONNECTION_CLOSE);
     }
 
     @Override

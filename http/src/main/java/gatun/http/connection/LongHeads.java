@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import io.helidon.http.Status;
 import java.util.concurrent.Semaphore;
 
 /** A budget of heap for long heads over all connections: slow ones would fill the heap. Thread-safe. */
@@ -20,12 +21,14 @@ final class LongHeads {
     /**
      * Takes {@code byteSize} more bytes, to be given back by {@link #give}.
      *
-     * @throws RequestHeadSyntax.RefusedHead when others have them
+     * @throws RequestHeadParser.RefusedHead when others have them
      */
-    void take(int byteSize) throws RequestHeadSyntax.RefusedHead {
+    void take(int byteSize) throws RequestHeadParser.RefusedHead {
         if (!bytes.tryAcquire(byteSize)) {
-            throw RequestHeadSyntax.RefusedHead.forNow("other requests with long heads take the " + most
-                    + " bytes there are for them; send shorter headers, or" + " try again later");
+            throw new RequestHeadParser.RefusedHead(
+                    Status.SERVICE_UNAVAILABLE_503,
+                    "other requests with long heads take the " + most
+                            + " bytes there are for them; send shorter headers, or try again later");
         }
     }
 

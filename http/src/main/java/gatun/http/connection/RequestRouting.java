@@ -35,9 +35,6 @@ final class RequestRouting implements HttpRouting, DirectRequests.Handler {
 
     private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
 
-    private static final String MALFORMED_HEADER =
-            "a header is malformed: expected a name, a colon right behind it, and a value without control characters";
-
     private static final String MISLED = "a page may not ask this server by a name that is none of the server's own;"
             + " start the server with " + Setting.ALLOW_HOST + " for one more name, or with "
             + Setting.HTTP_CORS_ALLOW_ORIGIN + " to let pages of that origin in";
@@ -70,10 +67,7 @@ final class RequestRouting implements HttpRouting, DirectRequests.Handler {
         AccessEntry entry = begin(exchange);
         int otherStatus = 0;
         try {
-            if (incoming.malformed()) {
-                connection.beginRequest();
-                exchange.answerFailure(Status.BAD_REQUEST_400, MALFORMED_HEADER);
-            } else if (!answer(exchange)) {
+            if (!answer(exchange)) {
                 if (exchange.closes()) {
                     response.header(HeaderValues.CONNECTION_CLOSE);
                 }
@@ -134,7 +128,7 @@ final class RequestRouting implements HttpRouting, DirectRequests.Handler {
     }
 
     @Override
-    public CloseConnectionException refuse(RequestHeadSyntax.RefusedHead refusal) {
+    public CloseConnectionException refuse(RequestHeadParser.RefusedHead refusal) {
         Exchange exchange = new Exchange(connection, new MalformedRequest(), hosts, kept);
         AccessEntry entry = begin(exchange);
         connection.beginRequest();

@@ -13,20 +13,29 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DirectRequestTest {
-    private final DirectRequest request = new DirectRequest();
+    private final RequestHeadParser head = new RequestHeadParser();
+    private final DirectRequest request = new DirectRequest(head);
 
-    /** Reads a head behind some other bytes; {@code |} stands for the end of a line. */
-    private boolean read(String head) {
-        byte[] bytes = ("....." + head.replace("|", "\r\n")).getBytes(StandardCharsets.ISO_8859_1);
-        return request.read(bytes, 5, bytes.length);
+    /** Whether a head behind some other bytes is plain; {@code |} stands for the end of a line. */
+    private boolean read(String text) {
+        byte[] bytes = ("....." + text.replace("|", "\r\n")).getBytes(StandardCharsets.ISO_8859_1);
+        try {
+            boolean plain = head.parse(bytes, 5, bytes.length) == RequestHeadParser.Outcome.PLAIN;
+            if (plain) {
+                request.begin();
+            }
+            return plain;
+        } catch (RequestHeadParser.RefusedHead e) {
+            return false;
+        }
     }
 
     @Test
     void shouldReadAPlainHead() {
-        String head = "POST /v2/models/a-b_c.d~1/infer HTTP/1.1|HOST: localhost:8000|Content-length:  17 |"
+        String text = "POST /v2/models/a-b_c.d~1/infer HTTP/1.1|HOST: localhost:8000|Content-length:  17 |"
                 + "X-Empty:|Connection: Keep-Alive|Some-Text: \ta b\tc |";
 
-        assertThat(read(head + "|{\"body\":1}")).isTrue();
+        assertThat(read(text + "|{\"body\":1}")).isTrue();
 
         assertThat(request.method()).isEqualTo(Method.POST);
         assertThat(request.path()).isEqualTo("/v2/models/a-b_c.d~1/infer");
@@ -35,7 +44,7 @@ class DirectRequestTest {
         assertThat(request.first(HeaderNames.create("x-empty"))).contains("");
         assertThat(request.has(HeaderNames.HOST)).isTrue();
         assertThat(request.has(HeaderNames.CONTENT_TYPE)).isFalse();
-        assertThat(request.headEnd()).isEqualTo(5 + head.replace("|", "\r\n").length() + 2);
+        assertThat(head.headEnd()).isEqualTo(5 + text.replace("|", "\r\n").length() + 2);
         assertThat(request.bodyConsumed()).isFalse();
         assertThat(request.closes()).isFalse();
     }
@@ -94,8 +103,8 @@ class DirectRequestTest {
                 "GET /v2 HTTP/1.1|Host: h|",
                 "GET /v2 HTTP/1.1|Host: h|\r"
             })
-    void shouldLeaveAHeadThatIsNotAllThere(String head) {
-        assertThat(read(head)).isFalse();
+    void shouldLeaveAHeadThatIsNotAllThere(String text) {
+        assertThat(read(text)).isFalse();
     }
 
     @ParameterizedTest
@@ -117,8 +126,8 @@ class DirectRequestTest {
                 "GET /v2/\u00e4 HTTP/1.1|Host: h||",
                 "GET /v2 HTTP/1.1\nHost: h||"
             })
-    void shouldLeaveAnyOtherRequestLine(String head) {
-        assertThat(read(head)).isFalse();
+    void shouldLeaveAnyOtherRequestLine(String text) {
+        assertThat(read(text)).isFalse();
     }
 
     @ParameterizedTest

@@ -13,7 +13,7 @@ class LongHeadsTest {
         LongHeads heads = new LongHeads(100);
         heads.take(60);
         assertThatThrownBy(() -> heads.take(41))
-                .isInstanceOfSatisfying(RequestHeadSyntax.RefusedHead.class, refused -> assertThat(refused.status())
+                .isInstanceOfSatisfying(RequestHeadParser.RefusedHead.class, refused -> assertThat(refused.status())
                         .isEqualTo(Status.SERVICE_UNAVAILABLE_503))
                 .hasMessageContaining("take the 100 bytes");
         heads.take(40);

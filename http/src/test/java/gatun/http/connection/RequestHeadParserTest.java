@@ -5,20 +5,19 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import gatun.http.connection.RequestHeadSyntax.RefusedHead;
+import gatun.http.connection.RequestHeadParser.Outcome;
+import gatun.http.connection.RequestHeadParser.RefusedHead;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class RequestHeadSyntaxTest {
+class RequestHeadParserTest {
     private static final String GET = "GET /v2 HTTP/1.1\r\n";
 
-    private final RequestHeadSyntax syntax = new RequestHeadSyntax();
-
     private int check(String head) throws RefusedHead {
+        RequestHeadParser parser = new RequestHeadParser();
         byte[] bytes = head.getBytes(ISO_8859_1);
-        syntax.begin();
-        return syntax.check(bytes, 0, bytes.length);
+        return parser.parse(bytes, 0, bytes.length) == Outcome.INCOMPLETE ? -1 : parser.headEnd();
     }
 
     private RefusedHead refusal(String head) {
@@ -97,19 +96,21 @@ class RequestHeadSyntaxTest {
     @Test
     void shouldReadAHeadThatComesByteByByte() throws Exception {
         byte[] head = (GET + "Host: h\r\n\r\n").getBytes(ISO_8859_1);
+        RequestHeadParser parser = new RequestHeadParser();
         for (int end = 1; end < head.length; end++) {
-            assertThat(syntax.check(head, 0, end)).isEqualTo(-1);
+            assertThat(parser.parse(head, 0, end)).isEqualTo(Outcome.INCOMPLETE);
         }
-        assertThat(syntax.check(head, 0, head.length)).isEqualTo(head.length);
+        assertThat(parser.parse(head, 0, head.length)).isEqualTo(Outcome.PLAIN);
+        assertThat(parser.headEnd()).isEqualTo(head.length);
     }
 
     @Test
     void shouldBoundTheHead() {
-        assertThat(refusal("GET /" + "x".repeat(RequestHeadSyntax.MAX_LINE_BYTES))
+        assertThat(refusal("GET /" + "x".repeat(RequestHeadParser.MAX_LINE_BYTES))
                         .status()
                         .code())
                 .isEqualTo(414);
-        assertThat(refusal(GET + "X: " + "x".repeat(RequestHeadSyntax.MAX_BYTES))
+        assertThat(refusal(GET + "X: " + "x".repeat(RequestHeadParser.MAX_BYTES))
                         .status()
                         .code())
                 .isEqualTo(431);
