@@ -3,7 +3,6 @@ module gatun.bindings {
     requires static org.jspecify;
 
     exports gatun.bindings to
-            gatun.lane,
             gatun.memory,
             gatun.server,
             gatun.workers,

@@ -1,7 +1,6 @@
 /** The Java client of Gatun, and of every other server of the Open Inference Protocol. */
 module gatun.client {
     requires static org.jspecify;
-    requires gatun.lane;
     requires transitive gatun.memory;
     requires transitive gatun.wire;
     requires com.fasterxml.jackson.core;

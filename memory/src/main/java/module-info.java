@@ -1,4 +1,4 @@
-/** Tensors over native memory: datatypes, shapes, pooled buffers, shared regions and their leases. */
+/** Tensors over native memory: datatypes, shapes, pooled buffers, shared regions and their leases, and lanes. */
 module gatun.memory {
     requires static org.jspecify;
     requires java.management;
@@ -8,6 +8,7 @@ module gatun.memory {
 
     exports gatun.memory.buffers;
     exports gatun.memory.cuda;
+    exports gatun.memory.lane;
     exports gatun.memory.metrics;
     exports gatun.memory.regions;
     exports gatun.memory.tensor;

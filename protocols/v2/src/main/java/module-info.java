@@ -4,7 +4,6 @@ module gatun.v2 {
     requires static org.jspecify;
     requires jdk.jfr;
     requires transitive gatun.protocol;
-    requires gatun.lane;
     requires gatun.wire;
     requires com.google.protobuf;
     requires com.google.protobuf.util;

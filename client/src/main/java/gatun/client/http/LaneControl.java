@@ -7,7 +7,7 @@ import gatun.client.InferOutput;
 import gatun.client.InferRequest;
 import gatun.client.http.ControlCalls.Paths;
 import gatun.client.http.OutgoingRequest.PlainRequest;
-import gatun.lane.LaneGeometry;
+import gatun.memory.lane.LaneGeometry;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Map;

@@ -18,7 +18,7 @@ import gatun.it.harness.HttpApi;
 import gatun.it.harness.ModelRepositoryFolder;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
-import gatun.lane.RingEntry;
+import gatun.memory.lane.RingEntry;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;

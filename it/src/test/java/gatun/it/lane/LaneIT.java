@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ServerProcess;
-import gatun.lane.SlotLayout;
-import gatun.lane.SlotLayout.SlotState;
+import gatun.memory.lane.SlotLayout;
+import gatun.memory.lane.SlotLayout.SlotState;
 import gatun.testing.Await;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

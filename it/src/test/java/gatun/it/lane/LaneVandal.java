@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.it.lane;
 
-import gatun.lane.LaneGeometry;
-import gatun.lane.RingEntry;
-import gatun.lane.SlotLayout;
+import gatun.memory.lane.LaneGeometry;
+import gatun.memory.lane.RingEntry;
+import gatun.memory.lane.SlotLayout;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

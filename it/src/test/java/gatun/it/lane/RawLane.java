@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.RawHttp;
 import gatun.it.harness.SimpleModel;
-import gatun.lane.LaneGeometry;
-import gatun.lane.LaneMemory;
-import gatun.lane.RingEntry;
-import gatun.lane.SlotLayout;
-import gatun.lane.SlotLayout.SlotState;
+import gatun.memory.lane.LaneGeometry;
+import gatun.memory.lane.LaneMemory;
+import gatun.memory.lane.RingEntry;
+import gatun.memory.lane.SlotLayout;
+import gatun.memory.lane.SlotLayout.SlotState;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.testing.Await;
 import java.io.IOException;

@@ -8,7 +8,7 @@ import gatun.it.harness.HttpApi;
 import gatun.it.harness.ServerProcess;
 import gatun.it.lane.RawLane;
 import gatun.it.sharedmemory.FlippedTensor.Place;
-import gatun.lane.LaneGeometry;
+import gatun.memory.lane.LaneGeometry;
 import gatun.memory.regions.SharedMemoryObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -5,7 +5,7 @@ import gatun.http.connection.Exchange;
 import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
-import gatun.lane.LaneGeometry;
+import gatun.memory.lane.LaneGeometry;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.ClientRegions;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.lane.LaneGeometry;
-import gatun.lane.LaneMemory;
-import gatun.lane.RingEntry;
 import gatun.memory.buffers.Sender;
+import gatun.memory.lane.LaneGeometry;
+import gatun.memory.lane.LaneMemory;
+import gatun.memory.lane.RingEntry;
 import gatun.memory.regions.PrivateRegion;
 import gatun.memory.regions.RegionRegistry.Access;
 import gatun.memory.tensor.ErrorCode;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.lane.LaneGeometry;
+import gatun.memory.lane.LaneGeometry;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import jdk.jfr.Category;

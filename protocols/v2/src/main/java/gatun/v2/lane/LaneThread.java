@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.lane.ServerSleep;
+import gatun.memory.lane.ServerSleep;
 import gatun.memory.threads.CallerCore;
 import gatun.memory.threads.HandOver;
 import gatun.memory.threads.SupervisedThread;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.lane.LaneGeometry;
-import gatun.lane.ServerSleep;
+import gatun.memory.lane.LaneGeometry;
+import gatun.memory.lane.ServerSleep;
 import gatun.memory.regions.PrivateRegion;
 import gatun.memory.regions.RegionRegistry.Access;
 import gatun.memory.tensor.ErrorCode;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.lane.LaneDatatypes;
-import gatun.lane.LaneMemory;
-import gatun.lane.SlotLayout;
+import gatun.memory.lane.LaneDatatypes;
+import gatun.memory.lane.LaneMemory;
+import gatun.memory.lane.SlotLayout;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.lane.LaneMemory;
-import gatun.lane.SlotLayout;
+import gatun.memory.lane.LaneMemory;
+import gatun.memory.lane.SlotLayout;
 import gatun.memory.regions.RegionRegistry.Access;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.lane;
+package gatun.memory.lane;
 
 import gatun.bindings.Futex;
-import gatun.lane.SlotLayout.SlotState;
+import gatun.memory.lane.SlotLayout.SlotState;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.lane;
+package gatun.memory.lane;
 
 import gatun.bindings.Futex;
 import gatun.bindings.FutexSet;

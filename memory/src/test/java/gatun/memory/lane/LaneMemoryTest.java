@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.lane;
+package gatun.memory.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import gatun.lane.SlotLayout.SlotState;
+import gatun.memory.lane.SlotLayout.SlotState;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import java.lang.foreign.Arena;

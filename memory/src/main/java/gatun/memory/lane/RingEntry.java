@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.lane;
+package gatun.memory.lane;
 
 /** A submission: slot, action and request, so that late ones hit no later request. 0 is none. */
 public final class RingEntry {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.lane;
+package gatun.memory.lane;
 
-import gatun.lane.SlotLayout.SlotState;
+import gatun.memory.lane.SlotLayout.SlotState;
 import java.lang.foreign.MemorySegment;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.lane;
+package gatun.memory.lane;
 
 /** Offsets in a slot, little endian. Client writes requests, server answers; the state tells whose turn. */
 public final class SlotLayout {

@@ -4,6 +4,6 @@
  * same for both sides, neither of which this knows.
  */
 @NullMarked
-package gatun.lane;
+package gatun.memory.lane;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.lane;
+package gatun.memory.lane;
 
-import gatun.lane.SlotLayout.SlotState;
 import java.lang.foreign.MemorySegment;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -11,40 +10,39 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** The server answers while the client falls asleep: the client sees the answer, or the server wakes it. */
+/** A client submits while the server falls asleep: the server sees the entry, or the client rings. */
 @JCStressTest
 @Outcome(
-        id = {"false, true", "false, false", "true, false"},
+        id = {"true, true", "true, false", "false, true"},
         expect = Expect.ACCEPTABLE,
         desc = "seen, or woken, or both")
-@Outcome(id = "true, true", expect = Expect.FORBIDDEN, desc = "the client sleeps, and nobody wakes it")
+@Outcome(expect = Expect.FORBIDDEN, desc = "the server sleeps, and nobody wakes it")
 @State
-public class AnswerWakeStress {
+public class SubmitWakeStress {
     private static final LaneGeometry GEOMETRY = new LaneGeometry(1, 1, 0);
 
     private final LaneMemory lane =
             new LaneMemory(MemorySegment.ofArray(new long[(int) GEOMETRY.byteSize() / Long.BYTES]), GEOMETRY);
 
-    /** A slot that has a request. */
-    public AnswerWakeStress() {
-        lane.state(0, SlotState.FILLED);
+    private int bell;
+
+    /** The client. */
+    @Actor
+    public void submit() {
+        lane.submit(RingEntry.of(0, RingEntry.INFER, 1));
     }
 
     /** The server. */
     @Actor
-    public void answer() {
-        lane.answer(0, SlotState.DONE);
-    }
-
-    /** The client. */
-    @Actor
     public void sleep(ZZ_Result result) {
-        result.r1 = lane.sayClientSleeps(0);
+        bell = lane.serverBell();
+        lane.sayServerSleeps();
+        result.r1 = lane.entry(0) != 0;
     }
 
-    /** Stores whether the client is still asleep. */
+    /** Stores whether the word has changed that the server sleeps on. */
     @Arbiter
     public void end(ZZ_Result result) {
-        result.r2 = lane.isClientAsleep(0);
+        result.r2 = lane.serverBell() != bell;
     }
 }
