@@ -22,9 +22,6 @@ public class BufferStackStress {
     private static final int BUFFERS = 3;
     private static final int SHIFT = 6;
 
-    /** Never asked for memory: the buffers here are not its own. */
-    private static final BufferPool POOL = new BufferPool(1 << 20);
-
     private final BufferTable table = new BufferTable();
     private final BufferStack stack = new BufferStack();
     private final @Nullable Buffer[] held = new Buffer[2];
@@ -33,7 +30,7 @@ public class BufferStackStress {
     public BufferStackStress() {
         for (int i = 0; i < BUFFERS; i++) {
             int number = table.reserve();
-            Buffer buffer = new Buffer(POOL, number, SHIFT, 0, (long) number << SHIFT, null);
+            Buffer buffer = new Buffer((idle, charged) -> {}, number, SHIFT, 0, (long) number << SHIFT, null);
             table.put(buffer);
             stack.push(buffer);
         }

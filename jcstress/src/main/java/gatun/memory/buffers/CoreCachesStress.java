@@ -23,13 +23,10 @@ import org.openjdk.jcstress.infra.results.IIJ_Result;
 @State
 public class CoreCachesStress {
     private static final int CORES = 2;
-    private static final int SHIFT = BufferPool.SMALLEST_SHIFT;
-    private static final long CHARGE = BufferPool.GRANULE;
+    private static final int SHIFT = Buffer.SMALLEST_SHIFT;
+    private static final long CHARGE = Buffer.GRANULE;
     private static final int BUFFERS = 2;
     private static final long LIMIT = BUFFERS * CHARGE;
-
-    /** Never asked for memory: the buffers here are not its own. */
-    private static final BufferPool POOL = new BufferPool(1 << 20);
 
     private final BufferTable table = new BufferTable();
     private final BufferStack[] stacks = new BufferStack[SHIFT + 1];
@@ -47,7 +44,7 @@ public class CoreCachesStress {
     }
 
     private Buffer lent() {
-        Buffer buffer = new Buffer(POOL, table.reserve(), SHIFT, 0, 0, null);
+        Buffer buffer = new Buffer((idle, charged) -> {}, table.reserve(), SHIFT, 0, 0, null);
         table.put(buffer);
         caches.charge(CHARGE, LIMIT);
         return buffer;

@@ -19,6 +19,15 @@ import org.jspecify.annotations.Nullable;
  * so that tests find such mistakes.
  */
 public final class Buffer implements Hold {
+    /** Whether assertions are enabled, so that each loan is checked. */
+    static final boolean CHECKED = Buffer.class.desiredAssertionStatus();
+
+    /** The smallest block holds {@code 1 << SMALLEST_SHIFT} bytes. */
+    static final int SMALLEST_SHIFT = 8;
+
+    /** Sizes are counted in multiples of this. */
+    static final long GRANULE = 1L << SMALLEST_SHIFT;
+
     /** How much of a buffer is overwritten when assertions are enabled. */
     private static final long POISONED_BYTES = 4096;
 
@@ -59,13 +68,13 @@ public final class Buffer implements Hold {
     /** The {@link BufferBlocks#trimPass} in which it became idle; written by whoever owns the buffer. */
     int idleSince;
 
-    private final BufferPool pool;
+    private final Owner owner;
     private final long address;
     private MemorySegment segment;
     private volatile int state;
 
-    Buffer(BufferPool pool, int number, int shift, long base, long offset, @Nullable Slab slab) {
-        this.pool = pool;
+    Buffer(Owner owner, int number, int shift, long base, long offset, @Nullable Slab slab) {
+        this.owner = owner;
         this.number = number;
         this.shift = shift;
         this.offset = offset;
@@ -74,9 +83,19 @@ public final class Buffer implements Hold {
         this.segment = NativeMemory.segment(address, 1L << shift);
     }
 
+    /** The block size for {@code byteSize}, as a power of two. */
+    static int shift(long byteSize) {
+        return byteSize <= GRANULE ? SMALLEST_SHIFT : Long.SIZE - Long.numberOfLeadingZeros(byteSize - 1);
+    }
+
+    /** Bytes that a buffer of {@code byteSize} bytes counts against the limit. */
+    static long charge(long byteSize) {
+        return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
+    }
+
     /** The same block as a loan of its own, so that the previous holder cannot touch it. */
     Buffer reissued() {
-        return new Buffer(pool, number, shift, address - offset, offset, slab);
+        return new Buffer(owner, number, shift, address - offset, offset, slab);
     }
 
     /** Begins a loan of {@code byteSize} bytes. Makes a new segment only when the previous loan was of another size. */
@@ -112,25 +131,36 @@ public final class Buffer implements Hold {
     @Override
     public void close() {
         // Read before the buffer may be another's.
-        long charged = BufferPool.charge(segment.byteSize());
+        long charged = charge(segment.byteSize());
         if (endLoan()) {
-            pool.takeBack(this, charged);
+            owner.takeBack(this, charged);
         }
     }
 
     /** Ends the loan; what it has been charged is the caller's to uncharge afterwards. */
     void closeUncharged() {
         if (endLoan()) {
-            pool.giveBlock(this);
+            owner.takeBack(this, 0);
         }
     }
 
     private boolean endLoan() {
-        if (BufferPool.CHECKED && state == LENT) {
+        if (CHECKED && state == LENT) {
             segment.asSlice(0, Math.min(segment.byteSize(), POISONED_BYTES)).fill(POISON);
         }
         boolean ended = STATE.compareAndSet(this, LENT, IDLE);
         assert ended : "the buffer was closed twice";
         return ended;
+    }
+
+    /** Takes buffers back whose loans have ended. */
+    interface Owner {
+        /**
+         * Takes back a buffer that nobody holds any more.
+         *
+         * @param charged what the loan was charged; 0 where the caller uncharges it later: until then the memory stays
+         *     mapped
+         */
+        void takeBack(Buffer buffer, long charged);
     }
 }

@@ -9,6 +9,7 @@ import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.memory.threads.Stripes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * Idle buffers keep their pages only while all buffers together have at most twice the limit, which bounds the pages
  * that nobody uses.
  */
-final class BufferBlocks {
+final class BufferBlocks implements Buffer.Owner {
     /** Buffers from this size on have a block of their own; smaller ones share a {@link PoolSpace.Slab} of this size. */
     static final int SLAB_SHIFT = 16;
 
@@ -44,7 +45,7 @@ final class BufferBlocks {
 
     private static final int MOST_RESERVED_SHIFT = 42;
 
-    private final BufferPool pool;
+    private final CoreCaches caches;
     private final BufferStack[] stacks;
     private final BufferTable buffers;
     private final int largestShift;
@@ -77,13 +78,13 @@ final class BufferBlocks {
      * @param spaces gives address space of the size that it is asked for
      */
     BufferBlocks(
-            BufferPool pool,
             long byteLimit,
             String setting,
+            CoreCaches caches,
             BufferStack[] stacks,
             BufferTable buffers,
             LongFunction<PoolSpace> spaces) {
-        this.pool = pool;
+        this.caches = caches;
         this.stacks = stacks;
         this.buffers = buffers;
         this.largestShift = largestShift(byteLimit);
@@ -103,7 +104,7 @@ final class BufferBlocks {
     }
 
     private static int largestShift(long byteLimit) {
-        return Math.max(LEAST_SHIFT, BufferPool.shift(byteLimit));
+        return Math.max(LEAST_SHIFT, Buffer.shift(byteLimit));
     }
 
     /** As much as the system gives: it may limit the address space, or count what is reserved as used. */
@@ -163,9 +164,21 @@ final class BufferBlocks {
         return reissued;
     }
 
-    /** The number of the present round of trimming; buffers note it when they become idle. */
-    int trimPass() {
-        return trimPass;
+    @Override
+    public void takeBack(Buffer buffer, long charged) {
+        if (charged > 0
+                && buffer.shift <= CoreCaches.LARGEST_SHIFT
+                && caches.keep(Stripes.current(), buffer, charged)) {
+            return;
+        }
+        buffer.idleSince = trimPass;
+        stacks[buffer.shift].push(buffer);
+        if (oversized()) {
+            shrink();
+        }
+        if (charged > 0) {
+            caches.uncharge(charged);
+        }
     }
 
     /** Frees large buffers idle since the round before last, and their blocks. One thread, never a request's. */
@@ -192,7 +205,7 @@ final class BufferBlocks {
 
     /** Locks the first {@code byteSize} bytes, rounded up to a power of two, since blocks are taken from there first. */
     void lockFor(CudaDevice device, long byteSize) {
-        long bytes = Math.min(1L << largestShift, 1L << Math.max(SLAB_SHIFT, BufferPool.shift(byteSize)));
+        long bytes = Math.min(1L << largestShift, 1L << Math.max(SLAB_SHIFT, Buffer.shift(byteSize)));
         lockedBytes = bytes; // before, so that nothing is given up meanwhile
         try {
             locked = device.lock(NativeMemory.segment(base, bytes));
@@ -227,12 +240,12 @@ final class BufferBlocks {
     }
 
     /** Whether there are more buffers than usual, so that idle ones are to be given up. */
-    boolean oversized() {
+    private boolean oversized() {
         return madeBytes.get() > (long) USUAL_BLOCKS << largestShift;
     }
 
     /** Gives idle buffers up, the largest first, until there are not more than usual. */
-    void shrink() {
+    private void shrink() {
         for (int shift = largestShift; shift >= SLAB_SHIFT; shift--) {
             while (oversized()) {
                 Buffer buffer = stacks[shift].pop(buffers);
@@ -284,15 +297,15 @@ final class BufferBlocks {
     }
 
     private Buffer add(int shift, long offset, @Nullable Slab slab) {
-        Buffer buffer = new Buffer(pool, buffers.reserve(), shift, base, offset, slab);
+        Buffer buffer = new Buffer(this, buffers.reserve(), shift, base, offset, slab);
         buffers.put(buffer);
         return buffer;
     }
 
     /** Takes apart all idle buffers, so that their memory can become buffers of another size. */
     private void joinIdle() {
-        pool.emptyCaches();
-        for (int shift = BufferPool.SMALLEST_SHIFT; shift <= largestShift; shift++) {
+        caches.empty();
+        for (int shift = Buffer.SMALLEST_SHIFT; shift <= largestShift; shift++) {
             int top = stacks[shift].popAll();
             if (shift >= SLAB_SHIFT) {
                 joinBlocks(top);

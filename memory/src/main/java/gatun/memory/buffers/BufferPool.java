@@ -50,14 +50,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
                     "Bytes of the buffer pool's locked memory that are lent now",
                     BufferPool::lockedUsedBytes));
 
-    /** Whether assertions are enabled, so that each loan is checked (see {@link Buffer}). */
-    static final boolean CHECKED = BufferPool.class.desiredAssertionStatus();
-
-    /** The smallest block holds {@code 1 << SMALLEST_SHIFT} bytes. */
-    static final int SMALLEST_SHIFT = 8;
-
     private static final long GREATEST_LIMIT = 1L << 44;
-    static final long GRANULE = 1L << SMALLEST_SHIFT;
 
     /** Buffers up to this size may take what is reserved for small ones. */
     static final long SMALL_BYTES = 64 << 10;
@@ -76,7 +69,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     private final long chargeLimit;
     /** Bytes that only small buffers may take. */
     private final long reserve;
-    /** Counts the lent bytes, each loan rounded up to {@link #GRANULE}. */
+    /** Counts the lent bytes, each loan rounded up to {@link Buffer#GRANULE}. */
     private final CoreCaches caches;
 
     /** The bytes of the blocks of incoming buffers. */
@@ -84,7 +77,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
 
     private final AtomicBoolean unmapped = new AtomicBoolean();
     private final BufferTable buffers = new BufferTable();
-    /** By {@link #shift}. */
+    /** By {@link Buffer#shift}. */
     private final BufferStack[] idle = new BufferStack[Long.SIZE];
 
     private final BufferBlocks blocks;
@@ -187,14 +180,14 @@ public final class BufferPool implements AutoCloseable, MetricSource {
         }
         this.byteLimit = byteLimit;
         this.setting = setting;
-        this.chargeLimit = charge(byteLimit);
+        this.chargeLimit = Buffer.charge(byteLimit);
         this.lockLimit = byteLimit;
-        this.reserve = reserve & -GRANULE;
+        this.reserve = reserve & -Buffer.GRANULE;
         for (int i = 0; i < idle.length; i++) {
             idle[i] = new BufferStack();
         }
         this.caches = new CoreCaches(Stripes.count(), chargeLimit, buffers, idle, this::unmap);
-        this.blocks = new BufferBlocks(this, byteLimit, setting, idle, buffers, spaces);
+        this.blocks = new BufferBlocks(byteLimit, setting, caches, idle, buffers, spaces);
         this.incoming = new IncomingBuffers(this, nanoClock);
     }
 
@@ -206,8 +199,8 @@ public final class BufferPool implements AutoCloseable, MetricSource {
      */
     public Buffer take(long byteSize) {
         requirePossible(byteSize);
-        long charge = charge(byteSize);
-        int shift = shift(byteSize);
+        long charge = Buffer.charge(byteSize);
+        int shift = Buffer.shift(byteSize);
         if (shift <= CoreCaches.LARGEST_SHIFT) {
             Buffer cached = caches.take(Stripes.current(), shift, charge, limit(byteSize));
             if (cached != null) {
@@ -238,7 +231,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
      */
     public IncomingBuffer receive(long byteSize, long firstByteSize, Sender sender, Consumer<String> onEvicted) {
         requirePossible(byteSize);
-        long first = charge(Math.min(byteSize, firstByteSize));
+        long first = Buffer.charge(Math.min(byteSize, firstByteSize));
         if (byteSize > SMALL_BYTES && !incoming.admits(byteSize)) {
             throw noRoom(byteSize);
         }
@@ -286,7 +279,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
      * others' buffers need.
      */
     Buffer claim(long byteSize) {
-        long block = claimedBytes(shift(byteSize));
+        long block = claimedBytes(Buffer.shift(byteSize));
         if (block > 0 && claimed.addAndGet(block) > blocks.claimLimit()) {
             claimed.addAndGet(-block);
             // The memory that this frees comes too late for the present call.
@@ -313,7 +306,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
 
     /** A buffer that is charged by the caller. */
     Buffer takeBlock(long byteSize) {
-        int shift = shift(byteSize);
+        int shift = Buffer.shift(byteSize);
         Buffer buffer = idle[shift].pop(buffers);
         if (buffer == null) {
             buffer = caches.steal(shift);
@@ -330,7 +323,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     }
 
     private Buffer lend(Buffer idle, long byteSize) {
-        Buffer buffer = CHECKED ? blocks.reissue(idle) : idle;
+        Buffer buffer = Buffer.CHECKED ? blocks.reissue(idle) : idle;
         buffer.lend(byteSize);
         return buffer;
     }
@@ -439,36 +432,9 @@ public final class BufferPool implements AutoCloseable, MetricSource {
         blocks.trim();
     }
 
-    /** Ends a loan of which {@code charged} bytes are charged. */
-    void takeBack(Buffer buffer, long charged) {
-        if (buffer.shift > CoreCaches.LARGEST_SHIFT || !caches.keep(Stripes.current(), buffer, charged)) {
-            giveBlock(buffer);
-            uncharge(charged);
-        }
-    }
-
-    /** Ends a loan that somebody else uncharges, later: until then the memory stays mapped. */
-    void giveBlock(Buffer buffer) {
-        buffer.idleSince = blocks.trimPass();
-        idle[buffer.shift].push(buffer);
-        if (blocks.oversized()) {
-            blocks.shrink();
-        }
-    }
-
     /** Gives the pages of a buffer back to the system; its content is undefined then. */
     void discardPages(Buffer buffer) {
         blocks.discardPages(buffer);
-    }
-
-    /** The block size for {@code byteSize}, as a power of two. */
-    static int shift(long byteSize) {
-        return byteSize <= GRANULE ? SMALLEST_SHIFT : Long.SIZE - Long.numberOfLeadingZeros(byteSize - 1);
-    }
-
-    /** Bytes that a buffer of {@code byteSize} bytes counts against the limit. */
-    static long charge(long byteSize) {
-        return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
     }
 
     /** Charges {@code charge} more bytes for a buffer of {@code byteSize}. Changes nothing when there is no room. */
@@ -486,11 +452,6 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     /** No more than {@link #freeBytes}, and known without a look at what other cores write. */
     long surelyFreeBytes(long byteSize) {
         return limit(byteSize) - caches.countedBytes();
-    }
-
-    /** Puts all idle buffers where {@link BufferBlocks} finds them. */
-    void emptyCaches() {
-        caches.empty();
     }
 
     private long limit(long byteSize) {

@@ -27,7 +27,7 @@ final class CoreCaches {
     /** Of each size; as many as a request holds at a time. */
     private static final int PLACES = 4;
 
-    private static final int STORE = (LARGEST_SHIFT - BufferPool.SMALLEST_SHIFT + 1) * PLACES;
+    private static final int STORE = (LARGEST_SHIFT - Buffer.SMALLEST_SHIFT + 1) * PLACES;
 
     /** Words of a cache: its places by size, its store, and two lines that keep it from the next cache's. */
     private static final int STRIDE = STORE + 1 + PaddedLong.PADDING;
@@ -295,7 +295,7 @@ final class CoreCaches {
     }
 
     private static int place(int core, int shift) {
-        return start(core) + (shift - BufferPool.SMALLEST_SHIFT) * PLACES;
+        return start(core) + (shift - Buffer.SMALLEST_SHIFT) * PLACES;
     }
 
     private static long word(Buffer buffer, long charge) {

@@ -133,7 +133,7 @@ public final class IncomingBuffer implements Hold {
 
     private long nextCharge(long charged) {
         long step = Math.clamp(charged, firstByteSize, Math.max(firstByteSize, LARGEST_STEP));
-        return Math.min(BufferPool.charge(byteSize), charged + step);
+        return Math.min(Buffer.charge(byteSize), charged + step);
     }
 
     /** Notes that {@code count} more bytes have come. */
@@ -217,7 +217,7 @@ public final class IncomingBuffer implements Hold {
         all.remove(this);
         buffer.lend(byteSize);
         pool.unclaim(buffer);
-        pool.uncharge(charged - BufferPool.charge(byteSize));
+        pool.uncharge(charged - Buffer.charge(byteSize));
         return buffer;
     }
 
@@ -245,7 +245,7 @@ public final class IncomingBuffer implements Hold {
             }
             if (now == EVICTED) {
                 state = ENDED;
-                release(BufferPool.GRANULE);
+                release(Buffer.GRANULE);
                 return;
             }
             if (now == ENDED || (now == EVICTING && STATE.compareAndSet(this, now, CLOSED_WHILE_EVICTING))) {
@@ -308,7 +308,7 @@ public final class IncomingBuffer implements Hold {
         if (charged < 0 || !STATE.compareAndSet(this, charged, EVICTING)) {
             return TOO_LATE;
         }
-        return charged - BufferPool.GRANULE;
+        return charged - Buffer.GRANULE;
     }
 
     /** Gives the pages back to the system and wakes the receiving thread, which may still write to some of them. */
@@ -317,7 +317,7 @@ public final class IncomingBuffer implements Hold {
         if (STATE.compareAndSet(this, EVICTING, EVICTED)) {
             onEvicted.accept(String.valueOf(evictionCause));
         } else {
-            release(BufferPool.GRANULE);
+            release(Buffer.GRANULE);
         }
     }
 }

@@ -194,7 +194,7 @@ final class IncomingBuffers {
             if (found >= needed) {
                 break;
             }
-            long evictable = buffer.evictableBytes() - BufferPool.GRANULE;
+            long evictable = buffer.evictableBytes() - Buffer.GRANULE;
             if (evictable > 0) {
                 chosen.add(buffer);
                 found += evictable;

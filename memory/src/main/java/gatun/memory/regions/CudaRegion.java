@@ -14,27 +14,25 @@ import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A registered GPU region, kept by this process; the last lease of a retired one has it closed. Thread-safe. */
-final class CudaRegion implements Region {
+/** A registered GPU region, kept by this process. Thread-safe. */
+final class CudaRegion extends Region {
     private final CudaRegionStatus status;
     private final CudaDevice device;
     private final DeviceMemory memory;
-    private final LeaseCount leases;
 
-    /** A region that owns {@code mapping}; {@code releaser} closes it at the end, and must not block. */
+    /** A region that owns {@code mapping}, which is large enough. */
     CudaRegion(
             CudaRegionStatus status,
             CudaDevice device,
             CudaMappings.Mapping mapping,
             BiConsumer<Region, Runnable> releaser) {
+        super(releaser, mapping::close);
         this.status = status;
         this.device = device;
         this.memory = mapping.memory().slice(0, status.byteSize());
-        this.leases = new LeaseCount(() -> releaser.accept(this, mapping::close));
     }
 
     /**
@@ -59,14 +57,14 @@ final class CudaRegion implements Region {
     }
 
     @Override
-    public CudaRegionStatus status() {
+    CudaRegionStatus status() {
         return status;
     }
 
     @Override
-    public RegionUse use() {
+    RegionUse use() {
         return new RegionUse(
-                status, Optional.empty(), OptionalLong.empty(), OptionalLong.empty(), leases.users(), isLeaving());
+                status, Optional.empty(), OptionalLong.empty(), OptionalLong.empty(), users(), isLeaving());
     }
 
     /** The GPU that it is on. */
@@ -75,51 +73,19 @@ final class CudaRegion implements Region {
     }
 
     /** The GPU, in whose addresses windows of all its regions are comparable. */
+    @Override
     Object object() {
         return device;
     }
 
     @Override
-    public boolean retire() {
-        return leases.retire();
-    }
-
-    @Override
-    public boolean retireWhenUnused() {
-        return leases.retireWhenUnused();
-    }
-
-    @Override
-    public boolean isLeaving() {
-        return leases.isLeaving();
-    }
-
-    /** Gives one lease back. */
-    void release() {
-        leases.release();
-    }
-
-    @Override
-    public RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool) {
-        checkWindow(offset, byteSize);
-        if (!leases.tryAcquire()) {
-            throw RegionErrors.unknown(status.name());
-        }
-        try {
-            DeviceMemory window = memory.slice(offset, byteSize);
-            return switch (access) {
-                case READ -> new CudaInputLease(this, window, pool);
-                case SNAPSHOT -> {
-                    RegionLease lease = new SnapshotLease(copyOf(window, pool));
-                    release();
-                    yield lease;
-                }
-                case WRITE -> new CudaOutputLease(this, window, pool);
-            };
-        } catch (Throwable t) {
-            release();
-            throw t;
-        }
+    RegionLease lease(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool) {
+        DeviceMemory window = memory.slice(offset, byteSize);
+        return switch (access) {
+            case READ -> new InputLease(this, window, pool);
+            case SNAPSHOT -> snapshot(copyOf(window, pool));
+            case WRITE -> new OutputLease(this, window, pool);
+        };
     }
 
     /** A copy of what {@code window} holds now, in memory that the processor can read. */
@@ -136,18 +102,43 @@ final class CudaRegion implements Region {
         }
     }
 
-    /** GPU memory of inputs: its address, or one copy in system memory for others. Thread-safe. */
-    static final class CudaInputLease implements RegionLease {
-        private final CudaRegion region;
-        private final DeviceMemory window;
+    /** A window of GPU memory: its address, and a copy in system memory for others. */
+    private abstract static class DeviceLease extends WindowLease<CudaRegion> {
+        final DeviceMemory window;
+
+        DeviceLease(CudaRegion region, DeviceMemory window) {
+            super(region);
+            this.window = window;
+        }
+
+        @Override
+        public final Optional<DeviceMemory> device() {
+            return Optional.of(window);
+        }
+
+        @Override
+        public final boolean isShared() {
+            return false;
+        }
+
+        @Override
+        public final long byteSize() {
+            return window.byteSize();
+        }
+
+        @Override
+        public final long objectOffset() {
+            return window.address();
+        }
+    }
+
+    /** GPU memory of inputs, copied to system memory at most once. Thread-safe. */
+    private static final class InputLease extends DeviceLease {
         /** The copy: made by whoever needs it first, while the others who do wait. */
         private final FutureTask<Buffer> copy;
 
-        private final AtomicBoolean closed = new AtomicBoolean();
-
-        CudaInputLease(CudaRegion region, DeviceMemory window, BufferPool pool) {
-            this.region = region;
-            this.window = window;
+        InputLease(CudaRegion region, DeviceMemory window, BufferPool pool) {
+            super(region, window);
             this.copy = new FutureTask<>(() -> region.copyOf(window, pool));
         }
 
@@ -177,47 +168,14 @@ final class CudaRegion implements Region {
         }
 
         @Override
-        public Optional<DeviceMemory> device() {
-            return Optional.of(window);
-        }
-
-        @Override
-        public boolean isShared() {
-            return false;
-        }
-
-        @Override
-        public long byteSize() {
-            return window.byteSize();
-        }
-
-        @Override
-        public String region() {
-            return region.status().name();
-        }
-
-        @Override
-        public Object object() {
-            return region.object();
-        }
-
-        @Override
-        public long objectOffset() {
-            return window.address();
-        }
-
-        @Override
         public void settle() {
             // Nothing was written, and no owner can take away what is open here.
         }
 
         @Override
-        public void close() {
-            if (closed.compareAndSet(false, true)) {
-                if (copy.state() == Future.State.SUCCESS) {
-                    copy.resultNow().close();
-                }
-                region.release();
+        void closeCopy() {
+            if (copy.state() == Future.State.SUCCESS) {
+                copy.resultNow().close();
             }
         }
     }
@@ -227,18 +185,14 @@ final class CudaRegion implements Region {
      * buffer in system memory, of which as much as was handed out goes to the GPU when the results are complete. For one
      * thread at a time.
      */
-    static final class CudaOutputLease implements RegionLease {
-        private final CudaRegion region;
-        private final DeviceMemory window;
+    private static final class OutputLease extends DeviceLease {
         private final BufferPool pool;
-        private final AtomicBoolean closed = new AtomicBoolean();
         private @Nullable Buffer staged;
         /** So many bytes at the beginning of the buffer belong in the window; the others were never written. */
         private long validBytes;
 
-        CudaOutputLease(CudaRegion region, DeviceMemory window, BufferPool pool) {
-            this.region = region;
-            this.window = window;
+        OutputLease(CudaRegion region, DeviceMemory window, BufferPool pool) {
+            super(region, window);
             this.pool = pool;
         }
 
@@ -248,7 +202,7 @@ final class CudaRegion implements Region {
             MemorySegment buffer = buffer();
             long missing = window.byteSize() - validBytes;
             if (missing > 0) {
-                region.device().copyToHost(window.slice(validBytes, missing), buffer.asSlice(validBytes));
+                region.device.copyToHost(window.slice(validBytes, missing), buffer.asSlice(validBytes));
                 validBytes = window.byteSize();
             }
             return buffer;
@@ -271,51 +225,18 @@ final class CudaRegion implements Region {
         }
 
         @Override
-        public Optional<DeviceMemory> device() {
-            return Optional.of(window);
-        }
-
-        @Override
-        public boolean isShared() {
-            return false;
-        }
-
-        @Override
-        public long byteSize() {
-            return window.byteSize();
-        }
-
-        @Override
-        public String region() {
-            return region.status().name();
-        }
-
-        @Override
-        public Object object() {
-            return region.object();
-        }
-
-        @Override
-        public long objectOffset() {
-            return window.address();
-        }
-
-        @Override
         public void settle() {
             Buffer written = staged;
             if (written != null && validBytes > 0) {
-                region.device().copyToDevice(written.segment().asSlice(0, validBytes), window);
+                region.device.copyToDevice(written.segment().asSlice(0, validBytes), window);
             }
         }
 
         @Override
-        public void close() {
-            if (closed.compareAndSet(false, true)) {
-                Buffer present = staged;
-                if (present != null) {
-                    present.close();
-                }
-                region.release();
+        void closeCopy() {
+            Buffer present = staged;
+            if (present != null) {
+                present.close();
             }
         }
     }

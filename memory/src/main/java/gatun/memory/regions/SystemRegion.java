@@ -8,37 +8,33 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
-/** A registered region of system memory. The last lease of a retired one has the releaser unmap it. Thread-safe. */
-final class SystemRegion implements Region {
+/** A registered region of system shared memory. Thread-safe. */
+final class SystemRegion extends Region {
     private final SystemRegionStatus status;
     private final RegionMapping mapping;
-    private final LeaseCount leases;
 
-    /** A region that owns {@code mapping}; {@code releaser} unmaps it at the end, and must not block. */
+    /** A region that owns {@code mapping}. */
     SystemRegion(SystemRegionStatus status, RegionMapping mapping, BiConsumer<Region, Runnable> releaser) {
+        super(releaser, mapping::close);
         this.status = status;
         this.mapping = mapping;
-        this.leases = new LeaseCount(() -> releaser.accept(this, mapping::close));
     }
 
     @Override
-    public SystemRegionStatus status() {
+    SystemRegionStatus status() {
         return status;
     }
 
     @Override
-    public RegionUse use() {
+    RegionUse use() {
         OptionalLong owner =
                 owner().map(process -> OptionalLong.of(process.pid())).orElseGet(OptionalLong::empty);
         OptionalLong user = OptionalLong.of(mapping.user());
-        return new RegionUse(status, Optional.of(kind()), owner, user, leases.users(), isLeaving());
+        return new RegionUse(status, Optional.of(kind()), owner, user, users(), isLeaving());
     }
 
     /** How the server is protected from the region's owner. */
@@ -46,7 +42,7 @@ final class SystemRegion implements Region {
         return mapping.kind();
     }
 
-    /** The object that this is a region of, the same for all regions of it. */
+    @Override
     Object object() {
         return mapping.object();
     }
@@ -67,52 +63,23 @@ final class SystemRegion implements Region {
     }
 
     @Override
-    public boolean retire() {
-        return leases.retire();
-    }
-
-    @Override
-    public boolean retireWhenUnused() {
-        return leases.retireWhenUnused();
-    }
-
-    @Override
-    public boolean isLeaving() {
-        return leases.isLeaving();
-    }
-
-    /** Gives one lease back. */
-    void release() {
-        leases.release();
-    }
-
-    @Override
-    public RegionLease borrow(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool) {
-        checkWindow(offset, byteSize);
-        if (!leases.tryAcquire()) {
-            throw RegionErrors.unknown(status.name());
-        }
-        try {
-            mapping.checkUsable();
-            MemorySegment window = mapping.bytes().asSlice(offset, byteSize);
-            boolean inPlace = mapping.kind() != RegionKind.COPIED;
-            return switch (access) {
-                case READ -> inPlace ? new WindowLease(this, window) : snapshot(window, pool);
-                case SNAPSHOT -> snapshot(window, pool);
-                case WRITE -> {
-                    mapping.makeWritable();
-                    yield inPlace ? new WindowLease(this, window) : new StagedLease(this, window, copyOf(window, pool));
-                }
-            };
-        } catch (Throwable t) {
-            release();
-            throw t;
-        }
+    RegionLease lease(long offset, long byteSize, RegionRegistry.Access access, BufferPool pool) {
+        mapping.checkUsable();
+        MemorySegment window = mapping.bytes().asSlice(offset, byteSize);
+        boolean inPlace = mapping.kind() != RegionKind.COPIED;
+        return switch (access) {
+            case READ -> inPlace ? new InPlaceLease(this, window) : snapshot(copyOf(window, pool));
+            case SNAPSHOT -> snapshot(copyOf(window, pool));
+            case WRITE -> {
+                mapping.makeWritable();
+                yield inPlace ? new InPlaceLease(this, window) : new StagedLease(this, window, copyOf(window, pool));
+            }
+        };
     }
 
     /** Takes another lease on what was borrowed before; false where it cannot be used now. */
     boolean acquireAgain() {
-        if (!leases.tryAcquire()) {
+        if (!tryAcquire()) {
             return false;
         }
         try {
@@ -122,23 +89,6 @@ final class SystemRegion implements Region {
             release(); // who borrows it in the usual way learns why
             return false;
         }
-    }
-
-    /** Fails when the region broke. */
-    void checkUnbroken() {
-        mapping.checkUnbroken();
-    }
-
-    /** Writes the staged bytes to {@code window}. */
-    void copyBack(Buffer staged, MemorySegment window) {
-        UnguardedCopy.copy(staged.segment(), window, status.name(), mapping);
-    }
-
-    /** A private copy, for which the region is needed no longer. */
-    private RegionLease snapshot(MemorySegment window, BufferPool pool) {
-        RegionLease lease = new SnapshotLease(copyOf(window, pool));
-        release();
-        return lease;
     }
 
     private Buffer copyOf(MemorySegment window, BufferPool pool) {
@@ -189,14 +139,12 @@ final class SystemRegion implements Region {
      * begins as a copy of the window, so that what the engine leaves alone stays as it was and never shows another
      * request's data.
      */
-    static final class StagedLease implements RegionLease {
-        private final SystemRegion region;
+    private static final class StagedLease extends WindowLease<SystemRegion> {
         private final MemorySegment window;
         private final Buffer staged;
-        private final AtomicBoolean closed = new AtomicBoolean();
 
         StagedLease(SystemRegion region, MemorySegment window, Buffer staged) {
-            this.region = region;
+            super(region);
             this.window = window;
             this.staged = staged;
         }
@@ -212,53 +160,27 @@ final class SystemRegion implements Region {
         }
 
         @Override
-        public String region() {
-            return region.status().name();
-        }
-
-        @Override
-        public Object object() {
-            return region.object();
-        }
-
-        @Override
         public long objectOffset() {
             return region.objectOffset(window);
         }
 
         @Override
         public void settle() {
-            region.copyBack(staged, window);
+            UnguardedCopy.copy(staged.segment(), window, region.status.name(), region.mapping);
         }
 
         @Override
-        public void close() {
-            if (closed.compareAndSet(false, true)) {
-                staged.close();
-                region.release();
-            }
+        void closeCopy() {
+            staged.close();
         }
     }
 
     /** A window of a region that is used in place. */
-    static final class WindowLease implements RegionLease {
-        private static final VarHandle CLOSED;
-
-        static {
-            try {
-                CLOSED = MethodHandles.lookup().findVarHandle(WindowLease.class, "closed", boolean.class);
-            } catch (ReflectiveOperationException e) {
-                throw new ExceptionInInitializerError(e);
-            }
-        }
-
-        private final SystemRegion region;
+    private static final class InPlaceLease extends WindowLease<SystemRegion> {
         private final MemorySegment window;
 
-        private volatile boolean closed;
-
-        WindowLease(SystemRegion region, MemorySegment window) {
-            this.region = region;
+        InPlaceLease(SystemRegion region, MemorySegment window) {
+            super(region);
             this.window = window;
         }
 
@@ -268,40 +190,22 @@ final class SystemRegion implements Region {
         }
 
         @Override
-        public String region() {
-            return region.status().name();
-        }
-
-        @Override
-        public Object object() {
-            return region.object();
-        }
-
-        @Override
         public long objectOffset() {
             return region.objectOffset(window);
         }
 
         @Override
         public void settle() {
-            region.checkUnbroken();
+            region.mapping.checkUnbroken();
         }
 
         @Override
         public boolean renew() {
-            if (!closed || !region.acquireAgain()) {
+            if (!isClosed() || !region.acquireAgain()) {
                 return false;
             }
-            closed = false;
+            reopen();
             return true;
-        }
-
-        @Override
-        public void close() {
-            // A second release would unmap the region under somebody else.
-            if (CLOSED.compareAndSet(this, false, true)) {
-                region.release();
-            }
         }
     }
 }

@@ -341,12 +341,11 @@ class BufferPoolTest {
     void shouldNotLoseOrDoubleABufferWhenThreadsShareAStack() throws Exception {
         int threadCount = 4;
         int bufferCount = 5;
-        try (BufferPool pool = new BufferPool(MIB);
-                ExecutorService threads = Executors.newFixedThreadPool(threadCount)) {
+        try (ExecutorService threads = Executors.newFixedThreadPool(threadCount)) {
             BufferTable table = new BufferTable();
             BufferStack stack = new BufferStack();
             for (int i = 0; i < bufferCount; i++) {
-                Buffer buffer = new Buffer(pool, table.reserve(), BufferPool.SMALLEST_SHIFT, 0, 0, null);
+                Buffer buffer = new Buffer((idle, charged) -> {}, table.reserve(), Buffer.SMALLEST_SHIFT, 0, 0, null);
                 table.put(buffer);
                 stack.push(buffer);
             }

@@ -12,7 +12,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -24,7 +23,6 @@ class CoreCachesTest {
     private static final int BYTES = 1 << SHIFT;
     private static final long LIMIT = 1 << 20;
 
-    private final BufferPool pool = new BufferPool(LIMIT);
     private final BufferTable table = new BufferTable();
     private final BufferStack[] stacks = new BufferStack[Long.SIZE];
     private final AtomicInteger unmapped = new AtomicInteger();
@@ -36,15 +34,10 @@ class CoreCachesTest {
         }
     }
 
-    @AfterEach
-    void closePool() {
-        pool.close();
-    }
-
     /** A buffer that is lent and charged. */
     private Buffer lent(int shift, long charge) {
         assertThat(caches.charge(charge, LIMIT)).isTrue();
-        Buffer buffer = new Buffer(pool, table.reserve(), shift, 0, 0, null);
+        Buffer buffer = new Buffer((idle, charged) -> {}, table.reserve(), shift, 0, 0, null);
         table.put(buffer);
         return buffer;
     }
