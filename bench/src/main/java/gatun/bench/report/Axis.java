@@ -3,6 +3,7 @@ package gatun.bench.report;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.DoubleUnaryOperator;
 
 /** One direction of a plot. */
 interface Axis {
@@ -91,5 +92,19 @@ interface Axis {
 
     private static double decades(double percentile) {
         return -Math.log10(1 - percentile / 100);
+    }
+
+    /**
+     * An axis whose positions come from a function.
+     *
+     * @param label the quantity along the axis
+     * @param ticks the marked values
+     * @param function from a value to its position, from 0 to 1
+     */
+    record FunctionAxis(String label, List<Tick> ticks, DoubleUnaryOperator function) implements Axis {
+        @Override
+        public double position(double value) {
+            return function.applyAsDouble(value);
+        }
     }
 }
