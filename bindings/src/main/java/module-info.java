@@ -3,6 +3,8 @@ module gatun.bindings {
     requires static org.jspecify;
 
     exports gatun.bindings to
+            gatun.http,
+            gatun.listener,
             gatun.memory,
             gatun.server,
             gatun.workers,

@@ -5,6 +5,7 @@
  */
 module gatun.http {
     requires static org.jspecify;
+    requires gatun.bindings;
     requires transitive gatun.listener;
     requires transitive gatun.runtime;
     requires transitive io.helidon.webserver;

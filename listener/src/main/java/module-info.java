@@ -6,6 +6,7 @@ module gatun.listener {
     requires static org.jspecify;
     requires transitive io.helidon.common.socket;
     requires transitive io.helidon.webserver;
+    requires gatun.bindings;
     requires transitive gatun.memory;
     requires io.helidon.common.context;
     requires io.helidon.common.concurrency.limits;

@@ -10,22 +10,24 @@ import gatun.bindings.posix.posix_h;
  */
 enum Machine {
     /** Intel's and AMD's processors of 64 bits. */
-    X86_64("x86_64", posix_h.SYS_futex(), posix_h.O_NOFOLLOW(), 24, 28),
+    X86_64("x86_64", posix_h.SYS_futex(), posix_h.O_NOFOLLOW(), 24, 28, 4),
     /** Arm's processors of 64 bits. */
-    AARCH64("aarch64", 98, 0x8000, 16, 24);
+    AARCH64("aarch64", 98, 0x8000, 16, 24, 8);
 
     private final String linuxName;
     private final long futexNumber;
     private final int noFollow;
     private final long modeOffset;
     private final long uidOffset;
+    private final long epollDataOffset;
 
-    Machine(String linuxName, long futexNumber, int noFollow, long modeOffset, long uidOffset) {
+    Machine(String linuxName, long futexNumber, int noFollow, long modeOffset, long uidOffset, long epollDataOffset) {
         this.linuxName = linuxName;
         this.futexNumber = futexNumber;
         this.noFollow = noFollow;
         this.modeOffset = modeOffset;
         this.uidOffset = uidOffset;
+        this.epollDataOffset = epollDataOffset;
     }
 
     /**
@@ -67,5 +69,10 @@ enum Machine {
     /** Where {@code st_uid} is in {@code struct stat}. */
     long uidOffset() {
         return uidOffset;
+    }
+
+    /** Where {@code data} is in {@code struct epoll_event}, which is packed on x86-64 alone. */
+    long epollDataOffset() {
+        return epollDataOffset;
     }
 }

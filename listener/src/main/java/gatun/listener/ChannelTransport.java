@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.bindings.EventPoll;
 import gatun.memory.threads.CarrierTurn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -21,6 +22,12 @@ public final class ChannelTransport implements SocketTransport {
 
     /** That of the reader. */
     private final CarrierTurn turn = new CarrierTurn();
+
+    /** Held while the channel is closed, and while others are told its descriptor, which may be another channel's afterwards. */
+    private final Object closing = new Object();
+
+    /** What waits for the channel while it is on loan, else null. Guarded by {@link #closing}. */
+    private @Nullable EventPoll poll;
 
     /** Both null while the channel is not on loan. */
     private volatile @Nullable Runnable onClose;
@@ -108,26 +115,64 @@ public final class ChannelTransport implements SocketTransport {
         return end - first == 1 ? channel.write(sources[first]) : channel.write(sources, first, end - first);
     }
 
-    /** The channel, for whoever it is on loan to. */
-    public SocketChannel channel() {
-        return channel;
+    /**
+     * The descriptor of the channel, which nobody else has until the channel is closed. Negative where it is closed already, or
+     * the JVM does not tell, for want of {@code --add-exports=java.base/sun.nio.ch=gatun.listener}.
+     */
+    public int descriptor() {
+        return ChannelDescriptor.of(channel);
     }
 
     /**
-     * The channel is on loan from now on, and its new owner may make it non-blocking.
+     * Lends the channel: from now on it waits for nothing by itself, and {@code others} find what comes by {@link #descriptor}.
      *
      * @param closed is run once the channel is closed
-     * @param waits is run before the channel is to wait, on the thread that would; afterwards it is blocking
+     * @param waits is run before the channel is to wait, on the thread that would; afterwards the loan has ended
+     * @return false where that is not possible
      */
-    public void beginLoan(Runnable closed, Runnable waits) {
-        beforeWaiting = waits;
-        onClose = closed;
+    public boolean beginLoan(EventPoll others, Runnable closed, Runnable waits) {
+        synchronized (closing) {
+            try {
+                int descriptor = descriptor();
+                if (descriptor < 0) {
+                    return false;
+                }
+                channel.configureBlocking(false);
+                beforeWaiting = waits;
+                onClose = closed;
+                poll = others;
+                if (others.add(descriptor)) {
+                    return true;
+                }
+            } catch (IOException e) {
+                LOG.trace("the connection is closed already", e);
+            }
+            endLoan();
+            return false;
+        }
     }
 
-    /** The channel is on loan no more, and blocking. */
+    /** The channel is waited for by others no more, though it does not wait by itself, either. Any thread. */
+    public void leavePoll() {
+        synchronized (closing) {
+            EventPoll others = poll;
+            poll = null;
+            if (others != null) {
+                others.remove(descriptor());
+            }
+        }
+    }
+
+    /** The channel is on loan no more, and waits again by itself. */
     public void endLoan() {
+        leavePoll();
         onClose = null;
         beforeWaiting = null;
+        try {
+            channel.configureBlocking(true);
+        } catch (IOException e) {
+            LOG.trace("the connection is closed already", e);
+        }
     }
 
     /** Whether what has moved no byte may be tried again, now waiting. */
@@ -165,14 +210,17 @@ public final class ChannelTransport implements SocketTransport {
 
     @Override
     public void close() {
-        try {
-            channel.close();
-            Runnable closed = onClose;
-            if (closed != null) {
-                closed.run();
+        synchronized (closing) {
+            leavePoll();
+            try {
+                channel.close();
+            } catch (IOException e) {
+                LOG.trace("the connection was already closed", e);
             }
-        } catch (IOException e) {
-            LOG.trace("the connection was already closed", e);
+        }
+        Runnable closed = onClose;
+        if (closed != null) {
+            closed.run();
         }
     }
 }

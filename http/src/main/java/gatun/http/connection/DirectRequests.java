@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -168,7 +169,11 @@ final class DirectRequests {
             return false;
         }
         if (lent == null) {
-            lent = new LentConnection(SharedReader.next(), channel, this::serve);
+            Optional<LentConnections> others = LentConnections.next();
+            if (others.isEmpty()) {
+                return false;
+            }
+            lent = new LentConnection(others.get(), channel, this::serve);
         }
         activity.startReading();
         clientWait.startWaitingForRequest();
@@ -183,34 +188,36 @@ final class DirectRequests {
     }
 
     /** Answers what has come as {@link LentConnection.Service} says. For the shared reader's thread. */
-    private boolean serve() throws IOException {
+    private LentConnection.Served serve() throws IOException {
         if (activity.draining()) {
-            return false;
+            return LentConnection.Served.NOT_ALL;
         }
         makeRoom();
         int count;
+        boolean mayBeAll;
         try {
             count = transport.readNow(bytes);
+            mayBeAll = bytes.hasRemaining();
         } finally {
             bytes.flip();
         }
-        if (count <= 0) {
-            return count == 0; // the connection's own thread finds the end, too
+        if (count <= 0) { // the connection's own thread finds the end, too
+            return count == 0 ? LentConnection.Served.ALL : LentConnection.Served.NOT_ALL;
         }
         long begunNanos = System.nanoTime();
         clientWait.addReceived(count);
         while (bytes.hasRemaining()) {
             if (!answerWhole()) {
-                return false;
+                return LentConnection.Served.NOT_ALL;
             }
         }
         times.record(System.nanoTime() - begunNanos);
         if (presence.hasKept() || !placement.runsOnSharedReader(times)) {
-            return false;
+            return LentConnection.Served.NOT_ALL;
         }
         activity.startReading();
         clientWait.startWaitingForRequest();
-        return true;
+        return mayBeAll ? LentConnection.Served.ALL : LentConnection.Served.ALL_READ;
     }
 
     /** Answers the next request if it is plain and has come as a whole; else nothing is done. */

@@ -4,112 +4,104 @@ package gatun.http.connection;
 import gatun.listener.ChannelTransport;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.CancelledKeyException;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * A connection that its own thread lends to a {@link SharedReader} while it waits for requests. It comes back when
- * something is to be done that the reader does not do, when its channel is closed, and when its own thread is
- * interrupted. Each loan ends with two steps in any order: its request is served to the end, and the channel is out of
- * the reader's selector, so that it can be waited for as others are.
+ * A connection that its own thread lends to {@linkplain SharedReader readers} while it waits for requests. It comes back
+ * when something is to be done that readers do not do, when its channel is closed, and when its own thread is
+ * interrupted: once the request at hand is served to the end, and readers look for its channel no more.
  */
 final class LentConnection {
-    private static final Logger LOG = LoggerFactory.getLogger(LentConnection.class);
-
-    /** The selector looks at the channel. */
+    /** Readers look for what comes. */
     private static final int WAITING = 0;
 
     /** A thread serves the connection, or will. */
     private static final int TAKEN = 1;
 
-    /** As {@link #TAKEN}; more bytes have come, and the selector does not look until they are served. */
+    /** As {@link #TAKEN}; more has come since, or has not been read. */
     private static final int TAKEN_MORE = 2;
 
-    /** It was waiting when it left the selector, and is served no more. */
+    /** It was waiting when it left, and is served no more. */
     private static final int GONE = 3;
 
-    /** Serves what has come, on the reader's thread. */
-    interface Service {
-        /**
-         * Answers what has come, without waiting for more.
-         *
-         * @return whether nothing is left to do, so that the next request may be waited for
-         */
-        boolean serve() throws IOException;
+    /** How much of what has come is answered. */
+    enum Served {
+        /** All of it: the next request may be waited for. */
+        ALL,
+        /** All that has been read, but more may be there. */
+        ALL_READ,
+        /** Something is left that readers do not do. */
+        NOT_ALL
     }
 
-    private final SharedReader reader;
+    /** Serves what has come, on a reader's thread. */
+    interface Service {
+        /** Answers what has come, without waiting for more. */
+        Served serve() throws IOException;
+    }
+
+    private final LentConnections connections;
     private final ChannelTransport transport;
     private final Service service;
-    private final Runnable onClose = this::recall;
+    private final Runnable onClose = this::leave;
     private final Runnable beforeWaiting = this::leaveToWait;
+    private final AtomicInteger state = new AtomicInteger();
 
     private volatile @Nullable Thread owner;
-
-    /** A thread of the reader that serves a request and has to wait for the socket. */
-    private volatile @Nullable Thread socketWaiter;
-
     private volatile boolean isServedToEnd;
     private volatile boolean hasLeft;
     private volatile boolean isLasting;
-    private volatile boolean isCancelled;
 
-    private final AtomicInteger state = new AtomicInteger();
-    private volatile @Nullable SelectionKey key;
-
-    /** The reader whose thread serves a request, which may be another one's. Of that thread. */
-    private SharedReader servedBy;
+    /** The reader whose thread serves a request. Of that thread. */
+    private @Nullable SharedReader servedBy;
 
     /** Of the thread that serves, and of the owner after the loan. */
     private @Nullable Throwable failure;
 
     /** A connection that is not lent. */
-    LentConnection(SharedReader reader, ChannelTransport transport, Service service) {
-        this.reader = reader;
-        this.servedBy = reader;
+    LentConnection(LentConnections connections, ChannelTransport transport, Service service) {
+        this.connections = connections;
         this.transport = transport;
         this.service = service;
     }
 
     /**
-     * Lends the connection until it comes back. For its own thread.
+     * Lends the connection until it comes back, at once where it cannot be lent. For its own thread.
      *
-     * @return false where a request lasted, which is served
+     * @return false where a request lasted, which is served, or the connection cannot be lent
      * @throws IOException when serving has thrown it; likewise any other exception
      */
     boolean lend() throws IOException {
+        int descriptor = transport.descriptor();
+        if (descriptor < 0) {
+            return false;
+        }
         isServedToEnd = false;
         hasLeft = false;
         isLasting = false;
-        key = null;
-        isCancelled = false;
-        state.set(WAITING);
         failure = null;
         owner = Thread.currentThread();
-        transport.beginLoan(onClose, beforeWaiting);
-        reader.add(this);
+        state.set(WAITING);
         boolean interrupted = false;
-        while (!(isServedToEnd && hasLeft)) {
+        boolean isLent =
+                connections.enter(descriptor, this) && transport.beginLoan(connections.poll(), onClose, beforeWaiting);
+        while (isLent && !(isServedToEnd && hasLeft)) {
             LockSupport.park(this);
             if (Thread.interrupted()) {
                 interrupted = true;
                 transport.close();
             }
         }
+        connections.exit(descriptor, this);
         transport.endLoan();
         owner = null;
-        waitAsOthers();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
         throwFailure();
-        return !isLasting;
+        return isLent && !isLasting;
     }
 
     private void throwFailure() throws IOException {
@@ -122,85 +114,54 @@ final class LentConnection {
         }
     }
 
-    /** The channel is closed: nobody would find it ready any more. Any thread. */
-    private void recall() {
-        reader.recall(this);
+    /** Readers look for it no more. The channel may be closed. Any thread. */
+    private void leave() {
+        transport.leavePoll();
+        hasLeft = true;
+        if (state.compareAndSet(WAITING, GONE)) {
+            isServedToEnd = true;
+        }
+        LockSupport.unpark(owner);
     }
 
     /** The request at hand has lasted, and another thread reads. Any thread. */
     void lasts() {
         isLasting = true;
-        reader.recall(this);
-    }
-
-    // Of the thread that selects.
-
-    /** Has {@code selector} look at the channel; false where that cannot be. */
-    boolean register(Selector selector) {
-        if (isCancelled) {
-            return true; // it was recalled before
-        }
-        try {
-            key = transport.channel().configureBlocking(false).register(selector, SelectionKey.OP_READ, this);
-            return true;
-        } catch (IOException | IllegalStateException e) { // of a channel that is not as it should be, too
-            LOG.trace("a connection cannot be waited for", e);
-            return false;
-        }
+        leave();
     }
 
     /**
-     * The selector has found the channel ready. Returns whether the connection is to be served, which it is not yet.
+     * Something has come, or the client has ended. Any thread.
+     *
+     * @param hasEnded whether nothing will come after what there is, and so nothing will tell of the end once more
+     * @return whether the caller is to serve the connection
      */
-    boolean take() {
-        if (state.compareAndSet(WAITING, TAKEN)) {
-            return true;
-        }
-        SelectionKey registered = key;
-        if (registered == null || state.get() != TAKEN) {
-            return false;
-        }
-        try {
-            // What is there would be found again and again until it is read. The state tells of it afterwards, so that
-            // whoever serves has the selector look again after this.
-            registered.interestOps(0);
-            if (!state.compareAndSet(TAKEN, TAKEN_MORE)) {
-                registered.interestOps(SelectionKey.OP_READ);
+    boolean take(boolean hasEnded) {
+        while (true) {
+            int now = state.get();
+            switch (now) {
+                case WAITING -> {
+                    if (state.compareAndSet(now, hasEnded ? TAKEN_MORE : TAKEN)) {
+                        return true;
+                    }
+                }
+                case TAKEN -> {
+                    if (state.compareAndSet(now, TAKEN_MORE)) {
+                        return false;
+                    }
+                }
+                default -> {
+                    return false;
+                }
             }
-        } catch (CancelledKeyException e) {
-            LOG.trace("a connection was closed while it is served", e);
         }
-        return false;
-    }
-
-    /** Takes the channel out of the selector with its next look; false where that was done before. */
-    boolean cancel() {
-        if (isCancelled) {
-            return false;
-        }
-        isCancelled = true;
-        SelectionKey registered = key;
-        if (registered != null) {
-            registered.cancel();
-        }
-        return true;
-    }
-
-    /** The channel is out of the selector. */
-    void leave() {
-        if (state.compareAndSet(WAITING, GONE)) {
-            isServedToEnd = true;
-        }
-        hasLeft = true;
-        LockSupport.unpark(owner);
-        LockSupport.unpark(socketWaiter);
     }
 
     // Of the thread that serves.
 
-    /** Whether it may be served; it is not once it has been recalled. */
+    /** Whether it may be served; it is not once it has left. */
     boolean mayServe() {
-        return !isCancelled;
+        return !hasLeft;
     }
 
     /**
@@ -208,40 +169,36 @@ final class LentConnection {
      *
      * @param server the reader whose thread this is
      */
-    boolean serve(SharedReader server) {
+    Served serve(SharedReader server) {
         servedBy = server;
         try {
             return service.serve();
         } catch (Throwable t) {
             failure = t;
-            return false;
+            return Served.NOT_ALL;
         }
     }
 
-    /** What had come is answered, and more is waited for. */
-    void goOn() {
-        if (state.compareAndSet(TAKEN, WAITING)) {
-            if (isCancelled && state.compareAndSet(WAITING, GONE)) {
-                end();
-            }
-            return;
+    /**
+     * What had come is answered.
+     *
+     * @return whether more has come meanwhile, so that the connection is to be served again
+     */
+    boolean goOn() {
+        if (!state.compareAndSet(TAKEN, WAITING)) {
+            state.set(TAKEN);
+            return true;
         }
-        state.set(TAKEN);
-        try {
-            SelectionKey registered = key;
-            if (registered != null) {
-                registered.interestOps(SelectionKey.OP_READ);
-            }
-        } catch (CancelledKeyException e) {
-            LOG.trace("a connection was recalled", e);
+        if (hasLeft && state.compareAndSet(WAITING, GONE)) {
+            end();
         }
-        reader.addReady(this);
+        return false;
     }
 
     /** The connection is served no more, and given back. */
     void giveBack() {
         end();
-        reader.recall(this);
+        leave();
     }
 
     /** The connection is served no more. */
@@ -250,25 +207,12 @@ final class LentConnection {
         LockSupport.unpark(owner);
     }
 
-    /** Lets another thread read, and waits until the socket can be waited for. */
+    /** Lets another thread read, and makes the channel wait by itself. */
     private void leaveToWait() {
-        if (!servedBy.passOn(this)) {
+        SharedReader server = servedBy;
+        if (server == null || !server.passOn(this)) {
             throw new UncheckedIOException(new IOException("no thread can be started to wait for the client"));
         }
-        socketWaiter = Thread.currentThread();
-        while (!hasLeft) {
-            LockSupport.park(this);
-        }
-        socketWaiter = null;
-        waitAsOthers();
-    }
-
-    /** Makes the channel wait again, now that no selector has it. */
-    private void waitAsOthers() {
-        try {
-            transport.channel().configureBlocking(true);
-        } catch (IOException e) {
-            LOG.trace("a connection is closed already", e);
-        }
+        transport.endLoan();
     }
 }

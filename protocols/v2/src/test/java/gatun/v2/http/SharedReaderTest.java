@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,9 +44,15 @@ class SharedReaderTest {
     private final List<RawClient> clients = new ArrayList<>();
     private ListenerUnderTest edge;
 
+    @TempDir
+    private Path repository;
+
     @BeforeEach
-    void start(@TempDir Path repository) {
-        TestServerSettings settings = TestServerSettings.usual().withTimeouts(new HttpTimeouts(IDLE_TIMEOUT, 0));
+    void start() {
+        start(TestServerSettings.usual());
+    }
+
+    private void start(TestServerSettings settings) {
         edge = ListenerUnderTest.start(repository, settings, List.of((server, asked) -> new Protocol() {
             @Override
             public RouteTable table() {
@@ -198,7 +205,43 @@ class SharedReaderTest {
     }
 
     @Test
+    void shouldAnswerMoreRequestsThanAreReadAtATime() {
+        RawClient client = lent();
+        int many = 3000;
+        client.sendLines(ASK.repeat(many));
+        for (int i = 0; i < many; i++) {
+            assertThat(client.read().status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void shouldServeAClientWhileOthersAlwaysSend() throws InterruptedException {
+        AtomicBoolean isOver = new AtomicBoolean();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 4 * Runtime.getRuntime().availableProcessors(); i++) {
+            RawClient flooding = lent();
+            threads.add(Thread.ofPlatform().start(() -> {
+                flooding.sendLines(ASK.repeat(100));
+                while (!isOver.get()) {
+                    flooding.sendLines(ASK);
+                    flooding.read();
+                }
+            }));
+        }
+        RawClient other = lent();
+        for (int i = 0; i < 100; i++) {
+            assertThat(other.sendLines(ASK).read().status()).isEqualTo(200);
+        }
+        isOver.set(true);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    @Test
     void shouldEndConnectionsThatSendNothing() {
+        edge.close();
+        start(TestServerSettings.usual().withTimeouts(new HttpTimeouts(IDLE_TIMEOUT, 0)));
         assertThat(lent().readByte()).isEqualTo(-1);
     }
 
