@@ -303,7 +303,11 @@ final class IsolatedModel implements BackendModel {
          * @param metrics counts its deaths; owned by this
          */
         EngineSlot(
-                String name, long spinNanos, EngineProcess first, Supplier<EngineProcess> loading, WorkerMetrics metrics) {
+                String name,
+                long spinNanos,
+                EngineProcess first,
+                Supplier<EngineProcess> loading,
+                WorkerMetrics metrics) {
             this.name = name;
             this.spinNanos = spinNanos;
             this.metrics = metrics;

@@ -379,19 +379,23 @@ final class HttpInferRequests {
 
             private static void strings(JsonGenerator json, Tensor tensor) throws IOException {
                 MemorySegment bytes = tensor.bytes();
-                if (BytesCodec.check(bytes, tensor.spec().shape().elementCount()) != BytesCodec.Check.Complete.COMPLETE) {
-                    throw new IllegalArgumentException("tensor '" + tensor.spec().name() + "' BYTES "
-                            + tensor.spec().shape()
-                            + ": expected " + tensor.spec().shape().elementCount()
-                            + " elements, each with its length in 4 bytes before it");
+                if (BytesCodec.check(bytes, tensor.spec().shape().elementCount())
+                        != BytesCodec.Check.Complete.COMPLETE) {
+                    throw new IllegalArgumentException(
+                            "tensor '" + tensor.spec().name() + "' BYTES "
+                                    + tensor.spec().shape()
+                                    + ": expected " + tensor.spec().shape().elementCount()
+                                    + " elements, each with its length in 4 bytes before it");
                 }
                 for (long at = 0; at < bytes.byteSize(); ) {
                     long size = BytesCodec.elementByteSize(bytes, at);
                     ByteBuffer element =
                             bytes.asSlice(at + BytesCodec.LENGTH_BYTES, size).asByteBuffer();
                     try {
-                        json.writeString(
-                                StandardCharsets.UTF_8.newDecoder().decode(element).toString());
+                        json.writeString(StandardCharsets.UTF_8
+                                .newDecoder()
+                                .decode(element)
+                                .toString());
                     } catch (CharacterCodingException e) {
                         throw new IllegalArgumentException(
                                 "tensor '" + tensor.spec().name() + "' has an element at byte " + at

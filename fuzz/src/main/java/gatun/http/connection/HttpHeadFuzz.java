@@ -46,9 +46,7 @@ public final class HttpHeadFuzz {
                 come = Math.min(come + step, input.length);
                 outcome = parser.parse(bytes, begin, begin + come);
             }
-            return outcome == Outcome.INCOMPLETE
-                    ? outcome.name()
-                    : outcome + " ends at " + (parser.headEnd() - begin);
+            return outcome == Outcome.INCOMPLETE ? outcome.name() : outcome + " ends at " + (parser.headEnd() - begin);
         } catch (RequestHeadParser.RefusedHead e) {
             return String.valueOf(e.getMessage());
         }

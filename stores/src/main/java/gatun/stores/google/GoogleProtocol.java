@@ -3,8 +3,8 @@ package gatun.stores.google;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.io.JsonStringEncoder;
-import gatun.stores.client.JsonTree;
 import gatun.stores.client.Checksum;
+import gatun.stores.client.JsonTree;
 import gatun.stores.client.StoreException;
 import gatun.stores.client.StoreException.Kind;
 import gatun.stores.client.StoreHttp;

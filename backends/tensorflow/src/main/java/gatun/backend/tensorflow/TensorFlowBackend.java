@@ -236,8 +236,10 @@ public final class TensorFlowBackend implements Backend {
         TensorFlowInstance(Session session, Map<String, Function> functions) {
             this.session = session;
             this.functions = functions;
-            int inputCount =
-                    functions.values().stream().mapToInt(Function::inputCount).max().orElse(0);
+            int inputCount = functions.values().stream()
+                    .mapToInt(Function::inputCount)
+                    .max()
+                    .orElse(0);
             int outputCount = functions.values().stream()
                     .mapToInt(Function::outputCount)
                     .max()

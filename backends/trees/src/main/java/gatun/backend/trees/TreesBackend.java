@@ -273,8 +273,9 @@ public final class TreesBackend implements Backend {
     /** Asks an XGBoost booster. Predictions read rows in place; SHAP values and leaves take a copy. */
     static final class XGBoostPredictor implements Predictor {
         /** The settings of a call; the numbers of its types are in the library's documentation of its C API. */
-        private static final String SETTINGS = "{\"type\":%d,\"training\":false,\"iteration_begin\":0,\"iteration_end\":0,"
-                + "\"strict_shape\":false,\"missing\":NaN,\"cache_id\":0}";
+        private static final String SETTINGS =
+                "{\"type\":%d,\"training\":false,\"iteration_begin\":0,\"iteration_end\":0,"
+                        + "\"strict_shape\":false,\"missing\":NaN,\"cache_id\":0}";
 
         private static final int VALUE = 0;
         private static final int CONTRIBUTIONS = 2;
