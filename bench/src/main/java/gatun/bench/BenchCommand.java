@@ -73,7 +73,7 @@ public final class BenchCommand implements Callable<Integer> {
     String version = "";
 
     @Mixin
-    ConnectionFlags connection = new ConnectionFlags();
+    TargetFlags connection = new TargetFlags();
 
     @Mixin
     LoadFlags load = new LoadFlags();
@@ -229,17 +229,16 @@ public final class BenchCommand implements Callable<Integer> {
                 names = "--expect",
                 paramLabel = "FILE",
                 description =
-                        "Compare the answers with the outputs of this JSON file: the member validation_data in the form of"
-                                + " perf_analyzer, or outputs by name. (validation_data of --data)")
+                        "Compare the answers with the outputs of this JSON file: the member validation_data in the"
+                                + " form of perf_analyzer, or outputs by name. (validation_data of --data)")
         Optional<Path> expected = Optional.empty();
 
         @Option(
                 names = "--tolerance",
                 paramLabel = "X",
                 converter = FlagValue.Tolerance.class,
-                description =
-                        "By how much, absolutely and in proportion, a number with a fraction may differ from the expected"
-                                + " one. (1e-5)")
+                description = "By how much, absolutely and in proportion, a number with a fraction may differ from the"
+                        + " expected one. (1e-5)")
         double tolerance = 1e-5;
 
         @Option(
@@ -247,8 +246,8 @@ public final class BenchCommand implements Callable<Integer> {
                 paramLabel = "N",
                 converter = FlagValue.Count.class,
                 description =
-                        "Send sequences of so many requests, for models that keep state; with a data file each of its lists"
-                                + " is a sequence.")
+                        "Send sequences of so many requests, for models that keep state; with a data file each of its"
+                                + " lists is a sequence.")
         Optional<Integer> sequenceLength = Optional.empty();
 
         /** Whether requests belong to sequences. */

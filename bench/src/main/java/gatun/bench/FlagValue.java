@@ -168,11 +168,11 @@ final class FlagValue {
         }
     }
 
-    /** The names of {@link ConnectionFlags.Protocol}, in any case. */
-    static final class ProtocolName implements ITypeConverter<ConnectionFlags.Protocol> {
+    /** The names of {@link TargetFlags.Protocol}, in any case. */
+    static final class ProtocolName implements ITypeConverter<TargetFlags.Protocol> {
         @Override
-        public ConnectionFlags.Protocol convert(String value) {
-            return oneOf(value, "a protocol", ConnectionFlags.Protocol.values());
+        public TargetFlags.Protocol convert(String value) {
+            return oneOf(value, "a protocol", TargetFlags.Protocol.values());
         }
     }
 

@@ -23,7 +23,7 @@ record TargetServer(String url, LoadTransport transport) {
      *
      * @throws IllegalArgumentException when an address or a transport is wrong, or no address has a transport
      */
-    static List<TargetServer> of(ConnectionFlags flags) {
+    static List<TargetServer> of(TargetFlags flags) {
         List<String> urls = flags.urls.isEmpty() && flags.embedded.isEmpty() ? List.of(DEFAULT_URL) : flags.urls;
         Set<String> used = new LinkedHashSet<>();
         List<TargetServer> endpoints = new ArrayList<>();
@@ -51,7 +51,7 @@ record TargetServer(String url, LoadTransport transport) {
         return endpoints;
     }
 
-    private static List<String> names(ConnectionFlags flags, ServerAddress address) {
+    private static List<String> names(TargetFlags flags, ServerAddress address) {
         if (!flags.transports.isEmpty()) {
             return flags.transports;
         }
@@ -59,8 +59,8 @@ record TargetServer(String url, LoadTransport transport) {
             return List.of("lane");
         }
         // TensorFlow Serving has nothing else over HTTP.
-        boolean json = flags.protocol == ConnectionFlags.Protocol.TENSORFLOW
-                && address.protocol() == ServerAddress.Protocol.HTTP;
+        boolean json =
+                flags.protocol == TargetFlags.Protocol.TENSORFLOW && address.protocol() == ServerAddress.Protocol.HTTP;
         return List.of(json ? "json" : "binary");
     }
 

@@ -62,7 +62,7 @@ class FlagValueTest {
 
     @Test
     void shouldReadNamesInAnyCase() {
-        assertThat(new FlagValue.ProtocolName().convert("tensorflow")).isEqualTo(ConnectionFlags.Protocol.TENSORFLOW);
+        assertThat(new FlagValue.ProtocolName().convert("tensorflow")).isEqualTo(TargetFlags.Protocol.TENSORFLOW);
         assertThat(new FlagValue.DistributionName().convert("Constant")).isEqualTo(Distribution.CONSTANT);
         assertThatThrownBy(() -> new FlagValue.CompressionName().convert("zip"))
                 .hasMessage("'zip' is not a compression: none or gzip or deflate");

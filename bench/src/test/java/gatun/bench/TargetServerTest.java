@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 class TargetServerTest {
     @Test
     void shouldAskTheUsualServerWhereNoneIsNamed() {
-        assertThat(TargetServer.of(new ConnectionFlags()))
+        assertThat(TargetServer.of(new TargetFlags()))
                 .extracting(TargetServer::url)
                 .containsExactly("http://localhost:8000");
     }
 
     @Test
     void shouldMeasureEveryTransportOverEveryAddressThatHasIt() {
-        ConnectionFlags flags = new ConnectionFlags();
+        TargetFlags flags = new TargetFlags();
         flags.urls = List.of("http://a:1", "grpc://a:2", "unix:/run/gatun.sock");
         flags.transports = List.of("binary", "json", "stream+posix", "sealed");
         flags.embedded = Optional.of(Path.of("models"));
@@ -40,7 +40,7 @@ class TargetServerTest {
 
     @Test
     void shouldRefuseATransportThatNoAddressHas() {
-        ConnectionFlags flags = new ConnectionFlags();
+        TargetFlags flags = new TargetFlags();
         flags.urls = List.of("grpc://a:2");
         flags.transports = List.of("json");
         assertThatThrownBy(() -> TargetServer.of(flags))
@@ -56,15 +56,15 @@ class TargetServerTest {
 
     @Test
     void shouldSpeakJsonWithTensorFlowServingOverHttp() {
-        ConnectionFlags flags = new ConnectionFlags();
-        flags.protocol = ConnectionFlags.Protocol.TENSORFLOW;
+        TargetFlags flags = new TargetFlags();
+        flags.protocol = TargetFlags.Protocol.TENSORFLOW;
         flags.urls = List.of("http://a:8501", "grpc://a:8500");
         assertThat(TargetServer.of(flags)).extracting(TargetServer::text).containsExactly("http json", "grpc");
     }
 
     @Test
     void shouldMeasureOnlyThisProcessWhereNoServerIsNamedBesideIt() {
-        ConnectionFlags flags = new ConnectionFlags();
+        TargetFlags flags = new TargetFlags();
         flags.embedded = Optional.of(Path.of("models"));
         assertThat(TargetServer.of(flags)).extracting(TargetServer::text).containsExactly("embedded");
     }

@@ -3,10 +3,10 @@ package gatun.listener;
 
 import gatun.memory.buffers.Sender;
 import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -151,19 +151,20 @@ public final class OpenConnections implements MetricSource {
                         "gatun_connections",
                         "Number of connections that clients have open, those to the metrics' port not counted",
                         this::open),
-                Rows.of(protocols, OpenConnections::labels));
+                MetricRows.of(protocols, OpenConnections::labels));
         sink.add(
                 Measure.counter(
                         "gatun_connections_refused",
                         "Number of connections that were refused because there were too many",
                         this::refused),
-                Rows.of(
+                MetricRows.of(
                         List.of(ConnectionRefusal.values()),
                         refusal -> Labels.of("limit", refusal.name().toLowerCase(Locale.ROOT))));
-        List<Rows.Row<Long>> ended = new ArrayList<>();
+        List<MetricRows.Row<Long>> ended = new ArrayList<>();
         for (WireProtocol protocol : protocols) {
             for (ClientError error : ClientError.values()) {
-                ended.add(new Rows.Row<>(labels(protocol).with("cause", error.label()), errors.count(protocol, error)));
+                ended.add(new MetricRows.Row<>(
+                        labels(protocol).with("cause", error.label()), errors.count(protocol, error)));
             }
         }
         sink.add(
@@ -171,7 +172,7 @@ public final class OpenConnections implements MetricSource {
                         "gatun_client_errors",
                         "Number of connections that ended because of what their clients did",
                         Long::doubleValue),
-                Rows.of(ended));
+                MetricRows.of(ended));
     }
 
     private static Labels labels(WireProtocol protocol) {

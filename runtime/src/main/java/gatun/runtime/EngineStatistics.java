@@ -2,9 +2,9 @@
 package gatun.runtime;
 
 import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
-import gatun.memory.metrics.Rows;
 import java.util.List;
 
 /**
@@ -21,6 +21,6 @@ public record EngineStatistics(String backend, long liveValues) {
 
     /** Gives {@code sink} the resources of {@code engines}. */
     public static void publish(List<EngineStatistics> engines, MetricSink sink) {
-        sink.add(LIVE_VALUES, Rows.of(engines, engine -> Labels.of("backend", engine.backend())));
+        sink.add(LIVE_VALUES, MetricRows.of(engines, engine -> Labels.of("backend", engine.backend())));
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime;
 
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import java.util.List;
 
 /**
@@ -39,6 +39,6 @@ public record ModelMemoryUse(long byteSize, long usedByteSize, int modelCount, l
 
     @Override
     public void publish(MetricSink sink) {
-        sink.addAll(MEASURES, Rows.single(this));
+        sink.addAll(MEASURES, MetricRows.single(this));
     }
 }

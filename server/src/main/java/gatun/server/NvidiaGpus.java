@@ -4,9 +4,9 @@ package gatun.server;
 import gatun.bindings.Nvml;
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -66,10 +66,10 @@ final class NvidiaGpus implements MetricSource {
     public void publish(MetricSink sink) {
         List<Use> uses =
                 gpus.stream().map(gpu -> new Use(gpu, gpu.device().memory())).toList();
-        Rows<Use> rows = Rows.of(uses, use -> Labels.of("gpu_uuid", use.gpu.uuid));
+        MetricRows<Use> rows = MetricRows.of(uses, use -> Labels.of("gpu_uuid", use.gpu.uuid));
         for (Reading reading : READINGS) {
             sink.begin(reading.family());
-            for (Rows.Row<Use> row : rows) {
+            for (MetricRows.Row<Use> row : rows) {
                 reading.value().apply(row.subject()).ifPresent(value -> sink.value(row.labels(), value));
             }
         }

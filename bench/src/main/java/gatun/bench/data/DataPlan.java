@@ -88,7 +88,7 @@ public record DataPlan(
     }
 
     private List<List<List<Tensor>>> read(DataFile from, ModelDescription model, Arena arena) {
-        TensorReader reader = new TensorReader(from.file(), model.batched(), shapes.batch(), arena);
+        TensorFileReader reader = new TensorFileReader(from.file(), model.batched(), shapes.batch(), arena);
         List<List<List<Tensor>>> sequences = new ArrayList<>();
         for (List<JsonValue.Obj> sequence : from.data()) {
             List<List<Tensor>> steps = new ArrayList<>();
@@ -100,7 +100,7 @@ public record DataPlan(
         return sequences;
     }
 
-    private List<Tensor> inputs(DataFile from, ModelDescription model, TensorReader reader, JsonValue.Obj step) {
+    private List<Tensor> inputs(DataFile from, ModelDescription model, TensorFileReader reader, JsonValue.Obj step) {
         Map<String, JsonValue> given = new LinkedHashMap<>(step.members());
         List<Tensor> inputs = new ArrayList<>();
         for (TensorSpec input : model.inputs()) {
@@ -124,7 +124,7 @@ public record DataPlan(
     }
 
     private ExpectedOutputs expected(JsonFile file, ModelDescription model, Arena arena, JsonValue.Obj step) {
-        TensorReader reader = new TensorReader(file, model.batched(), shapes.batch(), arena);
+        TensorFileReader reader = new TensorFileReader(file, model.batched(), shapes.batch(), arena);
         List<Tensor> outputs = new ArrayList<>();
         step.members().forEach((name, value) -> {
             TensorSpec output = model.outputs().stream()

@@ -11,7 +11,7 @@ import gatun.bench.data.ExpectedOutputs;
 import gatun.bench.data.JsonFile;
 import gatun.bench.data.JsonFile.JsonValue;
 import gatun.bench.data.ModelDescription;
-import gatun.bench.data.TensorReader;
+import gatun.bench.data.TensorFileReader;
 import gatun.bench.endpoint.TensorFlowTarget.TensorFlowDatatypes;
 import gatun.bench.endpoint.TensorFlowTarget.TensorFlowModels;
 import gatun.client.ClientException;
@@ -200,7 +200,7 @@ final class TensorFlowRest implements TensorFlowServer {
             try (Arena arena = Arena.ofConfined()) {
                 JsonFile response = parse(reply);
                 JsonValue outputs = member(response.root(), "outputs");
-                TensorReader reader = new TensorReader(response, false, 1, arena);
+                TensorFileReader reader = new TensorFileReader(response, false, 1, arena);
                 List<Tensor> tensors = new ArrayList<>();
                 for (Tensor wanted : expected.outputs()) {
                     // A single output has no name.

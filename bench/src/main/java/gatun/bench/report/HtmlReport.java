@@ -16,19 +16,19 @@ import java.util.OptionalDouble;
 public final class HtmlReport {
     private static final double MEGA = 1e6;
     private static final String STYLE = """
-            :root{color-scheme:light dark;--ink:#1c2330;--soft:#5b6577;--rule:#dfe4ec;--page:#f5f7fa;--card:#fff;--bad:#b3261e}
-            @media(prefers-color-scheme:dark){:root{--ink:#e8ebf1;--soft:#a3adbf;--rule:#2f3848;--page:#0d121a;--card:#141a24;--bad:#ff8a80}}
-            body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
-            main{max-width:1120px;margin:0 auto;padding:24px 20px 48px}
-            h1{font-size:24px;margin:0 0 4px}h2{font-size:17px;margin:28px 0 8px}p{margin:4px 0;color:var(--soft)}
-            .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--rule);border-radius:6px}
-            table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-            th,td{padding:6px 9px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}
-            th{color:var(--soft);font-weight:600}tr:last-child td{border-bottom:0}
-            th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
-            .plots{display:flex;flex-wrap:wrap;gap:16px}.plots svg{max-width:100%;height:auto;border:1px solid var(--rule);border-radius:6px}
-            .facts td{text-align:left;white-space:normal}ul{margin:4px 0;padding-left:20px}
-            """;
+        :root{color-scheme:light dark;--ink:#1c2330;--soft:#5b6577;--rule:#dfe4ec;--page:#f5f7fa;--card:#fff;--bad:#b3261e}
+        @media(prefers-color-scheme:dark){:root{--ink:#e8ebf1;--soft:#a3adbf;--rule:#2f3848;--page:#0d121a;--card:#141a24;--bad:#ff8a80}}
+        body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
+        main{max-width:1120px;margin:0 auto;padding:24px 20px 48px}
+        h1{font-size:24px;margin:0 0 4px}h2{font-size:17px;margin:28px 0 8px}p{margin:4px 0;color:var(--soft)}
+        .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--rule);border-radius:6px}
+        table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+        th,td{padding:6px 9px;text-align:right;white-space:nowrap;border-bottom:1px solid var(--rule)}
+        th{color:var(--soft);font-weight:600}tr:last-child td{border-bottom:0}
+        th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
+        .plots{display:flex;flex-wrap:wrap;gap:16px}.plots svg{max-width:100%;height:auto;border:1px solid var(--rule);border-radius:6px}
+        .facts td{text-align:left;white-space:normal}ul{margin:4px 0;padding-left:20px}
+        """;
 
     private HtmlReport() {}
 
@@ -210,11 +210,11 @@ public final class HtmlReport {
         static String svg(Report report) {
             OptionalDouble percentile =
                     report.percentile().isPresent() ? report.percentile() : OptionalDouble.of(DEFAULT_PERCENTILE);
-            List<Series> lines = lines(report, percentile);
+            List<PlotSeries> lines = lines(report, percentile);
             double throughput = 0;
             double latency = 0;
-            for (Series line : lines) {
-                for (Series.Point point : line.points()) {
+            for (PlotSeries line : lines) {
+                for (PlotSeries.Point point : line.points()) {
                     throughput = Math.max(throughput, point.x());
                     latency = Math.max(latency, point.y());
                 }
@@ -229,21 +229,21 @@ public final class HtmlReport {
                     .svg();
         }
 
-        private static List<Series> lines(Report report, OptionalDouble percentile) {
-            Map<String, List<Series.Point>> points = new LinkedHashMap<>();
+        private static List<PlotSeries> lines(Report report, OptionalDouble percentile) {
+            Map<String, List<PlotSeries.Point>> points = new LinkedHashMap<>();
             for (Row row : report.rows()) {
                 if (row.window().answered() > 0) {
                     double latency = (double) row.window().percentileNanos(percentile.getAsDouble());
                     points.computeIfAbsent(row.transport(), none -> new ArrayList<>())
-                            .add(new Series.Point(
+                            .add(new PlotSeries.Point(
                                     row.inferencesPerSecond(),
                                     latency,
                                     row.text() + ": " + Units.digits(row.inferencesPerSecond()) + "/s, "
                                             + Units.time(latency)));
                 }
             }
-            List<Series> lines = new ArrayList<>();
-            points.forEach((transport, of) -> lines.add(new Series(transport, of, true)));
+            List<PlotSeries> lines = new ArrayList<>();
+            points.forEach((transport, of) -> lines.add(new PlotSeries(transport, of, true)));
             return lines;
         }
     }

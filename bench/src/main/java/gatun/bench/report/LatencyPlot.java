@@ -16,7 +16,7 @@ public final class LatencyPlot {
 
     /** The picture. */
     public static String svg(Report report) {
-        List<Series> lines = new ArrayList<>();
+        List<PlotSeries> lines = new ArrayList<>();
         long least = Long.MAX_VALUE;
         long greatest = 0;
         double rarest = LEAST_END;
@@ -29,7 +29,7 @@ public final class LatencyPlot {
             }
             // Beyond that a percentile is of less than one request.
             double end = Math.clamp(100.0 * (1 - 1.0 / (double) count), 0, 99.9999);
-            lines.add(new Series(sameLoad ? row.transport() : row.text(), points(latencies, end), false));
+            lines.add(new PlotSeries(sameLoad ? row.transport() : row.text(), points(latencies, end), false));
             rarest = Math.max(rarest, end);
             least = Math.min(least, latencies.getMinNonZeroValue());
             greatest = Math.max(greatest, latencies.getMaxValue());
@@ -41,12 +41,12 @@ public final class LatencyPlot {
         return new SvgPlot("Latency of model " + report.subject().model() + " by percentile", x, y, lines).svg();
     }
 
-    private static List<Series.Point> points(Histogram latencies, double end) {
-        List<Series.Point> points = new ArrayList<>();
-        points.add(new Series.Point(0, (double) latencies.getMinValue(), ""));
+    private static List<PlotSeries.Point> points(Histogram latencies, double end) {
+        List<PlotSeries.Point> points = new ArrayList<>();
+        points.add(new PlotSeries.Point(0, (double) latencies.getMinValue(), ""));
         for (HistogramIterationValue value : latencies.percentiles(STEPS_PER_HALF_DISTANCE)) {
             double percentile = Math.min(value.getPercentileLevelIteratedTo(), end);
-            points.add(new Series.Point(percentile, (double) value.getValueIteratedTo(), ""));
+            points.add(new PlotSeries.Point(percentile, (double) value.getValueIteratedTo(), ""));
         }
         return points;
     }

@@ -13,7 +13,7 @@ import java.util.Locale;
  * @param y upwards
  * @param series the lines
  */
-record SvgPlot(String title, Axis x, Axis y, List<Series> series) {
+record SvgPlot(String title, Axis x, Axis y, List<PlotSeries> series) {
     private static final int WIDTH = 760;
     private static final int LEFT = 78;
     private static final int RIGHT = 24;
@@ -27,14 +27,14 @@ record SvgPlot(String title, Axis x, Axis y, List<Series> series) {
     private static final int COLOURS = 8;
     private static final List<String> DASHES = List.of("", "7 4", "2 3", "9 3 2 3");
     private static final String STYLE = """
-            .gatun-plot{font:12px system-ui,sans-serif;--ink:#1c2330;--soft:#5b6577;--grid:#e2e6ed;--paper:#fff;\
-            --c0:#0067a5;--c1:#d0480b;--c2:#00805b;--c3:#a8437f;--c4:#a97800;--c5:#3d8fd1;--c6:#6b4fd8;--c7:#6d6d6d}
-            @media(prefers-color-scheme:dark){.gatun-plot{--ink:#e8ebf1;--soft:#a3adbf;--grid:#2f3848;--paper:#141a24;\
-            --c0:#5db1f0;--c1:#ff8a4c;--c2:#33c796;--c3:#eb8cc4;--c4:#e8b93c;--c5:#9ccbf5;--c6:#ab97ff;--c7:#b4b4b4}}
-            .gatun-plot .paper{fill:var(--paper)}.gatun-plot text{fill:var(--soft)}
-            .gatun-plot .title{fill:var(--ink);font-size:15px;font-weight:600}.gatun-plot .legend{fill:var(--ink)}
-            .gatun-plot .grid{stroke:var(--grid);stroke-width:1}.gatun-plot .line{fill:none;stroke-width:2;stroke-linejoin:round}
-            """;
+        .gatun-plot{font:12px system-ui,sans-serif;--ink:#1c2330;--soft:#5b6577;--grid:#e2e6ed;--paper:#fff;\
+        --c0:#0067a5;--c1:#d0480b;--c2:#00805b;--c3:#a8437f;--c4:#a97800;--c5:#3d8fd1;--c6:#6b4fd8;--c7:#6d6d6d}
+        @media(prefers-color-scheme:dark){.gatun-plot{--ink:#e8ebf1;--soft:#a3adbf;--grid:#2f3848;--paper:#141a24;\
+        --c0:#5db1f0;--c1:#ff8a4c;--c2:#33c796;--c3:#eb8cc4;--c4:#e8b93c;--c5:#9ccbf5;--c6:#ab97ff;--c7:#b4b4b4}}
+        .gatun-plot .paper{fill:var(--paper)}.gatun-plot text{fill:var(--soft)}
+        .gatun-plot .title{fill:var(--ink);font-size:15px;font-weight:600}.gatun-plot .legend{fill:var(--ink)}
+        .gatun-plot .grid{stroke:var(--grid);stroke-width:1}.gatun-plot .line{fill:none;stroke-width:2;stroke-linejoin:round}
+        """;
 
     /** The picture, which can stand by itself or within a page. */
     String svg() {
@@ -43,8 +43,8 @@ record SvgPlot(String title, Axis x, Axis y, List<Series> series) {
         StringBuilder svg = new StringBuilder();
         svg.append(String.format(
                 Locale.ROOT,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gatun-plot\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\""
-                        + " role=\"img\" aria-label=\"%s\">%n<style>%n%s</style>%n",
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gatun-plot\" viewBox=\"0 0 %d %d\" width=\"%d\""
+                        + " height=\"%d\" role=\"img\" aria-label=\"%s\">%n<style>%n%s</style>%n",
                 WIDTH,
                 height,
                 WIDTH,
@@ -83,19 +83,20 @@ record SvgPlot(String title, Axis x, Axis y, List<Series> series) {
     }
 
     private void line(StringBuilder svg, int index) {
-        Series one = series.get(index);
+        PlotSeries one = series.get(index);
         StringBuilder points = new StringBuilder();
-        for (Series.Point point : one.points()) {
+        for (PlotSeries.Point point : one.points()) {
             points.append(String.format(Locale.ROOT, "%.1f,%.1f ", left(point.x()), top(point.y())));
         }
         svg.append(String.format(
                 "<polyline class=\"line\" style=\"%s\" points=\"%s\"/>%n",
                 stroke(index), points.toString().strip()));
         if (one.marked()) {
-            for (Series.Point point : one.points()) {
+            for (PlotSeries.Point point : one.points()) {
                 svg.append(String.format(
                         Locale.ROOT,
-                        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" style=\"fill:var(--c%d)\"><title>%s</title></circle>%n",
+                        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\""
+                                + " style=\"fill:var(--c%d)\"><title>%s</title></circle>%n",
                         left(point.x()),
                         top(point.y()),
                         index % COLOURS,

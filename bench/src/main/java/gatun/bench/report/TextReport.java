@@ -31,7 +31,7 @@ public final class TextReport {
     }
 
     private static String latencies(List<Row> rows) {
-        TextTable table = new TextTable(
+        ReportTable table = new ReportTable(
                 1,
                 List.of(
                         "transport",
@@ -72,7 +72,7 @@ public final class TextReport {
     }
 
     private static String server(List<Row> rows) {
-        TextTable table = new TextTable(
+        ReportTable table = new ReportTable(
                 1,
                 List.of(
                         "server, per request",
@@ -117,7 +117,7 @@ public final class TextReport {
     }
 
     private static String client(List<Row> rows) {
-        TextTable table = new TextTable(
+        ReportTable table = new ReportTable(
                 1,
                 List.of("client, per request", load(rows), "heap", "heap, all threads", "processor", "sent late by"));
         for (Row row : rows) {

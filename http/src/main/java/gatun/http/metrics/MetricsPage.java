@@ -10,7 +10,7 @@ import gatun.runtime.metrics.JvmMetrics;
 import gatun.runtime.metrics.ProcessMetrics;
 import gatun.runtime.metrics.ShownMetrics;
 import gatun.runtime.server.InferenceServer;
-import gatun.runtime.server.ServerMetrics;
+import gatun.runtime.server.RuntimeMetrics;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +34,7 @@ public final class MetricsPage {
      * @param open counts the connections of clients
      */
     public MetricsPage(InferenceServer server, ShownMetrics shown, MetricSource gpus, OpenConnections open) {
-        sources.add(new ServerMetrics(server, shown.latencies()));
+        sources.add(new RuntimeMetrics(server, shown.latencies()));
         sources.add(open);
         sources.add(server.accessLog());
         shown.hostInterval().ifPresent(interval -> sources.add(new HostUsage(PROC, interval, System::nanoTime)));

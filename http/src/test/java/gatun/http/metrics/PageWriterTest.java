@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink.Measure;
-import gatun.memory.metrics.Rows;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.OpenMetricsTextFormatWriter;
 import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
@@ -141,7 +141,7 @@ class PageWriterTest {
                             TextFormat.OPEN_METRICS,
                             page -> page.add(
                                     Measure.gauge("my_gauge", help, values::get),
-                                    Rows.of(values.keySet(), Labels::of))))
+                                    MetricRows.of(values.keySet(), Labels::of))))
                     .isEqualTo(openMetrics(gauge.build()));
         }
     }
@@ -166,7 +166,7 @@ class PageWriterTest {
                                 TextFormat.OPEN_METRICS,
                                 page -> page.add(
                                         Measure.counter(name, help, ignored -> value),
-                                        Rows.of(List.of(set), Labels::of))))
+                                        MetricRows.of(List.of(set), Labels::of))))
                         .isEqualTo(openMetrics(counter));
             }
         }
@@ -202,7 +202,7 @@ class PageWriterTest {
 
             assertThat(PageText.of(TextFormat.OPEN_METRICS, page -> {
                         page.begin(new MetricFamily("my_us", MetricFamily.Kind.HISTOGRAM, help));
-                        for (Rows.Row<Map<String, String>> row : Rows.of(distinct, Labels::of)) {
+                        for (MetricRows.Row<Map<String, String>> row : MetricRows.of(distinct, Labels::of)) {
                             page.histogram(
                                     row.labels(), bounds, new long[] {0, below, below, below, below + above}, sum);
                         }
@@ -288,7 +288,7 @@ class PageWriterTest {
         assertThat(PageText.of(TextFormat.PROMETHEUS, page -> {
                     page.add(
                             Measure.gauge("my_gauge", "Nothing", Double::doubleValue),
-                            Rows.of(new ArrayList<Rows.Row<Double>>()));
+                            MetricRows.of(new ArrayList<MetricRows.Row<Double>>()));
                     page.begin(MetricFamily.counter("my_calls", "Nothing"));
                     page.add(MetricFamily.gauge("my_depth", ""), 1);
                 }))

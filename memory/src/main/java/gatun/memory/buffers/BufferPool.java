@@ -2,10 +2,10 @@
 package gatun.memory.buffers;
 
 import gatun.memory.cuda.CudaDevice;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorCopy;
@@ -394,7 +394,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
 
     @Override
     public void publish(MetricSink sink) {
-        sink.addAll(MEASURES, Rows.single(this));
+        sink.addAll(MEASURES, MetricRows.single(this));
     }
 
     /** The most bytes that may be lent at a time. */

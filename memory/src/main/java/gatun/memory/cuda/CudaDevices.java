@@ -5,10 +5,10 @@ import gatun.bindings.Cuda;
 import gatun.bindings.NativeLibrary;
 import gatun.bindings.cuda.cuda_h;
 import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -60,7 +60,7 @@ public final class CudaDevices implements MetricSource {
     /** Gives {@code sink} the memory that the server has taken of each; nothing on a machine without GPUs. */
     @Override
     public void publish(MetricSink sink) {
-        sink.addAll(MEASURES, Rows.of(devices, gpu -> Labels.of("gpu", Integer.toString(gpu.ordinal()))));
+        sink.addAll(MEASURES, MetricRows.of(devices, gpu -> Labels.of("gpu", Integer.toString(gpu.ordinal()))));
     }
 
     /** Why there are none, for the operator; empty when there are some. */

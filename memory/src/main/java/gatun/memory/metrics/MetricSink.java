@@ -42,15 +42,15 @@ public interface MetricSink {
     }
 
     /** Takes a family with a value for each of {@code rows}. */
-    default <T> void add(Measure<T> measure, Rows<T> rows) {
+    default <T> void add(Measure<T> measure, MetricRows<T> rows) {
         begin(measure.family());
-        for (Rows.Row<T> row : rows) {
+        for (MetricRows.Row<T> row : rows) {
             value(row.labels(), measure.value().applyAsDouble(row.subject()));
         }
     }
 
     /** Takes families, each with a value for each of {@code rows}. */
-    default <T> void addAll(List<Measure<T>> measures, Rows<T> rows) {
+    default <T> void addAll(List<Measure<T>> measures, MetricRows<T> rows) {
         for (Measure<T> measure : measures) {
             add(measure, rows);
         }

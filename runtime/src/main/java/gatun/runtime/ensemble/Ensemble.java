@@ -54,7 +54,7 @@ public final class Ensemble implements ServedModel {
     private final Supplier<List<String>> readyVersions;
     private final StepLimits limits;
     private final EnsembleCounters counters = new EnsembleCounters();
-    private final RunningRequests running = new RunningRequests();
+    private final EnsembleRequests running = new EnsembleRequests();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile long loadNanos;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.metrics;
 
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,7 +68,7 @@ public final class HostUsage implements MetricSource {
 
     @Override
     public void publish(MetricSink sink) {
-        latest().ifPresent(use -> sink.addAll(MEASURES, Rows.single(use)));
+        latest().ifPresent(use -> sink.addAll(MEASURES, MetricRows.single(use)));
     }
 
     /** The use at the latest reading; empty where the kernel does not tell. */

@@ -3,9 +3,9 @@ package gatun.runtime.metrics;
 
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
-import gatun.memory.metrics.Rows;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ClassLoadingMXBean;
 import java.lang.management.GarbageCollectorMXBean;
@@ -82,11 +82,11 @@ public final class JvmMetrics {
         collections(sink);
         sink.addAll(
                 BUFFER_POOLS,
-                Rows.of(
+                MetricRows.of(
                         ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class),
                         pool -> Labels.of("pool", pool.getName())));
-        sink.addAll(THREADS, Rows.single(ManagementFactory.getThreadMXBean()));
-        sink.addAll(CLASSES, Rows.single(ManagementFactory.getClassLoadingMXBean()));
+        sink.addAll(THREADS, MetricRows.single(ManagementFactory.getThreadMXBean()));
+        sink.addAll(CLASSES, MetricRows.single(ManagementFactory.getClassLoadingMXBean()));
         sink.begin(new MetricFamily("jvm_runtime", MetricFamily.Kind.INFO, "JVM runtime info"));
         sink.info(Labels.of("version", property("java.runtime.version"))
                 .with("vendor", property("java.vm.vendor"))
@@ -99,18 +99,18 @@ public final class JvmMetrics {
 
     private static void memory(MetricSink sink) {
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-        List<Rows.Row<MemoryUsage>> areas = new ArrayList<>();
-        areas.add(new Rows.Row<>(Labels.of("area", "heap"), memory.getHeapMemoryUsage()));
-        areas.add(new Rows.Row<>(Labels.of("area", "nonheap"), memory.getNonHeapMemoryUsage()));
-        sink.addAll(AREAS, Rows.of(areas));
-        List<Rows.Row<MemoryUsage>> pools = new ArrayList<>();
+        List<MetricRows.Row<MemoryUsage>> areas = new ArrayList<>();
+        areas.add(new MetricRows.Row<>(Labels.of("area", "heap"), memory.getHeapMemoryUsage()));
+        areas.add(new MetricRows.Row<>(Labels.of("area", "nonheap"), memory.getNonHeapMemoryUsage()));
+        sink.addAll(AREAS, MetricRows.of(areas));
+        List<MetricRows.Row<MemoryUsage>> pools = new ArrayList<>();
         for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
             MemoryUsage usage = pool.getUsage();
             if (usage != null) { // null once the pool is gone
-                pools.add(new Rows.Row<>(Labels.of("pool", pool.getName()), usage));
+                pools.add(new MetricRows.Row<>(Labels.of("pool", pool.getName()), usage));
             }
         }
-        sink.addAll(POOLS, Rows.of(pools));
+        sink.addAll(POOLS, MetricRows.of(pools));
     }
 
     private static void collections(MetricSink sink) {
@@ -118,7 +118,7 @@ public final class JvmMetrics {
                 "jvm_gc_collection_seconds",
                 MetricFamily.Kind.SUMMARY,
                 "Time spent in a given JVM garbage collector in seconds."));
-        for (Rows.Row<GarbageCollectorMXBean> row : Rows.of(
+        for (MetricRows.Row<GarbageCollectorMXBean> row : MetricRows.of(
                 ManagementFactory.getGarbageCollectorMXBeans(), collector -> Labels.of("gc", collector.getName()))) {
             GarbageCollectorMXBean collector = row.subject();
             sink.summary(

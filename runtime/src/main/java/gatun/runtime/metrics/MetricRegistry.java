@@ -3,9 +3,9 @@ package gatun.runtime.metrics;
 
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.ModelMetrics;
@@ -90,7 +90,7 @@ public final class MetricRegistry implements ModelMetrics, MetricSource {
                         case HISTOGRAM -> MetricFamily.Kind.HISTOGRAM;
                     },
                     entry.description));
-            for (Rows.Row<MetricState> row : Rows.of(reading.metrics(), metric -> metric.labels)) {
+            for (MetricRows.Row<MetricState> row : MetricRows.of(reading.metrics(), metric -> metric.labels)) {
                 row.subject().publish(sink);
             }
         }

@@ -3,8 +3,8 @@ package gatun.runtime.statistics;
 
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
-import gatun.memory.metrics.Rows;
 import gatun.runtime.Latencies;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelLatencies.CacheLatencies;
@@ -90,10 +90,11 @@ final class LatencyFamilies {
     }
 
     /** Gives {@code sink} the families that are wanted. */
-    void publish(Rows<ModelLatencies> models, MetricSink sink) {
+    void publish(MetricRows<ModelLatencies> models, MetricSink sink) {
         if (wanted.summaries()) {
             // Of cached models, Triton's requests are summaries of those that missed the cache only, and are not shown.
-            Rows<ModelLatencies> uncached = models.where(model -> model.cache().isEmpty());
+            MetricRows<ModelLatencies> uncached =
+                    models.where(model -> model.cache().isEmpty());
             for (Stage stage : STAGES) {
                 writeSummary(
                         stage.summary(),
@@ -127,11 +128,11 @@ final class LatencyFamilies {
 
     private void writeSummary(
             MetricFamily family,
-            Rows<ModelLatencies> models,
+            MetricRows<ModelLatencies> models,
             Function<ModelLatencies, Optional<Latencies>> part,
             MetricSink sink) {
         sink.begin(family);
-        for (Rows.Row<ModelLatencies> model : models) {
+        for (MetricRows.Row<ModelLatencies> model : models) {
             part.apply(model.subject()).ifPresent(latencies -> {
                 double[] values = wanted.quantiles().stream()
                         .mapToDouble(quantile -> latencies.quantileNanos(quantile) / NANOS_PER_MICRO)
@@ -153,13 +154,13 @@ final class LatencyFamilies {
      */
     private static void writeHistogram(
             MetricFamily family,
-            Rows<ModelLatencies> models,
+            MetricRows<ModelLatencies> models,
             List<Double> bounds,
             double unitNanos,
             Function<ModelLatencies, Latencies> part,
             MetricSink sink) {
         sink.begin(family);
-        for (Rows.Row<ModelLatencies> row : models) {
+        for (MetricRows.Row<ModelLatencies> row : models) {
             ModelLatencies model = row.subject();
             writeBuckets(
                     row.labels(),
@@ -170,21 +171,21 @@ final class LatencyFamilies {
         }
     }
 
-    private static void writeByOrigin(Rows<ModelLatencies> models, MetricSink sink) {
-        List<Rows.Row<Latencies>> rows = new ArrayList<>();
-        for (Rows.Row<ModelLatencies> model : models) {
+    private static void writeByOrigin(MetricRows<ModelLatencies> models, MetricSink sink) {
+        List<MetricRows.Row<Latencies>> rows = new ArrayList<>();
+        for (MetricRows.Row<ModelLatencies> model : models) {
             model.subject().byOrigin().forEach((origin, stages) -> {
                 Labels labels =
                         model.labels().with("protocol", origin.protocol()).with("transport", origin.transport());
                 for (Stage stage : STAGES) {
-                    rows.add(new Rows.Row<>(
+                    rows.add(new MetricRows.Row<>(
                             labels.with("stage", stage.name()),
                             stage.latencies().apply(stages)));
                 }
             });
         }
         sink.begin(BY_ORIGIN);
-        for (Rows.Row<Latencies> row : Rows.of(rows)) {
+        for (MetricRows.Row<Latencies> row : MetricRows.of(rows)) {
             writeBuckets(row.labels(), row.subject(), DURATION_BOUNDS, NANOS_PER_MICRO, sink);
         }
     }

@@ -2,9 +2,9 @@
 package gatun.runtime.statistics;
 
 import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
-import gatun.memory.metrics.Rows;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
@@ -260,9 +260,9 @@ public final class ModelCounters {
      * @param latencies the latencies of the same versions, asked where they are shown
      */
     public static void publish(
-            Rows<ModelStatistics> models,
+            MetricRows<ModelStatistics> models,
             LatencyMetrics shown,
-            Supplier<Rows<ModelLatencies>> latencies,
+            Supplier<MetricRows<ModelLatencies>> latencies,
             MetricSink sink) {
         sink.addAll(COUNTERS, models);
         if (shown.counters()) {
@@ -284,20 +284,20 @@ public final class ModelCounters {
                 model -> nanos.applyAsLong(model.totals().nanos()) / NANOS_PER_MICRO);
     }
 
-    private static Rows<Long> failures(Rows<ModelStatistics> models) {
-        List<Rows.Row<Long>> rows = new ArrayList<>();
-        for (Rows.Row<ModelStatistics> model : models) {
+    private static MetricRows<Long> failures(MetricRows<ModelStatistics> models) {
+        List<MetricRows.Row<Long>> rows = new ArrayList<>();
+        for (MetricRows.Row<ModelStatistics> model : models) {
             ModelStatistics.Failures failures = model.subject().totals().failures();
             rows.add(failure(model.labels(), "BACKEND", failures.backend()));
             rows.add(failure(model.labels(), "CANCELED", failures.canceled()));
             rows.add(failure(model.labels(), "OTHER", failures.other()));
             rows.add(failure(model.labels(), "REJECTED", failures.rejected()));
         }
-        return Rows.of(rows);
+        return MetricRows.of(rows);
     }
 
-    private static Rows.Row<Long> failure(Labels model, String reason, long count) {
-        return new Rows.Row<>(model.with("reason", reason), count);
+    private static MetricRows.Row<Long> failure(Labels model, String reason, long count) {
+        return new MetricRows.Row<>(model.with("reason", reason), count);
     }
 
     /** Why a request was not answered, as the metrics tell failures apart. */

@@ -6,7 +6,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Counts the requests that are being answered, so that a model can wait for the last. Thread-safe. */
-final class RunningRequests {
+final class EnsembleRequests {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition none = lock.newCondition(); // awaited by close, signalled by the last request
 

@@ -22,7 +22,7 @@ import java.util.Set;
  * {@code {"content": [1, 2, 3], "shape": [3]}}; or the raw bytes as {@code {"b64": "AQID"}}, also as content. For one
  * thread.
  */
-public final class TensorReader {
+public final class TensorFileReader {
     private static final long ALIGNMENT = 64;
     private static final Set<String> MEMBERS = Set.of("content", "shape", "b64");
 
@@ -35,7 +35,7 @@ public final class TensorReader {
      * @param batched whether the first dimension is that of a batch: then data for one element of it serves for all
      * @param batch how many elements a batch has
      */
-    public TensorReader(JsonFile file, boolean batched, long batch, Arena arena) {
+    public TensorFileReader(JsonFile file, boolean batched, long batch, Arena arena) {
         this.file = file;
         this.batched = batched;
         this.batch = batch;
@@ -185,8 +185,8 @@ public final class TensorReader {
                 throw file.wrong(
                         where,
                         "'" + spec.name() + "' has the shape " + spec.shape()
-                                + " in the model, which the number of elements does not settle: write {\"content\": [...],"
-                                + " \"shape\": [...]}");
+                                + " in the model, which the number of elements does not settle: write {\"content\":"
+                                + " [...], \"shape\": [...]}");
             }
         }
         dims[open] = known == 0 ? 0 : count / known;

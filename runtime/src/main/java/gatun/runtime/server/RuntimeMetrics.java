@@ -2,10 +2,10 @@
 package gatun.runtime.server;
 
 import gatun.memory.metrics.Labels;
+import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.Rows;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.EngineStatistics;
@@ -30,7 +30,7 @@ import java.util.regex.Pattern;
  * <p>A version's labels are its name, its number, its namespace if it has one, and one for each of its configuration's
  * {@code metric_tags}, with {@code _} in front of the tag's name, as in Triton.
  */
-public final class ServerMetrics implements MetricSource {
+public final class RuntimeMetrics implements MetricSource {
     /** Bytes of heap that a version needs while it is published: counters, labels, and what was learned of it. */
     private static final int VERSION_BYTE_SIZE = 4096;
 
@@ -55,7 +55,7 @@ public final class ServerMetrics implements MetricSource {
     private final LatencyMetrics shown;
 
     /** The families of {@code server}, with durations in the forms that {@code shown} names. */
-    public ServerMetrics(InferenceServer server, LatencyMetrics shown) {
+    public RuntimeMetrics(InferenceServer server, LatencyMetrics shown) {
         this.server = server;
         this.shown = shown;
     }
@@ -70,11 +70,12 @@ public final class ServerMetrics implements MetricSource {
         List<ModelStatistics> statistics = server.statistics();
         Hold held = server.heap().reserve((long) statistics.size() * VERSION_BYTE_SIZE);
         try {
-            Rows<ModelStatistics> models = Rows.of(statistics, model -> labels(model.model(), model.version()));
+            MetricRows<ModelStatistics> models =
+                    MetricRows.of(statistics, model -> labels(model.model(), model.version()));
             ModelCounters.publish(
                     models,
                     shown,
-                    () -> Rows.of(server.latencies(), model -> labels(model.model(), model.version())),
+                    () -> MetricRows.of(server.latencies(), model -> labels(model.model(), model.version())),
                     sink);
             publishTuning(models, sink);
         } finally {
@@ -87,28 +88,29 @@ public final class ServerMetrics implements MetricSource {
     }
 
     /** Where the runs of {@code models} were, and what they have taught; versions that have just gone are left out. */
-    private void publishTuning(Rows<ModelStatistics> models, MetricSink sink) {
-        List<Rows.Row<Long>> runs = new ArrayList<>();
-        List<Rows.Row<Boolean>> ways = new ArrayList<>();
-        List<Rows.Row<Double>> gains = new ArrayList<>();
-        for (Rows.Row<ModelStatistics> row : models) {
+    private void publishTuning(MetricRows<ModelStatistics> models, MetricSink sink) {
+        List<MetricRows.Row<Long>> runs = new ArrayList<>();
+        List<MetricRows.Row<Boolean>> ways = new ArrayList<>();
+        List<MetricRows.Row<Double>> gains = new ArrayList<>();
+        for (MetricRows.Row<ModelStatistics> row : models) {
             version(row.subject().model(), row.subject().version()).ifPresent(model -> {
                 RunCounts counts = model.runCounts();
-                runs.add(new Rows.Row<>(row.labels().with("thread", "instance"), counts.onInstanceThreads()));
-                runs.add(new Rows.Row<>(row.labels().with("thread", "request"), counts.onRequestThreads()));
+                runs.add(new MetricRows.Row<>(row.labels().with("thread", "instance"), counts.onInstanceThreads()));
+                runs.add(new MetricRows.Row<>(row.labels().with("thread", "request"), counts.onRequestThreads()));
                 for (LearnedChoice choice : model.learned()) {
                     Labels labels =
                             row.labels().with("subject", choice.subject().word());
-                    gains.add(new Rows.Row<>(labels, choice.gain()));
+                    gains.add(new MetricRows.Row<>(labels, choice.gain()));
                     for (int way = 0; way < choice.ways().size(); way++) {
-                        ways.add(new Rows.Row<>(labels.with("way", choice.ways().get(way)), way == choice.way()));
+                        ways.add(new MetricRows.Row<>(
+                                labels.with("way", choice.ways().get(way)), way == choice.way()));
                     }
                 }
             });
         }
-        sink.add(RUNS, Rows.of(runs));
-        sink.add(WAY, Rows.of(ways));
-        sink.add(GAIN, Rows.of(gains));
+        sink.add(RUNS, MetricRows.of(runs));
+        sink.add(WAY, MetricRows.of(ways));
+        sink.add(GAIN, MetricRows.of(gains));
     }
 
     private Optional<ModelVersion> version(ModelIdentifier model, String version) {

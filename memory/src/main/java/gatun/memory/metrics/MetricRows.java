@@ -15,7 +15,7 @@ import java.util.function.Predicate;
  *
  * @param <T> the subject of a row
  */
-public final class Rows<T> implements Iterable<Rows.Row<T>> {
+public final class MetricRows<T> implements Iterable<MetricRows.Row<T>> {
     private final List<Row<T>> rows;
 
     /**
@@ -26,12 +26,12 @@ public final class Rows<T> implements Iterable<Rows.Row<T>> {
      */
     public record Row<T>(Labels labels, T subject) {}
 
-    private Rows(List<Row<T>> rows) {
+    private MetricRows(List<Row<T>> rows) {
         this.rows = rows;
     }
 
-    /** Rows about {@code subjects}, in the order of their labels. */
-    public static <T> Rows<T> of(Collection<T> subjects, Function<T, Labels> labels) {
+    /** MetricRows about {@code subjects}, in the order of their labels. */
+    public static <T> MetricRows<T> of(Collection<T> subjects, Function<T, Labels> labels) {
         List<Row<T>> rows = new ArrayList<>(subjects.size());
         for (T subject : subjects) {
             rows.add(new Row<>(labels.apply(subject), subject));
@@ -40,25 +40,25 @@ public final class Rows<T> implements Iterable<Rows.Row<T>> {
     }
 
     /** {@code rows}, which it takes over, in the order of their labels. */
-    public static <T> Rows<T> of(List<Row<T>> rows) {
+    public static <T> MetricRows<T> of(List<Row<T>> rows) {
         rows.sort(Comparator.comparing(Row::labels));
-        return new Rows<>(rows);
+        return new MetricRows<>(rows);
     }
 
     /** One row without labels. */
-    public static <T> Rows<T> single(T subject) {
-        return new Rows<>(List.of(new Row<>(Labels.NONE, subject)));
+    public static <T> MetricRows<T> single(T subject) {
+        return new MetricRows<>(List.of(new Row<>(Labels.NONE, subject)));
     }
 
     /** Those rows alone whose subjects {@code wanted} is true of. */
-    public Rows<T> where(Predicate<T> wanted) {
+    public MetricRows<T> where(Predicate<T> wanted) {
         List<Row<T>> found = new ArrayList<>();
         for (Row<T> row : rows) {
             if (wanted.test(row.subject())) {
                 found.add(row);
             }
         }
-        return new Rows<>(found);
+        return new MetricRows<>(found);
     }
 
     @Override

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Columns as wide as needed, the first ones to the left, others to the right. Not thread-safe. */
-final class TextTable {
+final class ReportTable {
     private static final String GAP = "  ";
 
     private final int leftColumns;
     private final List<List<String>> lines = new ArrayList<>();
 
-    TextTable(int leftColumns, List<String> heads) {
+    ReportTable(int leftColumns, List<String> heads) {
         this.leftColumns = leftColumns;
         lines.add(heads);
     }

@@ -14,7 +14,7 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** The flags that say which server is asked, and how. */
-final class ConnectionFlags {
+final class TargetFlags {
     /** The protocol of a server. */
     enum Protocol {
         V2,
@@ -55,9 +55,9 @@ final class ConnectionFlags {
             paramLabel = "NAME",
             split = ",",
             description = {
-                "How tensors travel: binary, json (HTTP only), stream (gRPC only), lane (to lane:/PATH only), and posix,"
-                        + " sealed or cuda for shared memory; put together by +, such as stream+posix. Several by comma:"
-                        + " each is measured. (binary; lane to lane:/PATH)"
+                "How tensors travel: binary, json (HTTP only), stream (gRPC only), lane (to lane:/PATH only), and"
+                    + " posix, sealed or cuda for shared memory; put together by +, such as stream+posix. Several by"
+                    + " comma: each is measured. (binary; lane to lane:/PATH)"
             })
     List<String> transports = new ArrayList<>();
 

@@ -10,7 +10,7 @@ import java.util.List;
  * @param points in the order they are joined
  * @param marked whether each point has a mark
  */
-record Series(String name, List<Point> points, boolean marked) {
+record PlotSeries(String name, List<Point> points, boolean marked) {
     /** A point: the values on both axes, and a label. */
     record Point(double x, double y, String text) {}
 }
