@@ -116,7 +116,8 @@ final class LentConnections {
         private int takenSince;
 
         /** The next connection to be served, after a wait if need be; null where there is none for a while. */
-        @Nullable LentConnection next() {
+        @Nullable
+        LentConnection next() {
             looks++;
             LentConnection next = takenSince < LOOK_AFTER ? ready.poll() : null;
             if (next != null) {
