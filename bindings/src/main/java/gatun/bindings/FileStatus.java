@@ -19,9 +19,4 @@ public record FileStatus(long byteSize, long allocatedByteSize, long device, lon
     public boolean isRegularFile() {
         return (mode & posix_h.S_IFMT()) == posix_h.S_IFREG();
     }
-
-    /** Whether both statuses were read from the same object. */
-    public boolean sameObject(FileStatus other) {
-        return device == other.device && inode == other.inode;
-    }
 }

@@ -46,4 +46,25 @@ public sealed class WireReader extends MemoryCursor permits LimitedReader {
         return GatunException.invalidArgument(
                 "the request message is not valid: " + problem + " at byte " + at + " of " + bytes().byteSize());
     }
+
+    /**
+     * Reads a message at {@code start} that holds one number, and leaves the reader behind it.
+     *
+     * @return the number in {@code field}; 0 where it is missing
+     */
+    public final long numberIn(int start, int length, int field) {
+        int limit = limit();
+        long number = 0;
+        window(start, start + length);
+        while (hasMore()) {
+            int tag = tag();
+            if (tag == (field << 3 | VARINT)) {
+                number = varint();
+            } else {
+                skip(tag);
+            }
+        }
+        window(start + length, limit);
+        return number;
+    }
 }

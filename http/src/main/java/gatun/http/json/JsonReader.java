@@ -190,14 +190,6 @@ public final class JsonReader extends JsonCursor {
         return number.integerBits();
     }
 
-    /** Reads an integer from -2^63 to 2^63 - 1. */
-    public long readSigned(String failing) {
-        if (!readNumber() || !number.fitsSigned64()) {
-            throw JsonFailure.wrongType(failing, "signed-integer");
-        }
-        return number.integerBits();
-    }
-
     /** Reads a number of any kind; afterwards valid until the next value is read. */
     public JsonNumber readNumber(String failing) {
         if (!readNumber()) {

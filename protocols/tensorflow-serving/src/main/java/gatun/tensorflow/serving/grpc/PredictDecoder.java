@@ -165,7 +165,7 @@ final class PredictDecoder {
                 if (rank == dims.length) {
                     dims = Arrays.copyOf(dims, 2 * rank);
                 }
-                long dim = dim(in, start, length);
+                long dim = in.numberIn(start, length, DIM_SIZE);
                 possible &= dim >= 0 && rank < MAX_RANK;
                 if (possible) {
                     dims[rank++] = dim;
@@ -177,22 +177,6 @@ final class PredictDecoder {
             }
         }
         return possible ? Optional.of(Shape.ofFirst(dims, rank)) : Optional.empty();
-    }
-
-    private static long dim(WireReader in, int start, int length) {
-        int limit = in.limit();
-        long size = 0;
-        in.window(start, start + length);
-        while (in.hasMore()) {
-            int tag = in.tag();
-            if (tag == (DIM_SIZE << 3 | WireReader.VARINT)) {
-                size = in.varint();
-            } else {
-                in.skip(tag);
-            }
-        }
-        in.window(start + length, limit);
-        return size;
     }
 
     /**

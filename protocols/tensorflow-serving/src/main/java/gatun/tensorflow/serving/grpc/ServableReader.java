@@ -50,7 +50,7 @@ final class ServableReader {
             switch (WireReader.field(tag)) {
                 case NAME -> name = in.text(texts, start, length, "the model's name");
                 case VERSION -> {
-                    version = OptionalLong.of(wrapped(in, start, length));
+                    version = OptionalLong.of(in.numberIn(start, length, WRAPPED));
                     label = Optional.empty();
                 }
                 case VERSION_LABEL -> {
@@ -64,22 +64,5 @@ final class ServableReader {
             }
         }
         return new Servable(name, version, label, signature);
-    }
-
-    /** The number in an Int64Value. */
-    private static long wrapped(WireReader in, int start, int length) {
-        int limit = in.limit();
-        long value = 0;
-        in.window(start, start + length);
-        while (in.hasMore()) {
-            int tag = in.tag();
-            if (tag == (WRAPPED << 3 | WireReader.VARINT)) {
-                value = in.varint();
-            } else {
-                in.skip(tag);
-            }
-        }
-        in.window(start + length, limit);
-        return value;
     }
 }
