@@ -11,6 +11,4 @@ module gatun.isolation {
 
     exports gatun.isolation to
             gatun.server;
-
-    uses gatun.spi.Backend;
 }

@@ -18,13 +18,10 @@ module gatun.runtime {
             gatun.server;
     exports gatun.runtime.limits;
     exports gatun.runtime.repository to
-            gatun.isolation,
             gatun.server;
     exports gatun.runtime.logging;
     exports gatun.runtime.metrics;
     exports gatun.runtime.placement;
     exports gatun.runtime.server;
     exports gatun.runtime.tracing;
-
-    uses gatun.spi.Backend;
 }

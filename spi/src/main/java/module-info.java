@@ -13,7 +13,9 @@ module gatun.spi {
     exports gatun.spi.model;
     exports gatun.spi.discovery to
             gatun.isolation,
-            gatun.runtime;
+            gatun.runtime,
+            gatun.server;
 
+    uses gatun.spi.Backend;
     uses gatun.spi.SettingNames;
 }

@@ -14,6 +14,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.ServedPath;
 import gatun.runtime.check.RepositoryCheck;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
@@ -31,6 +32,7 @@ import gatun.server.text.Version;
 import gatun.server.warmup.StopWait;
 import gatun.server.warmup.WarmUp;
 import gatun.spi.Setting;
+import gatun.spi.discovery.InstalledBackends;
 import gatun.tensorflow.serving.BatchingFiles;
 import gatun.tensorflow.serving.ExampleMappings;
 import gatun.tensorflow.serving.grpc.WarmUpRecords;
@@ -85,8 +87,10 @@ final class Server implements AutoCloseable {
         if (given.models().control().exitOnError()) {
             given.models().sources().repositories().forEach(Server::requireFolder);
         }
+        InstalledBackends installed = InstalledBackends.find(given.models().backends().directory());
+        EngineCatalog engines = new EngineCatalog(installed.all());
         given.models().sources().repositories().stream()
-                .flatMap(repository -> RepositoryCheck.remarks(repository).stream())
+                .flatMap(repository -> RepositoryCheck.remarks(engines, repository).stream())
                 .forEach(LOG::warn);
         ProtocolListeners edges = new ProtocolListeners(given, ListenAddress.of(given.listeners()));
         edges.reserve();
@@ -110,7 +114,7 @@ final class Server implements AutoCloseable {
             ProcessIsolation isolation = opened.add(new ProcessIsolation(
                     settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));
             GatunServer inference =
-                    opened.add(withoutModels(settings, log, accessLog, buffers, regions, isolation, fetched, stop));
+                    opened.add(withoutModels(settings, log, accessLog, buffers, regions, isolation, installed, fetched, stop));
             FutureTask<Void> loads = new FutureTask<>(inference::loadModels, null);
             Thread.ofPlatform().daemon().name("models").start(loads);
             // Beside the loads, which leave processors idle while the first of them opens an engine.
@@ -217,6 +221,7 @@ final class Server implements AutoCloseable {
             BufferPool buffers,
             RegionRegistry regions,
             ProcessIsolation isolation,
+            InstalledBackends installed,
             FetchedModels fetched,
             StopWait stop) {
         ModelSettings models = settings.models();
@@ -252,14 +257,15 @@ final class Server implements AutoCloseable {
         }
         loading.memoryByteSize().ifPresent(options::modelMemory);
         models.sources().repositories().forEach(options::repository);
-        models.sources().paths().stream().map(Server::at).forEach(options::path);
+        EngineCatalog engines = new EngineCatalog(installed.all());
+        models.sources().paths().stream().map(path -> at(engines, path)).forEach(options::path);
         models.sources().list().ifPresent(list -> {
             options.listed(read(list));
             list.reloadFolders().forEach(options::reloadFolder);
         });
         models.runs().batching().map(Server::rules).ifPresent(options::batching);
         options.learned(models.runs().learned());
-        models.backends().directory().ifPresent(options::backendDirectory);
+        options.installed(installed);
         models.runs().rateLimit().ifPresent(options::rateLimit);
         models.backends()
                 .options()
@@ -296,11 +302,11 @@ final class Server implements AutoCloseable {
         }
     }
 
-    private static ServedPath at(Path path) {
+    private static ServedPath at(EngineCatalog engines, Path path) {
         try {
-            ServedPath found = RepositoryCheck.pathOf(path);
+            ServedPath found = RepositoryCheck.pathOf(engines, path);
             if (found instanceof ServedPath.Repository repository) {
-                RepositoryCheck.remarks(repository.folder()).forEach(LOG::warn);
+                RepositoryCheck.remarks(engines, repository.folder()).forEach(LOG::warn);
             }
             return found;
         } catch (GatunException e) {

@@ -3,6 +3,7 @@ package gatun.spi;
 
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -14,6 +15,22 @@ import java.util.Set;
 public interface Backend extends AutoCloseable {
     /** The name that a configuration's {@code backend} field gives, such as {@code onnxruntime}. */
     String name();
+
+    /**
+     * The kinds of model files that the engine runs, constant; by default none, for models that are all configuration.
+     * May be called before {@link #start}.
+     */
+    default List<ModelFormat> formats() {
+        return List.of();
+    }
+
+    /**
+     * The number of instances that a model has on the processor where its configuration does not say it; more than one
+     * for an engine that answers several requests faster so. May be called before {@link #start}.
+     */
+    default int instancesOnCpu() {
+        return 1;
+    }
 
     /** Whether models run on such devices here; by default only on the processor. Called at start. */
     default boolean runsOn(Device.Kind kind) {

@@ -5,6 +5,7 @@ import gatun.fuzz.FuzzInput;
 import gatun.memory.tensor.GatunException;
 import gatun.wire.inference.ModelConfig;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -32,6 +33,7 @@ public final class ConfigurationFuzz {
     private static void complete(ModelConfig written) {
         FuzzInput.requireEqual(written.getName(), MODEL, "the model's name");
         ModelConfig completed = ModelConfiguration.complete(
+                new EngineCatalog(List.of()),
                 written,
                 Optional.empty(),
                 false,

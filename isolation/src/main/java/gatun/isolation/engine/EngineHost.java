@@ -16,6 +16,7 @@ import gatun.spi.ModelMetrics;
 import gatun.spi.ModelServer;
 import gatun.spi.Tuning;
 import gatun.spi.Tuning.Subject;
+import gatun.spi.discovery.InstalledBackends;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
@@ -41,14 +42,14 @@ final class EngineHost {
     private static final Device.Kind[] KINDS = Device.Kind.values();
 
     private final WorkerChannel channel;
-    private final Backends backends;
+    private final InstalledBackends backends;
     private final Map<Integer, HostedInstance> instances = new ConcurrentHashMap<>();
     private @Nullable Backend backend;
     private @Nullable EngineMemory memory;
     private @Nullable BackendModel model;
     private @Nullable Tuning tuning;
 
-    EngineHost(WorkerChannel channel, Backends backends) {
+    EngineHost(WorkerChannel channel, InstalledBackends backends) {
         this.channel = channel;
         this.backends = backends;
     }
@@ -105,7 +106,11 @@ final class EngineHost {
         for (int i = 0; i < count; i++) {
             options.put(frame.text(), frame.text());
         }
-        Backend engine = backends.named(name);
+        Backend engine = backends.all().reversed().stream()
+                .filter(backend -> backend.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new GatunException(
+                        ErrorCode.UNAVAILABLE, "backend '" + name + "' is not part of the server's class path"));
         engine.connect(new NoServer(name));
         engine.start(options);
         backend = engine;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation.engine;
 
+import gatun.spi.discovery.InstalledBackends;
 import gatun.workers.WorkerChannel;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -8,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -42,7 +44,7 @@ public final class EngineMain {
                 FileOutputStream output = new FileOutputStream(DESCRIPTORS + FRAMES_OUT)) {
             WorkerChannel channel = new WorkerChannel(input, output);
             EngineHost host = new EngineHost(
-                    channel, arguments.length == 0 ? Backends.installed() : Backends.withFolder(Path.of(arguments[0])));
+                    channel, InstalledBackends.find(Stream.of(arguments).findFirst().map(Path::of)));
             channel.read(host::frame);
         } catch (IOException e) {
             LOG.error("The process of an engine has no way to the server", e);

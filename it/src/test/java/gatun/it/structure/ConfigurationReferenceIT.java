@@ -8,6 +8,7 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import gatun.it.harness.ServerProcess;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.UnusedFields;
 import gatun.spi.Backend;
@@ -55,6 +56,10 @@ class ConfigurationReferenceIT {
 
     /** By the name of the field's message and its own. */
     private static final Map<String, UnusedFields.Answer> ANSWERS = UnusedFields.answers();
+
+    private static final EngineCatalog ENGINE_CATALOG = new EngineCatalog(ServiceLoader.load(Backend.class).stream()
+            .map(ServiceLoader.Provider::get)
+            .toList());
 
     /** The engines that use a field which the server leaves to them. */
     private static final Map<String, Set<String>> ENGINES = new TreeMap<>();
@@ -190,13 +195,13 @@ class ConfigurationReferenceIT {
                     .isEqualTo(engines.isEmpty() ? answer : "used by " + users + "; elsewhere " + answer);
             checkUnused(unused.get(), way);
         } else if (row.answer().equals("refused")) {
-            assertThat(ModelConfiguration.brokenRules(setting(way)))
+            assertThat(ModelConfiguration.brokenRules(ENGINE_CATALOG, setting(way)))
                     .as("the rules that a configuration breaks which sets it")
                     .anyMatch(rule ->
                             rule.path().toString().endsWith("." + way.getLast().getName()));
         } else {
             assertThat(row.answer()).isIn("used", "harmless");
-            assertThat(UnusedFields.remarks(setting(way), Set.of())).isEmpty();
+            assertThat(UnusedFields.remarks(setting(way), Set.of(), ENGINE_CATALOG)).isEmpty();
         }
         if (row.answer().startsWith("used")) {
             assertThat(row.tests()).as("the tests of " + name).isNotEmpty();
@@ -209,16 +214,16 @@ class ConfigurationReferenceIT {
     private static void checkUnused(FieldDescriptor unused, List<FieldDescriptor> way) {
         ModelConfig config = setting(way.subList(0, way.indexOf(unused) + 1));
         if (ANSWERS.get(name(unused)) == UnusedFields.Answer.REFUSED) {
-            assertThatThrownBy(() -> UnusedFields.remarks(config, Set.of()))
+            assertThatThrownBy(() -> UnusedFields.remarks(config, Set.of(), ENGINE_CATALOG))
                     .isInstanceOf(ConfigurationException.class)
                     .hasMessageContaining(unused.getName());
         } else {
-            assertThat(UnusedFields.remarks(config, Set.of()))
+            assertThat(UnusedFields.remarks(config, Set.of(), ENGINE_CATALOG))
                     .singleElement()
                     .asString()
                     .contains(unused.getName());
         }
-        assertThat(UnusedFields.remarks(config, Set.of(name(unused))))
+        assertThat(UnusedFields.remarks(config, Set.of(name(unused)), ENGINE_CATALOG))
                 .as("where an engine uses it")
                 .isEmpty();
     }

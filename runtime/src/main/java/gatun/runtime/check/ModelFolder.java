@@ -10,6 +10,7 @@ import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.ConfigurationFile.ConfigurationSyntaxException;
 import gatun.runtime.configuration.ConfigurationText;
 import gatun.runtime.configuration.ConfigurationText.Position;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.spi.ConfigurationException;
 import gatun.wire.inference.ModelConfig;
@@ -82,11 +83,11 @@ final class ModelFolder {
     }
 
     /** The problems behind failed loads: of a broken rule, the other broken rules too, since loading stops at one. */
-    List<Problem> problems(List<GatunException> failures) {
+    List<Problem> problems(EngineCatalog engines, List<GatunException> failures) {
         Map<String, GatunException> all = new LinkedHashMap<>();
         failures.forEach(failure -> all.putIfAbsent(failure.getMessage(), failure));
         List<ConfigurationException> broken =
-                written().map(ModelConfiguration::brokenRules).orElse(List.of());
+                written().map(written -> ModelConfiguration.brokenRules(engines, written)).orElse(List.of());
         if (broken.stream().anyMatch(rule -> all.containsKey(rule.getMessage()))) {
             broken.forEach(rule -> all.putIfAbsent(rule.getMessage(), rule));
         }

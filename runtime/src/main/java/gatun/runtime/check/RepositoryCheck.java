@@ -13,6 +13,7 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServedPath;
 import gatun.runtime.check.ModelReport.Problem;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.repository.RepositoryAdvice;
 import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.GatunServer;
@@ -73,13 +74,13 @@ public final class RepositoryCheck implements AutoCloseable {
      *
      * @throws GatunException with what was found and what was expected, when it is nothing that can be served
      */
-    public static ServedPath pathOf(Path path) {
-        return ServedPaths.read(path);
+    public static ServedPath pathOf(EngineCatalog engines, Path path) {
+        return ServedPaths.read(engines, path);
     }
 
     /** What looks like a model in a repository and is none as it lies, and what to do with it. */
-    public static List<String> remarks(Path repository) {
-        return RepositoryAdvice.remarks(repository);
+    public static List<String> remarks(EngineCatalog engines, Path repository) {
+        return RepositoryAdvice.remarks(engines, repository);
     }
 
     /**
@@ -137,7 +138,7 @@ public final class RepositoryCheck implements AutoCloseable {
     /** The problems behind {@code failures}, with what the model's file says where one is about tensors. */
     private List<Problem> problems(ModelIdentifier model, List<GatunException> failures) {
         ModelFolder folder = ModelFolder.of(model, paths, configName);
-        List<Problem> problems = new ArrayList<>(folder.problems(failures));
+        List<Problem> problems = new ArrayList<>(folder.problems(server.engineCatalog(), failures));
         if (failures.stream().anyMatch(RepositoryCheck::isAboutTensors)) {
             folder.written().flatMap(written -> tensorsOfFile(model, written)).ifPresent(tensors -> {
                 String advice =

@@ -3,63 +3,25 @@ package gatun.runtime.configuration;
 
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
+import gatun.spi.ModelFormat;
+import gatun.spi.ModelFormat.Trait;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
-/** Finds out which backend runs a model: from its configuration, or else from the files in its version directory. */
-final class BackendChoice {
-    /**
-     * A kind of model file.
-     *
-     * @param platform its name in the configuration's platform field; empty where there is no such name
-     */
-    private record Kind(String fileName, String backend, String platform) {
-        boolean named(ModelConfig config) {
-            return (!platform.isEmpty() && platform.equals(config.getPlatform()))
-                    || backend.equals(config.getBackend());
-        }
-    }
-
-    private static final String LITE = "model.tflite";
-    /** Triton's name for what runs decision trees. */
-    private static final String FOREST = "fil";
-
-    /** Triton's name for what runs all of PyTorch's models, and for the platform of those that are compiled. */
-    private static final String TORCH = "pytorch";
-
-    private static final String COMPILED = "torch_aoti";
-
-    private static final String SAVED_MODEL = "tensorflow_savedmodel";
-
+/**
+ * Finds out which backend runs a model: from its configuration, or else from the files in its version directory.
+ *
+ * @param engines those that may run it
+ */
+record BackendChoice(EngineCatalog engines) {
     /** The values of {@code runtime} that mean nothing else than the backend. */
     private static final Pattern RUNTIMES = Pattern.compile("libtriton_[A-Za-z0-9_]+\\.so|model\\.py");
-
-    /** In the order of precedence when a directory holds several. */
-    private static final List<Kind> KINDS = List.of(
-            new Kind("model.savedmodel", "tensorflow", SAVED_MODEL),
-            // How TensorFlow Serving wants it: the version directory is the model.
-            new Kind("saved_model.pb", "tensorflow", SAVED_MODEL),
-            new Kind("model.graphdef", "tensorflow", "tensorflow_graphdef"),
-            new Kind("model.plan", "tensorrt", "tensorrt_plan"),
-            new Kind("model.onnx", "onnxruntime", "onnxruntime_onnx"),
-            new Kind("model.xml", "openvino", ""),
-            new Kind("model.pt", TORCH, "pytorch_libtorch"),
-            new Kind("model.pt2", TORCH, COMPILED),
-            new Kind("model.py", "python", ""),
-            new Kind("xgboost.json", FOREST, ""),
-            new Kind("xgboost.ubj", FOREST, ""),
-            new Kind("xgboost.model", FOREST, ""),
-            new Kind("model.txt", FOREST, ""),
-            new Kind("checkpoint.tl", FOREST, ""));
-
-    private static final String NO_FILE = "put the model's file, such as model.onnx, into each version's folder, or"
-            + " write backend: \"...\" in config.pbtxt";
-
-    private BackendChoice() {}
 
     /**
      * Fills in backend, platform and model file name where they can be told.
@@ -68,30 +30,30 @@ final class BackendChoice {
      *     alone
      * @throws ConfigurationException when no backend can be told or platform and backend contradict each other
      */
-    static ModelConfig complete(ModelConfig config, Optional<Path> versionDirectory) {
+    ModelConfig complete(ModelConfig config, Optional<Path> versionDirectory) {
         ModelConfig.Builder completed = config.toBuilder();
-        if (config.getPlatform().equals("libtorch")) {
-            completed.setPlatform("pytorch_libtorch");
-        }
+        engines.formats().stream()
+                .filter(format -> format.platforms().contains(config.getPlatform()))
+                .findFirst()
+                .ifPresent(format -> completed.setPlatform(format.platform()));
         boolean named = !config.getPlatform().isEmpty() || !config.getBackend().isEmpty();
-        if (versionDirectory.isPresent() && (!named || config.getBackend().equals("tensorflow"))) {
+        if (versionDirectory.isPresent() && (!named || config.getBackend().equals(AbsentEngines.LITE_BACKEND))) {
             refuseLite(config, versionDirectory.get());
         }
-        Optional<Kind> kind = named ? namedKind(completed.build(), versionDirectory) : Optional.empty();
+        Optional<ModelFormat> kind = named ? namedKind(completed.build(), versionDirectory) : Optional.empty();
         if (!named && versionDirectory.isPresent()) {
             kind = kindOfFile(config, versionDirectory.get());
             if (kind.isEmpty()) {
                 completed.setBackend(backendInName(config.getName())
                         .orElseThrow(() ->
-                                untold(config.getName(), ModelFiles.otherName(versionDirectory.get(), ""), NO_FILE)));
+                                untold(config.getName(), ModelFiles.otherName(engines, versionDirectory.get(), ""), withoutFile())));
             }
         }
         if (named && kind.isEmpty() && completed.getBackend().isEmpty() && versionDirectory.isPresent()) {
             // A platform that nobody knows contradicts what the file says.
-            kindOfFile(config, versionDirectory.get()).ifPresent(found -> completed.setBackend(found.backend));
+            kindOfFile(config, versionDirectory.get()).ifPresent(found -> completed.setBackend(found.backend()));
         }
-        // Of a forest that names its backend, a parameter tells the file.
-        kind.filter(found -> !named || !found.backend.equals(FOREST)).ifPresent(found -> fill(completed, found));
+        kind.filter(found -> !named || !found.is(Trait.FILE_BY_PARAMETER)).ifPresent(found -> fill(completed, found));
         if (kind.isEmpty() && completed.getDefaultModelFilename().isEmpty() && versionDirectory.isPresent()) {
             completed.setDefaultModelFilename("model." + completed.getBackend());
         }
@@ -99,68 +61,43 @@ final class BackendChoice {
         return completed.build();
     }
 
-    /** There is no library of TensorFlow Lite's interpreter for servers to be had. */
-    private static void refuseLite(ModelConfig config, Path versionDirectory) {
-        if (Files.exists(versionDirectory.resolve(LITE))
-                && KINDS.stream().noneMatch(kind -> Files.exists(versionDirectory.resolve(kind.fileName)))) {
-            throw new ConfigurationException(
-                    ConfigurationPath.MODEL,
-                    "model '" + config.getName() + "' is a TensorFlow Lite model (" + LITE
-                            + "), and no engine here runs those",
-                    "serve the SavedModel that it was made of, or make an ONNX model of it:"
-                            + " python -m tf2onnx.convert --tflite " + LITE + " --output model.onnx");
+    private void refuseLite(ModelConfig config, Path versionDirectory) {
+        if (Files.exists(versionDirectory.resolve(AbsentEngines.LITE))
+                && engines.formats().stream()
+                        .noneMatch(format -> Files.exists(versionDirectory.resolve(format.fileName())))) {
+            throw AbsentEngines.refusedLite(config.getName());
         }
     }
 
-    /** Whether the model is a SavedModel: whose clients send scalars, also where it has no batch dimension. */
-    static boolean isSavedModel(ModelConfig config) {
-        return config.getPlatform().equals(SAVED_MODEL);
+    private String withoutFile() {
+        return "put the model's file" + engines.exampleFile().map(file -> ", such as " + file + ",").orElse("")
+                + " into each version's folder, or write backend: \"...\" in config.pbtxt";
     }
 
-    /** Whether a file or folder of this name in a version's folder tells the backend. */
-    static boolean tellsBackend(String fileName) {
-        return LITE.equals(fileName) || KINDS.stream().anyMatch(kind -> kind.fileName.equals(fileName));
-    }
-
-    /**
-     * The engine of a configuration whose backend and platform are complete, by its own name: what runs PyTorch's
-     * compiled models is another than what runs TorchScript, under one name in configurations.
-     */
-    static String engine(ModelConfig config) {
-        return config.getBackend().equals(TORCH) && config.getPlatform().equals(COMPILED)
-                ? COMPILED
-                : config.getBackend();
-    }
-
-    private static Optional<Kind> namedKind(ModelConfig config, Optional<Path> versionDirectory) {
-        if (config.getBackend().equals(TORCH) && config.getPlatform().isEmpty() && versionDirectory.isPresent()) {
-            Optional<Kind> found = kindOfFile(config, versionDirectory.get());
-            if (found.isPresent() && found.get().backend.equals(TORCH)) {
+    /** The format that backend and platform name; of a backend that engines share, and no platform, that of the file. */
+    private Optional<ModelFormat> namedKind(ModelConfig config, Optional<Path> versionDirectory) {
+        String backend = config.getBackend();
+        String platform = config.getPlatform();
+        if (platform.isEmpty() && versionDirectory.isPresent() && engines.isShared(backend)) {
+            Optional<ModelFormat> found = kindOfFile(config, versionDirectory.get());
+            if (found.isPresent() && found.get().backend().equals(backend)) {
                 return found;
             }
         }
-        return KINDS.stream()
-                .filter(kind -> kind.named(config)
-                        && (!kind.backend.equals(TORCH)
-                                || config.getPlatform().isEmpty()
-                                || kind.platform.equals(config.getPlatform())))
+        return engines.formats().stream()
+                .filter(format -> format.platforms().contains(platform)
+                        || (format.backend().equals(backend)
+                                && (platform.isEmpty() || !engines.isShared(backend))))
                 .findFirst();
     }
 
-    private static Optional<Kind> kindOfFile(ModelConfig config, Path versionDirectory) {
-        if (!config.getDefaultModelFilename().isEmpty()) {
-            String extension = extension(config.getDefaultModelFilename());
-            return KINDS.stream()
-                    .filter(kind -> extension(kind.fileName).equals(extension))
-                    .findFirst();
-        }
-        return KINDS.stream()
-                .filter(kind -> Files.exists(versionDirectory.resolve(kind.fileName)))
+    private Optional<ModelFormat> kindOfFile(ModelConfig config, Path versionDirectory) {
+        String fileName = config.getDefaultModelFilename();
+        return engines.formats().stream()
+                .filter(format -> fileName.isEmpty()
+                        ? Files.exists(versionDirectory.resolve(format.fileName()))
+                        : format.hasEnding(fileName))
                 .findFirst();
-    }
-
-    private static String extension(String fileName) {
-        return fileName.substring(fileName.lastIndexOf('.') + 1);
     }
 
     /** What is wrong with a model without files whose configuration and name tell no backend; nothing if they do. */
@@ -185,45 +122,52 @@ final class BackendChoice {
         return dot < 0 || dot == modelName.length() - 1 ? Optional.empty() : Optional.of(modelName.substring(dot + 1));
     }
 
-    private static void fill(ModelConfig.Builder config, Kind kind) {
+    private static void fill(ModelConfig.Builder config, ModelFormat kind) {
         if (config.getBackend().isEmpty()) {
-            config.setBackend(kind.backend);
+            config.setBackend(kind.backend());
         }
         if (config.getPlatform().isEmpty()) {
-            config.setPlatform(kind.platform);
+            config.setPlatform(kind.platform());
         }
         if (config.getDefaultModelFilename().isEmpty()) {
-            config.setDefaultModelFilename(kind.fileName);
+            config.setDefaultModelFilename(kind.fileName());
         }
     }
 
-    private static void check(ModelConfig config) {
+    private void check(ModelConfig config) {
         String platform = config.getPlatform();
         String backend = config.getBackend();
         if (platform.isEmpty() && backend.isEmpty()) {
             throw new ConfigurationException(
                     ConfigurationPath.of("platform"),
                     "must specify 'platform' or 'backend' for '" + config.getName() + "'",
-                    "write backend: \"onnxruntime\", \"tensorflow\" or the name of another backend");
+                    "write backend: " + examples(ModelFormat::backend, ", ") + " or the name of another backend");
         }
         if (backend.isEmpty()) {
             throw new ConfigurationException(
                     ConfigurationPath.of("platform"),
                     "unexpected platform type '" + platform + "' for " + config.getName(),
-                    "write platform: \"onnxruntime_onnx\" or \"tensorflow_savedmodel\", or backend: \"...\"");
+                    "write platform: " + examples(ModelFormat::platform, " or ") + ", or backend: \"...\"");
         }
-        boolean unknown = platform.isEmpty()
-                || KINDS.stream()
-                        .noneMatch(kind -> !kind.platform.isEmpty()
-                                && (kind.backend.equals(backend) || kind.platform.equals(platform)));
-        boolean agree = KINDS.stream().anyMatch(kind -> kind.platform.equals(platform) && kind.backend.equals(backend));
-        if (!unknown && !agree) {
+        List<ModelFormat> formats = engines.formats();
+        boolean known = formats.stream()
+                .anyMatch(format -> format.platforms().contains(platform)
+                        || (format.backend().equals(backend) && !format.platforms().isEmpty()));
+        boolean agree = formats.stream()
+                .anyMatch(format -> format.platforms().contains(platform) && format.backend().equals(backend));
+        if (!platform.isEmpty() && known && !agree) {
             throw new ConfigurationException(
                     ConfigurationPath.of("platform"),
                     "unexpected 'platform' and 'backend' pair, got:" + platform + ", " + backend,
                     "leave one of the two out");
         }
         checkRuntime(config);
+    }
+
+    private String examples(Function<ModelFormat, String> name, String separator) {
+        return engines.examples().stream()
+                .map(format -> '"' + name.apply(format) + '"')
+                .collect(Collectors.joining(separator));
     }
 
     /** Accepts Triton's library for a backend, or a Python backend's file, without effect; others differ there. */

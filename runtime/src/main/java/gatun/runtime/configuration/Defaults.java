@@ -6,21 +6,18 @@ import gatun.wire.inference.ModelInstanceGroup;
 import gatun.wire.inference.ModelOptimizationPolicy;
 import gatun.wire.inference.ModelSequenceBatching;
 import gatun.wire.inference.ModelVersionPolicy;
-import java.util.Set;
 
 /** Fills in the default values of a configuration. */
 final class Defaults {
-    /** Engines on the processor that answer several requests faster with two instances than with one. */
-    private static final Set<String> TWO_INSTANCES_ON_CPU = Set.of("onnxruntime", "tensorflow");
-
     private Defaults() {}
 
     /**
      * {@code config} with every default filled in; it names its backend already.
      *
      * @param devices where that backend can run
+     * @param instancesOnCpu the number of instances on the processor
      */
-    static ModelConfig fill(ModelConfig config, UsableDevices devices) {
+    static ModelConfig fill(ModelConfig config, UsableDevices devices, int instancesOnCpu) {
         ModelConfig.Builder filled = config.toBuilder();
         fillVersionPolicy(filled);
         if (filled.hasDynamicBatching()
@@ -36,7 +33,7 @@ final class Defaults {
             filled.addInstanceGroupBuilder().setName(filled.getName());
         }
         for (int i = 0; i < filled.getInstanceGroupCount(); i++) {
-            fillGroup(filled.getInstanceGroupBuilder(i), i, filled.getName(), filled.getBackend(), devices);
+            fillGroup(filled.getInstanceGroupBuilder(i), i, filled.getName(), devices, instancesOnCpu);
         }
         return filled.build();
     }
@@ -79,7 +76,7 @@ final class Defaults {
     }
 
     private static void fillGroup(
-            ModelInstanceGroup.Builder group, int index, String model, String backend, UsableDevices devices) {
+            ModelInstanceGroup.Builder group, int index, String model, UsableDevices devices, int instancesOnCpu) {
         group.setName(groupName(group.getName(), index, model));
         if (group.getKind() == ModelInstanceGroup.Kind.KIND_AUTO) {
             if (devices.hasGpus(group.getGpusList())) {
@@ -92,8 +89,7 @@ final class Defaults {
             group.addAllGpus(devices.allGpus());
         }
         if (group.getCount() < 1) {
-            boolean two = group.getKind() == ModelInstanceGroup.Kind.KIND_CPU && TWO_INSTANCES_ON_CPU.contains(backend);
-            group.setCount(two ? 2 : 1);
+            group.setCount(group.getKind() == ModelInstanceGroup.Kind.KIND_CPU ? instancesOnCpu : 1);
         }
     }
 }

@@ -30,6 +30,7 @@ public final class ModelConfiguration {
     /**
      * The configuration that model {@code name} is served with.
      *
+     * @param engines those that may run the model
      * @param directory the model's directory
      * @param versionDirectory the version whose files complete the configuration; empty when there is none
      * @param autoComplete whether files may complete it at all; otherwise the directory must hold a complete
@@ -38,13 +39,19 @@ public final class ModelConfiguration {
      * @throws GatunException with the reason why the model cannot be served
      */
     public static ModelConfig of(
+            EngineCatalog engines,
             String name,
             Path directory,
             Optional<Path> versionDirectory,
             boolean autoComplete,
             Function<String, Backend> backends) {
         return complete(
-                written(name, directory, "", autoComplete), versionDirectory, autoComplete, backends, Optional.empty());
+                engines,
+                written(engines, name, directory, "", autoComplete),
+                versionDirectory,
+                autoComplete,
+                backends,
+                Optional.empty());
     }
 
     /** Loads what reads configurations, which the first of them does otherwise. For any thread. */
@@ -61,8 +68,9 @@ public final class ModelConfiguration {
      * @param autoComplete whether the configuration may be absent
      * @throws GatunException INVALID_ARGUMENT when it cannot be read, is not valid, or belongs to another model
      */
-    public static ModelConfig written(String name, Path directory, String configName, boolean autoComplete) {
-        return whole(checked(name, read(directory, configName, autoComplete)), autoComplete);
+    public static ModelConfig written(
+            EngineCatalog engines, String name, Path directory, String configName, boolean autoComplete) {
+        return whole(engines, checked(name, read(directory, configName, autoComplete)), autoComplete);
     }
 
     /**
@@ -70,18 +78,19 @@ public final class ModelConfiguration {
      *
      * @throws GatunException INVALID_ARGUMENT when it cannot be read, or is not valid
      */
-    public static ModelConfig writtenAs(String name, Path directory, String configName, boolean autoComplete) {
+    public static ModelConfig writtenAs(
+            EngineCatalog engines, String name, Path directory, String configName, boolean autoComplete) {
         ModelConfig renamed = read(directory, configName, autoComplete).toBuilder()
                 .setName(name)
                 .build();
-        return whole(checked(name, renamed), autoComplete);
+        return whole(engines, checked(name, renamed), autoComplete);
     }
 
     /**
      * The configuration that the operator has written for model {@code name}, with that name, whatever else is wrong with
      * it; nothing but the name where there is none.
      *
-     * @param configName as in {@link #written(String, Path, String, boolean)}
+     * @param configName as in {@link #written(EngineCatalog, String, Path, String, boolean)}
      * @throws GatunException INVALID_ARGUMENT when it cannot be read
      */
     public static ModelConfig ofOperator(String name, Path directory, String configName) {
@@ -94,14 +103,15 @@ public final class ModelConfiguration {
      *
      * @param autoComplete whether files may complete it at all
      */
-    public static Optional<ModelConfig> told(ModelConfig written, Path versionDirectory, boolean autoComplete) {
+    public static Optional<ModelConfig> told(
+            EngineCatalog engines, ModelConfig written, Path versionDirectory, boolean autoComplete) {
         if (EnsembleRules.apply(written)) {
             return Optional.of(
                     written.toBuilder().setPlatform(EnsembleRules.PLATFORM).build());
         }
         try {
-            return Optional.of(
-                    BackendChoice.complete(written, autoComplete ? Optional.of(versionDirectory) : Optional.empty()));
+            return Optional.of(new BackendChoice(engines)
+                    .complete(written, autoComplete ? Optional.of(versionDirectory) : Optional.empty()));
         } catch (ConfigurationException untold) {
             return Optional.empty();
         }
@@ -150,12 +160,13 @@ public final class ModelConfiguration {
     }
 
     /** Checks a configuration that nothing completes, so that this does not wait for a version. */
-    private static ModelConfig whole(ModelConfig written, boolean autoComplete) {
+    private static ModelConfig whole(EngineCatalog engines, ModelConfig written, boolean autoComplete) {
         if (!autoComplete) {
             TensorRules.check(
+                    engines,
                     EnsembleRules.apply(written)
                             ? checkedEnsemble(written)
-                            : BackendChoice.complete(written, Optional.empty()),
+                            : new BackendChoice(engines).complete(written, Optional.empty()),
                     Runnable::run);
         }
         return written;
@@ -165,9 +176,10 @@ public final class ModelConfiguration {
      * Every rule that a configuration breaks, where loading stops at the first: each part is checked as if it were the
      * only one.
      *
+     * @param engines those that may run the model
      * @param written a configuration with the name of its model
      */
-    public static List<ConfigurationException> brokenRules(ModelConfig written) {
+    public static List<ConfigurationException> brokenRules(EngineCatalog engines, ModelConfig written) {
         Map<String, ConfigurationException> broken = new LinkedHashMap<>();
         Consumer<Runnable> collecting = part -> {
             try {
@@ -177,7 +189,7 @@ public final class ModelConfiguration {
             }
         };
         SchedulingRules.check(written, collecting);
-        TensorRules.check(written, collecting);
+        TensorRules.check(engines, written, collecting);
         if (EnsembleRules.apply(written)) {
             collecting.accept(() -> EnsembleRules.check(written));
         }
@@ -187,7 +199,7 @@ public final class ModelConfiguration {
     /**
      * The file that a model's configuration is read from, which need not exist.
      *
-     * @param configName as in {@link #written(String, Path, String, boolean)}
+     * @param configName as in {@link #written(EngineCatalog, String, Path, String, boolean)}
      */
     public static Path file(Path directory, String configName) {
         Path named = directory.resolve(ConfigurationFile.FOLDER).resolve(configName + ".pbtxt");
@@ -221,6 +233,7 @@ public final class ModelConfiguration {
     /**
      * The configuration that a model is served with, made from the one that was written.
      *
+     * @param engines those that may run the model
      * @param versionDirectory the version whose files complete the configuration; empty when there is none
      * @param autoComplete whether files may complete it at all
      * @param backends finds a started backend by name, or throws {@link GatunException} with the reason
@@ -228,39 +241,37 @@ public final class ModelConfiguration {
      * @throws GatunException with the reason why the model cannot be served
      */
     public static ModelConfig complete(
+            EngineCatalog engines,
             ModelConfig written,
             Optional<Path> versionDirectory,
             boolean autoComplete,
             Function<String, Backend> backends,
             Optional<BatchingRule> batching) {
         if (EnsembleRules.apply(written)) {
-            return ensemble(written);
+            return ensemble(engines, written);
         }
-        ModelConfig chosen = BackendChoice.complete(written, autoComplete ? versionDirectory : Optional.empty());
+        ModelConfig chosen =
+                new BackendChoice(engines).complete(written, autoComplete ? versionDirectory : Optional.empty());
+        String engine = engines.engine(chosen);
         ModelConfig completed = chosen;
         if (autoComplete && versionDirectory.isPresent()) {
-            completed = backends.apply(engine(chosen)).complete(chosen, versionDirectory.get());
+            completed = backends.apply(engine).complete(chosen, versionDirectory.get());
         }
         ModelConfig ruled = completed;
         if (batching.isPresent()) {
             ruled = BatchingCompletion.apply(written, completed, batching.get());
         }
-        UsableDevices devices = UsableDevices.of(() -> backends.apply(engine(chosen)));
-        ModelConfig filled = Defaults.fill(ruled, devices);
+        UsableDevices devices = UsableDevices.of(() -> backends.apply(engine));
+        ModelConfig filled = Defaults.fill(ruled, devices, engines.instancesOnCpu(chosen));
         SchedulingRules.check(filled, Runnable::run);
         SchedulingRules.checkDevices(filled, devices);
-        TensorRules.check(filled, Runnable::run);
+        TensorRules.check(engines, filled, Runnable::run);
         return filled;
     }
 
-    /** The name of the engine that runs the model of a completed configuration: its backend, but for some platforms. */
-    public static String engine(ModelConfig config) {
-        return BackendChoice.engine(config);
-    }
-
-    private static ModelConfig ensemble(ModelConfig written) {
+    private static ModelConfig ensemble(EngineCatalog engines, ModelConfig written) {
         ModelConfig checked = checkedEnsemble(written);
-        TensorRules.check(checked, Runnable::run);
+        TensorRules.check(engines, checked, Runnable::run);
         return Defaults.fillEnsemble(checked);
     }
 

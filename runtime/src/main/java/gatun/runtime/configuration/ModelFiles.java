@@ -12,37 +12,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Knows models by the names and first bytes of their files, to explain why no engine takes them. Stateless. */
 public final class ModelFiles {
-    /** The name that an engine looks for, by the end of a file's name. */
-    private static final Map<String, String> STANDARD_NAMES = Map.of(
-            "onnx", "model.onnx",
-            "savedmodel", "model.savedmodel",
-            "pb", "saved_model.pb",
-            "graphdef", "model.graphdef",
-            "plan", "model.plan",
-            "pt", "model.pt",
-            "pt2", "model.pt2",
-            "ubj", "xgboost.ubj");
-
-    /** Names that engines look for, by file endings. Some are common, and count for explicitly named files only. */
-    private static final Map<String, String> LOOSE = Map.of(
-            "onnx", "model.onnx",
-            "graphdef", "model.graphdef",
-            "plan", "model.plan",
-            "pt", "model.pt",
-            "pt2", "model.pt2",
-            "json", "xgboost.json",
-            "ubj", "xgboost.ubj",
-            "model", "xgboost.model");
-
-    /** LightGBM's file, by its whole name: its end is of too much else. */
-    private static final String LIGHTGBM = "model.txt";
-
     /** How the file begins that stands for one in Git's Large File Storage. */
     private static final byte[] POINTER = "version https://git-lfs.github.com/spec/".getBytes(US_ASCII);
 
@@ -51,32 +25,18 @@ public final class ModelFiles {
 
     private ModelFiles() {}
 
-    /** The name that an engine finds a model by that has a file of this name; empty for a file that is no model. */
-    public static Optional<String> standardName(String fileName) {
-        return Optional.ofNullable(STANDARD_NAMES.get(fileName.substring(fileName.lastIndexOf('.') + 1)));
-    }
-
-    /** The name under which an engine finds the model in this single file; empty for no whole model. */
-    public static Optional<String> looseName(String fileName) {
-        if (fileName.equals(LIGHTGBM)) {
-            return Optional.of(LIGHTGBM);
-        }
-        int dot = fileName.lastIndexOf('.');
-        return dot > 0 ? Optional.ofNullable(LOOSE.get(fileName.substring(dot + 1))) : Optional.empty();
-    }
-
     /** The name of the first file or folder in {@code directory} that looks like a model; empty when none does. */
-    private static Optional<String> modelIn(Path directory) {
+    private static Optional<String> modelIn(EngineCatalog engines, Path directory) {
         return names(directory).stream()
-                .filter(name -> standardName(name).isPresent())
+                .filter(name -> engines.standardName(name).isPresent())
                 .findFirst();
     }
 
     /** Whether a version's folder holds a model: a file that an engine looks for, or a misnamed one. */
-    public static boolean holdsModel(Path versionDirectory) {
+    public static boolean holdsModel(EngineCatalog engines, Path versionDirectory) {
         return names(versionDirectory).stream()
-                .anyMatch(name ->
-                        BackendChoice.tellsBackend(name) || standardName(name).isPresent());
+                .anyMatch(name -> engines.tellsBackend(name)
+                        || engines.standardName(name).isPresent());
     }
 
     /**
@@ -85,31 +45,31 @@ public final class ModelFiles {
      *
      * @param expected the name that is looked for
      */
-    public static String otherName(Path versionDirectory, String expected) {
-        return modelIn(versionDirectory)
+    static String otherName(EngineCatalog engines, Path versionDirectory, String expected) {
+        return modelIn(engines, versionDirectory)
                 .filter(name -> !name.equals(expected))
                 .map(name -> "; the version's folder holds '" + name + "': rename it to "
-                        + standardName(name).orElseThrow() + ", or write default_model_filename: \"" + name
+                        + engines.standardName(name).orElseThrow() + ", or write default_model_filename: \"" + name
                         + "\" in config.pbtxt")
                 .orElse("");
     }
 
     /** Why no engine can read the files of a version, and what to do; empty where nothing is wrong at first sight. */
-    public static Optional<String> fault(Path versionDirectory) {
+    public static Optional<String> fault(EngineCatalog engines, Path versionDirectory) {
         return names(versionDirectory).stream()
-                .flatMap(name -> faultOf(versionDirectory.resolve(name)).stream())
+                .flatMap(name -> faultOf(engines, versionDirectory.resolve(name)).stream())
                 .findFirst();
     }
 
     /** The same of one file, or of a model's folder in that of the version. */
-    public static Optional<String> faultOf(Path file) {
+    public static Optional<String> faultOf(EngineCatalog engines, Path file) {
         String name = file.getFileName().toString();
         if (Files.isDirectory(file)) {
-            return standardName(name).isPresent() ? fault(file) : Optional.empty();
+            return engines.standardName(name).isPresent() ? fault(engines, file) : Optional.empty();
         }
         if (Files.isRegularFile(file)) {
             long byteSize = byteSize(file);
-            if (byteSize == 0 && standardName(name).isPresent()) {
+            if (byteSize == 0 && engines.standardName(name).isPresent()) {
                 return Optional.of(name + " is empty; copy the model's file here again");
             }
             if (byteSize <= POINTER_BYTE_LIMIT && isPointer(file)) {

@@ -34,19 +34,20 @@ final class TensorRules {
      * @param parts runs each part of the check
      * @throws ConfigurationException with the first rule that a part of {@code config} breaks
      */
-    static void check(ModelConfig config, Consumer<Runnable> parts) {
+    static void check(EngineCatalog engines, ModelConfig config, Consumer<Runnable> parts) {
+        boolean scalars = config.getMaxBatchSize() > 0 || engines.takesScalars(config);
         Set<String> names = new HashSet<>();
         for (int i = 0; i < config.getInputCount(); i++) {
             ModelInput input = config.getInput(i);
             ConfigurationPath path = ConfigurationPath.of("input", i);
-            parts.accept(() -> checkInput(config, input, path));
+            parts.accept(() -> checkInput(config, input, path, scalars));
             parts.accept(() -> requireNew(names.add(input.getName()), config, path, "input", input.getName()));
         }
         names.clear();
         for (int i = 0; i < config.getOutputCount(); i++) {
             ModelOutput output = config.getOutput(i);
             ConfigurationPath path = ConfigurationPath.of("output", i);
-            parts.accept(() -> checkOutput(config, output, path));
+            parts.accept(() -> checkOutput(config, output, path, scalars));
             parts.accept(() -> requireNew(names.add(output.getName()), config, path, "output", output.getName()));
         }
         parts.accept(() -> BatchTensorRules.check(config));
@@ -57,13 +58,13 @@ final class TensorRules {
         require(isNew, config, path, "model " + kind + " '" + name + "' is given twice", "remove one of the two");
     }
 
-    private static void checkInput(ModelConfig config, ModelInput input, ConfigurationPath path) {
+    private static void checkInput(ModelConfig config, ModelInput input, ConfigurationPath path, boolean scalars) {
         require(!input.getName().isEmpty(), config, path, "model input must specify 'name'");
         String subject = "model input '" + input.getName() + "' ";
         checkDatatype(config, path, subject, input.getDataType());
         checkDims(config, path, subject, input.getDimsList());
         if (input.hasReshape()) {
-            checkReshape(config, path, subject, input.getDimsList(), input.getReshape());
+            checkReshape(config, path, subject, input.getDimsList(), input.getReshape(), scalars);
         }
         require(
                 input.getFormat() == ModelInput.Format.FORMAT_NONE || input.getDimsCount() == 3,
@@ -78,13 +79,13 @@ final class TensorRules {
                 subject + "sets 'allow_ragged_batch', which needs a 'max_batch_size' of at least 1,");
     }
 
-    private static void checkOutput(ModelConfig config, ModelOutput output, ConfigurationPath path) {
+    private static void checkOutput(ModelConfig config, ModelOutput output, ConfigurationPath path, boolean scalars) {
         require(!output.getName().isEmpty(), config, path, "model output must specify 'name'");
         String subject = "model output '" + output.getName() + "' ";
         checkDatatype(config, path, subject, output.getDataType());
         checkDims(config, path, subject, output.getDimsList());
         if (output.hasReshape()) {
-            checkReshape(config, path, subject, output.getDimsList(), output.getReshape());
+            checkReshape(config, path, subject, output.getDimsList(), output.getReshape(), scalars);
         }
         checkOrdinary(config, path, output.getIsShapeTensor(), output.getIsNonLinearFormatIo());
     }
@@ -135,11 +136,16 @@ final class TensorRules {
     }
 
     private static void checkReshape(
-            ModelConfig config, ConfigurationPath path, String subject, List<Long> dims, ModelTensorReshape reshape) {
+            ModelConfig config,
+            ConfigurationPath path,
+            String subject,
+            List<Long> dims,
+            ModelTensorReshape reshape,
+            boolean scalars) {
         ConfigurationPath place = path.then("reshape");
         List<Long> shape = reshape.getShapeList();
         require(
-                !shape.isEmpty() || config.getMaxBatchSize() > 0 || BackendChoice.isSavedModel(config),
+                scalars || !shape.isEmpty(),
                 config,
                 place,
                 subject + "cannot have empty reshape for non-batching model as scalar tensors are not supported");

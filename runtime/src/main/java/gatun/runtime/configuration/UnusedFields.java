@@ -40,8 +40,7 @@ public final class UnusedFields {
                     "files are not chosen by the compute capability of a GPU; name the file in default_model_filename"),
             refused(
                     "ModelConfig.model_operations",
-                    "its engine loads no libraries of operators; leave model_operations out, or use backend onnxruntime or"
-                            + " tensorflow"),
+                    "its engine loads no libraries of operators; leave model_operations out"),
             refused("ModelInstanceGroup.passive", "there are no instances that take no requests; leave the group out"),
             refused(
                     "ModelEnsembling.Step.model_namespace",
@@ -78,11 +77,13 @@ public final class UnusedFields {
 
     private final String model;
     private final Set<String> ofEngine;
+    private final EngineCatalog engines;
     private final List<String> remarks = new ArrayList<>();
 
-    private UnusedFields(String model, Set<String> ofEngine) {
+    private UnusedFields(String model, Set<String> ofEngine, EngineCatalog engines) {
         this.model = model;
         this.ofEngine = ofEngine;
+        this.engines = engines;
     }
 
     /** The answer to each field that the server itself gives no meaning, by message and name. */
@@ -96,10 +97,11 @@ public final class UnusedFields {
      * A line for each field that is set and has no effect.
      *
      * @param ofEngine the fields that the model's engine uses
+     * @param engines all engines, of which some may use what that one does not
      * @throws ConfigurationException for the first that is set and refused
      */
-    public static List<String> remarks(ModelConfig config, Set<String> ofEngine) {
-        UnusedFields fields = new UnusedFields(config.getName(), ofEngine);
+    public static List<String> remarks(ModelConfig config, Set<String> ofEngine, EngineCatalog engines) {
+        UnusedFields fields = new UnusedFields(config.getName(), ofEngine, engines);
         fields.visit(config, ConfigurationPath.MODEL);
         return fields.remarks;
     }
@@ -119,7 +121,7 @@ public final class UnusedFields {
     private void visit(FieldDescriptor field, Object value, ConfigurationPath path) {
         if (isUnused(field)) {
             if (!isDefault(value)) {
-                answer(path.then(field.getName()), Objects.requireNonNull(FIELDS.get(name(field))));
+                answer(path.then(field.getName()), name(field));
             }
         } else if (field.isRepeated()) {
             List<?> elements = (List<?>) value;
@@ -136,11 +138,14 @@ public final class UnusedFields {
         return value instanceof PinnedMemoryBuffer memory && memory.getEnable();
     }
 
-    private void answer(ConfigurationPath path, Unused unused) {
+    private void answer(ConfigurationPath path, String field) {
+        Unused unused = Objects.requireNonNull(FIELDS.get(field));
+        List<String> users = engines.usersOf(field);
         switch (unused.answer()) {
             case REFUSED ->
                 throw new ConfigurationException(
-                        path, "'" + path + "' of model '" + model + "' is refused: " + unused.reason());
+                        path, "'" + path + "' of model '" + model + "' is refused: " + unused.reason()
+                                + (users.isEmpty() ? "" : ", or use backend " + String.join(" or ", users)));
             case WITHOUT_EFFECT -> remarks.add("'" + path + "' has no effect: " + unused.reason());
         }
     }

@@ -4,10 +4,12 @@ package gatun.runtime.repository;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.EngineStatistics;
+import gatun.runtime.configuration.AbsentEngines;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.spi.Backend;
 import gatun.spi.ModelServer;
 import gatun.spi.Setting;
-import gatun.spi.discovery.BackendDirectory;
+import gatun.spi.discovery.InstalledBackends;
 import gatun.wire.inference.ModelConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,19 +34,14 @@ public final class Backends implements AutoCloseable {
     /** The option of every engine that decides whether load requests may bring its models. */
     private static final String ALLOW_UPLOADS = "allow-uploads";
 
-    /** What to do with models of engines of Triton that are not here, where it is the same for all of them. */
-    private static final Map<String, String> INSTEAD = Map.of(
-            "openvino",
-            "no engine here runs OpenVINO's IR (model.xml with model.bin): serve the ONNX model or the SavedModel that it"
-                    + " was made of. For a model.onnx write backend: \"onnxruntime\"");
-
     private final SortedMap<String, Entry> entries = new TreeMap<>();
 
     /** The engines whose models run in processes; made when the first such model comes. */
     private final Map<String, Entry> isolated = new ConcurrentHashMap<>();
 
     private final IsolationRule isolation;
-    private final BackendDirectory directory;
+    private final InstalledBackends installed;
+    private final EngineCatalog catalog;
     private final ModelServer server;
 
     /** An engine and how its start went. */
@@ -82,37 +79,44 @@ public final class Backends implements AutoCloseable {
     }
 
     /**
-     * @param backends the engines; a later one hides an earlier one of the same name
+     * @param installed the engines of the process; owned by this from now on
+     * @param more engines of the program that embeds the server, which hide those that come with it
      * @param options the options of each engine, by its name
-     * @param directory more engines, which hide those of the same name; owned by this from now on
      * @param server what engines reach other models by
      * @param isolation which models run in processes
      * @throws GatunException when {@code isolation} names an engine that is not there, or an option of an engine that the
-     *     server itself reads is wrong; {@code directory} is closed then
+     *     server itself reads is wrong; {@code installed} is closed then
      */
     public Backends(
-            List<Backend> backends,
+            InstalledBackends installed,
+            List<Backend> more,
             Map<String, Map<String, String>> options,
-            BackendDirectory directory,
             ModelServer server,
             IsolationRule isolation) {
         this.isolation = isolation;
-        this.directory = directory;
+        this.installed = installed;
         this.server = server;
         try {
-            enter(backends, options);
+            enter(more, options);
             requireIsolated();
         } catch (GatunException e) {
-            directory.close();
+            installed.close();
             throw e;
         }
+        catalog = new EngineCatalog(
+                entries.values().stream().map(entry -> entry.backend).toList());
     }
 
-    private void enter(List<Backend> backends, Map<String, Map<String, String>> options) {
-        for (Backend backend : backends) {
-            entries.put(backend.name(), new Entry(backend, options.getOrDefault(backend.name(), Map.of())));
-        }
-        for (Backend backend : directory.backends()) {
+    /** What the engines declare of themselves. */
+    public EngineCatalog catalog() {
+        return catalog;
+    }
+
+    private void enter(List<Backend> more, Map<String, Map<String, String>> options) {
+        Stream.concat(installed.services().stream(), more.stream())
+                .forEach(backend -> entries.put(
+                        backend.name(), new Entry(backend, options.getOrDefault(backend.name(), Map.of()))));
+        for (Backend backend : installed.ofDirectory()) {
             String name = backend.name();
             Entry hidden = entries.put(name, new Entry(backend, options.getOrDefault(name, Map.of())));
             if (hidden != null) {
@@ -219,9 +223,8 @@ public final class Backends implements AutoCloseable {
     private GatunException unknown(String name) {
         StringBuilder text = new StringBuilder("unable to find backend library for backend '" + name
                 + "', try specifying runtime on the model configuration. Known backends: " + known());
-        Optional.ofNullable(INSTEAD.get(name))
-                .ifPresent(instead -> text.append("; ").append(instead));
-        directory.failures().forEach(failure -> text.append("; ").append(failure));
+        AbsentEngines.instead(name).ifPresent(instead -> text.append("; ").append(instead));
+        installed.failures().forEach(failure -> text.append("; ").append(failure));
         return new GatunException(ErrorCode.UNAVAILABLE, text.toString());
     }
 
@@ -262,7 +265,7 @@ public final class Backends implements AutoCloseable {
         try {
             closeEngines(failures);
         } finally {
-            directory.close();
+            installed.close();
         }
         if (!failures.isEmpty()) {
             RuntimeException first = failures.removeFirst();

@@ -8,6 +8,7 @@ import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.ServedPath.ModelFolder;
 import gatun.runtime.ServedPath.SingleModel;
 import gatun.runtime.configuration.ConfigurationFile;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelFiles;
 import java.io.File;
 import java.io.IOException;
@@ -169,10 +170,10 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
     }
 
     /** Why no engine can read the files of a version, and what to do; empty where nothing is wrong at first sight. */
-    Optional<String> fault(long version) {
+    Optional<String> fault(EngineCatalog engines, long version) {
         return loose.isPresent() && loose.get().fileName().isPresent()
-                ? ModelFiles.faultOf(loose.get().path())
-                : ModelFiles.fault(version(version));
+                ? ModelFiles.faultOf(engines, loose.get().path())
+                : ModelFiles.fault(engines, version(version));
     }
 
     private List<Path> subdirectories() {

@@ -149,9 +149,9 @@ final class ModelLoader {
         return Result.failed(name, version, engine, failure, took);
     }
 
-    private static GatunException withoutVersions(ModelSource source) {
+    private GatunException withoutVersions(ModelSource source) {
         String advice = "add a folder named by the version's number, such as 1, that holds the model's file";
-        String found = RepositoryAdvice.insteadOfVersions(source.directory().path());
+        String found = RepositoryAdvice.insteadOfVersions(backends.catalog(), source.directory().path());
         Optional<String> missing = VersionPolicy.missing(source.config().getVersionPolicy(), source.present());
         ConfigurationException none = new ConfigurationException(
                 ConfigurationPath.MODEL,
@@ -171,10 +171,13 @@ final class ModelLoader {
         ConfigurationLimits.check(source.config(), settings.limits());
         Path version = source.directory().version(source.versions().firstKey());
         Set<String> ofEngine = ModelConfiguration.told(
-                        source.config(), version, settings.sources().autoComplete())
-                .map(told -> backends.configurationFields(ModelConfiguration.engine(told)))
+                        backends.catalog(),
+                        source.config(),
+                        version,
+                        settings.sources().autoComplete())
+                .map(told -> backends.configurationFields(backends.catalog().engine(told)))
                 .orElse(Set.of());
-        return UnusedFields.remarks(source.config(), ofEngine);
+        return UnusedFields.remarks(source.config(), ofEngine, backends.catalog());
     }
 
     /** The configuration of one version, completed from its own files: versions may differ in all but what is written. */
@@ -187,6 +190,7 @@ final class ModelLoader {
                 source.name(),
                 wanted,
                 () -> ModelConfiguration.complete(
+                        backends.catalog(),
                         source.config(),
                         Optional.of(files),
                         settings.sources().autoComplete(),
@@ -286,8 +290,8 @@ final class ModelLoader {
         }
     }
 
-    private static void requireReadable(ModelDirectory directory, long version) {
-        directory.fault(version).ifPresent(fault -> {
+    private void requireReadable(ModelDirectory directory, long version) {
+        directory.fault(backends.catalog(), version).ifPresent(fault -> {
             throw GatunException.invalidArgument(fault);
         });
     }
@@ -382,7 +386,7 @@ final class ModelLoader {
         long byteSize = directory.byteSizeIfReadable(version);
         LoadWatch progress = entry.loading(version);
         progress.begin(LoadProgress.Phase.OPENING);
-        Backend backend = backends.started(ModelConfiguration.engine(config), source.config());
+        Backend backend = backends.started(backends.catalog().engine(config), source.config());
         BackendModel model = backend.load(config, directory.version(version));
         boolean batchesUnasked =
                 config.hasDynamicBatching() && rule.isEmpty() && !ModelConfiguration.schedules(source.config());

@@ -6,6 +6,7 @@ import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelOverride.OverrideRefusedException;
 import gatun.runtime.ServedPath.LooseModel;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.configuration.RequestedConfiguration;
 import gatun.runtime.configuration.RequestedConfiguration.Operators;
@@ -65,9 +66,9 @@ record ModelSources(
         }
         ModelConfig config = directory.listed()
                 ? ModelConfiguration.writtenAs(
-                        directory.name(), directory.path(), sources.configName(), sources.autoComplete())
+                        gate.engines(), directory.name(), directory.path(), sources.configName(), sources.autoComplete())
                 : ModelConfiguration.written(
-                        directory.name(), directory.path(), sources.configName(), sources.autoComplete());
+                        gate.engines(), directory.name(), directory.path(), sources.configName(), sources.autoComplete());
         return read(directory, list.apply(config), false, Optional.empty());
     }
 
@@ -158,6 +159,10 @@ record ModelSources(
             return RequestedConfiguration.withParameters(admitted, requested, parameters(engines));
         }
 
+        private EngineCatalog engines() {
+            return backends.catalog();
+        }
+
         private Operators operators(ModelDirectory directory) {
             Optional<LooseModel> loose = directory.loose();
             ModelConfig written = loose.isPresent()
@@ -170,7 +175,8 @@ record ModelSources(
         private List<ModelConfig> told(ModelConfig config, ModelDirectory directory) {
             return directory.versions().stream()
                     .flatMap(version ->
-                            ModelConfiguration.told(config, directory.version(version), sources.autoComplete())
+                            ModelConfiguration.told(
+                                    engines(), config, directory.version(version), sources.autoComplete())
                                     .stream())
                     .toList();
         }
@@ -178,7 +184,7 @@ record ModelSources(
         /** The engines that run the versions; none for an ensemble. */
         private Set<String> engines(ModelConfig config, ModelDirectory directory) {
             Set<String> engines = new TreeSet<>();
-            told(config, directory).forEach(told -> engines.add(ModelConfiguration.engine(told)));
+            told(config, directory).forEach(told -> engines.add(engines().engine(told)));
             engines.remove("");
             return engines;
         }

@@ -2,6 +2,7 @@
 package gatun.runtime.repository;
 
 import gatun.runtime.configuration.ConfigurationFile;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelFiles;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -38,9 +39,9 @@ public final class RepositoryAdvice {
     }
 
     /** What looks like a model in a repository and is none as it lies, and what to do with it. */
-    public static List<String> remarks(Path repository) {
+    public static List<String> remarks(EngineCatalog engines, Path repository) {
         List<String> remarks = new ArrayList<>();
-        if (isModel(repository)) {
+        if (isModel(engines, repository)) {
             remarks.add(ofOneModel(
                     repository.toString(),
                     Optional.ofNullable(repository.toAbsolutePath().normalize().getParent())
@@ -49,7 +50,7 @@ public final class RepositoryAdvice {
         }
         for (Path file : entries(repository)) {
             String name = file.getFileName().toString();
-            Optional<String> standard = ModelFiles.standardName(name);
+            Optional<String> standard = engines.standardName(name);
             if (standard.isPresent() && Files.isRegularFile(file)) {
                 String model = name.substring(0, name.lastIndexOf('.'));
                 remarks.add(
@@ -73,19 +74,19 @@ public final class RepositoryAdvice {
     }
 
     /** Whether a folder is that of one model: it holds a configuration, or a version with a model's file. */
-    static boolean isModel(Path directory) {
+    static boolean isModel(EngineCatalog engines, Path directory) {
         return Files.isRegularFile(directory.resolve(ConfigurationFile.NAME))
                 || entries(directory).stream()
                         .filter(Files::isDirectory)
                         .filter(entry -> entry.getFileName().toString().matches("[0-9]+"))
-                        .anyMatch(ModelFiles::holdsModel);
+                        .anyMatch(entry -> ModelFiles.holdsModel(engines, entry));
     }
 
     /** What looks like a version and is none, and what to do; begins with {@code "; "}, empty for nothing. */
-    static String insteadOfVersions(Path model) {
+    static String insteadOfVersions(EngineCatalog engines, Path model) {
         for (Path entry : entries(model)) {
             String name = entry.getFileName().toString();
-            Optional<String> standard = ModelFiles.standardName(name);
+            Optional<String> standard = engines.standardName(name);
             if (standard.isPresent()) {
                 return "; " + name + " lies outside of a version's folder: move it to 1/" + standard.get();
             }

@@ -28,6 +28,7 @@ import gatun.runtime.VersionCounters;
 import gatun.runtime.WindowOverlap;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
@@ -47,7 +48,7 @@ import gatun.runtime.repository.TemporaryFolder;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Backend;
 import gatun.spi.Setting;
-import gatun.spi.discovery.BackendDirectory;
+import gatun.spi.discovery.InstalledBackends;
 import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -147,14 +148,15 @@ public final class GatunServer implements InferenceServer {
      * @throws GatunException when a setting of an engine is wrong
      */
     public static GatunServer withoutModels(ServerOptions options) {
-        List<Backend> engines = new ArrayList<>(InstalledBackends.find());
-        engines.addAll(options.backends());
-        BackendDirectory directory =
-                options.backendDirectory().map(BackendDirectory::open).orElseGet(BackendDirectory::none);
         MetricRegistry metrics = new MetricRegistry();
         TemporaryFolder files = new TemporaryFolder();
         BackendCalls calls = new BackendCalls(metrics, files);
-        Backends backends = new Backends(engines, options.backendOptions(), directory, calls, options.isolation());
+        Backends backends = new Backends(
+                options.installed().orElseGet(() -> InstalledBackends.find(Optional.empty())),
+                options.backends(),
+                options.backendOptions(),
+                calls,
+                options.isolation());
         Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
@@ -190,6 +192,11 @@ public final class GatunServer implements InferenceServer {
     private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
         return model ->
                 cache.map(present -> CachedModel.of(model, present, buffers)).orElse(model);
+    }
+
+    /** What the engines declare of themselves. */
+    public EngineCatalog engineCatalog() {
+        return backends.catalog();
     }
 
     @Override

@@ -26,6 +26,7 @@ import gatun.spi.Backend;
 import gatun.spi.Isolation;
 import gatun.spi.ResponseStore;
 import gatun.spi.Tuning.Subject;
+import gatun.spi.discovery.InstalledBackends;
 import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -60,7 +61,7 @@ public final class ServerOptions {
     private final List<Path> reloadFolders = new ArrayList<>();
     private final List<Backend> backends = new ArrayList<>();
     private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
-    private Optional<Path> backendDirectory = Optional.empty();
+    private Optional<InstalledBackends> installed = Optional.empty();
     private IsolationRule isolation = new IsolationRule(Optional.empty(), Set.of());
     private Optional<List<String>> modelNames = Optional.empty();
     private ControlMode controlMode = ControlMode.NONE;
@@ -138,9 +139,9 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Takes more engines from the jars of a directory; each hides one of the same name. */
-    public ServerOptions backendDirectory(Path directory) {
-        backendDirectory = Optional.of(directory);
+    /** Takes these engines and no others but those of {@link #backend}; the server closes them. */
+    public ServerOptions installed(InstalledBackends engines) {
+        installed = Optional.of(engines);
         return this;
     }
 
@@ -390,8 +391,8 @@ public final class ServerOptions {
         return backends;
     }
 
-    Optional<Path> backendDirectory() {
-        return backendDirectory;
+    Optional<InstalledBackends> installed() {
+        return installed;
     }
 
     IsolationRule isolation() {

@@ -20,7 +20,7 @@ class BatchTensorRulesTest {
             """;
 
     private static void check(String config) throws TextFormat.ParseException {
-        TensorRules.check(TextFormat.parse(config, ModelConfig.class), Runnable::run);
+        TensorRules.check(DeclaredEngines.CATALOG, TextFormat.parse(config, ModelConfig.class), Runnable::run);
     }
 
     @ParameterizedTest

@@ -45,7 +45,7 @@ class ConfigurationFileTest {
         Files.createDirectories(directory.resolve(misplaced).getParent());
         Files.writeString(directory.resolve(misplaced), "backend: 'b'");
 
-        assertThatThrownBy(() -> ModelConfiguration.written("m", directory, "", true))
+        assertThatThrownBy(() -> ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", true))
                 .isInstanceOf(GatunException.class)
                 .hasMessage(
                         "'" + misplaced + "' is not read; rename it to config.pbtxt, in the model's own folder, where"
@@ -59,7 +59,7 @@ class ConfigurationFileTest {
         Files.createDirectories(directory.resolve(aside).getParent());
         Files.writeString(directory.resolve(aside), "backend: 'b'");
 
-        assertThat(ModelConfiguration.written("m", directory, "", true).getBackend())
+        assertThat(ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", true).getBackend())
                 .isEmpty();
     }
 

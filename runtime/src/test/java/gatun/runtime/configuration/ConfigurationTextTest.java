@@ -84,11 +84,11 @@ class ConfigurationTextTest {
     void shouldFindEveryBrokenRuleAndItsPlace() throws TextFormat.ParseException {
         ModelConfig config = TextFormat.parse(CONFIGURATION, ModelConfig.class);
         ConfigurationText text = ConfigurationText.of(CONFIGURATION);
-        assertThat(ModelConfiguration.brokenRules(config))
+        assertThat(ModelConfiguration.brokenRules(DeclaredEngines.CATALOG, config))
                 .extracting(
                         rule -> text.position(rule.path()).map(Position::line).orElse(0))
                 .containsExactly(3, 18, 22, 23, 8, 10);
-        assertThat(ModelConfiguration.brokenRules(config).getFirst())
+        assertThat(ModelConfiguration.brokenRules(DeclaredEngines.CATALOG, config).getFirst())
                 .hasMessage("'max_batch_size' must be non-negative value for other");
     }
 

@@ -119,7 +119,7 @@ class EnsembleRulesTest {
 
     private static ModelConfig load(String config, Path directory) throws Exception {
         Files.writeString(directory.resolve("config.pbtxt"), config);
-        return ModelConfiguration.of("e", directory, Optional.of(directory), true, name -> {
+        return ModelConfiguration.of(DeclaredEngines.CATALOG, "e", directory, Optional.of(directory), true, name -> {
             throw new AssertionError("an ensemble needs no backend, and '" + name + "' was asked for");
         });
     }

@@ -185,9 +185,9 @@ class ModelConfigurationTest {
     @Test
     void shouldCheckTensorsThatNothingCompletesBeforeThereIsAVersion() {
         write("backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 0 ] } ]");
-        assertThat(ModelConfiguration.written("m", directory, "", true).getInputCount())
+        assertThat(ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", true).getInputCount())
                 .isEqualTo(1);
-        assertThatThrownBy(() -> ModelConfiguration.written("m", directory, "", false))
+        assertThatThrownBy(() -> ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", false))
                 .hasMessageStartingWith("model input 'T' dimension must be integer >= 1");
     }
 
@@ -261,7 +261,7 @@ class ModelConfigurationTest {
         Files.createDirectories(directory.resolve("1"));
         write(TENSORS);
         ModelConfig config = ModelConfiguration.of(
-                "m.special", directory, Optional.of(directory.resolve("1")), true, name -> new Unchanging());
+                DeclaredEngines.CATALOG, "m.special", directory, Optional.of(directory.resolve("1")), true, name -> new Unchanging());
         assertThat(config.getBackend()).isEqualTo("special");
         assertThat(config.getDefaultModelFilename()).isEqualTo("model.special");
     }
@@ -314,7 +314,7 @@ class ModelConfigurationTest {
     @Test
     void shouldCheckAnEnsembleThatNothingCompletesBeforeItHasAVersion() {
         write("backend: \"b\" ensemble_scheduling { }");
-        assertThatThrownBy(() -> ModelConfiguration.written("m", directory, "", false))
+        assertThatThrownBy(() -> ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", false))
                 .hasMessage("ensemble scheduling cannot be set for model 'm' whose platform is not ensemble");
     }
 
@@ -329,7 +329,7 @@ class ModelConfigurationTest {
     private ModelConfig load(boolean autoComplete) {
         Path version = directory.resolve("1");
         return ModelConfiguration.of(
-                "m",
+                DeclaredEngines.CATALOG, "m",
                 directory,
                 Files.exists(version) ? Optional.of(version) : Optional.empty(),
                 autoComplete,

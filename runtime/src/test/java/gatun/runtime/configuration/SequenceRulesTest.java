@@ -137,7 +137,7 @@ class SequenceRulesTest {
         ModelConfig filled = Defaults.fill(
                 config("oldest { }").toBuilder().setBackend("b").build(), new UsableDevices(List.of(), () -> {
                     throw new AssertionError("asked on a machine without GPUs");
-                }));
+                }), 1);
         assertThat(filled.getSequenceBatching().getMaxSequenceIdleMicroseconds())
                 .isEqualTo(1_000_000);
         assertThat(filled.getSequenceBatching().getOldest().getPreferredBatchSizeList())

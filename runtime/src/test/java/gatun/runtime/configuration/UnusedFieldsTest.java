@@ -28,7 +28,7 @@ class UnusedFieldsTest {
                 "ensemble_scheduling { step { model_namespace: 'x' } } | ensemble_scheduling.step[0].model_namespace",
             })
     void shouldRefuseWhatWouldMakeAnotherModel(String text, String path) {
-        assertThatThrownBy(() -> UnusedFields.remarks(config(text), Set.of()))
+        assertThatThrownBy(() -> UnusedFields.remarks(config(text), Set.of(), DeclaredEngines.CATALOG))
                 .isInstanceOfSatisfying(
                         ConfigurationException.class, e -> assertThat(e.path()).hasToString(path))
                 .hasMessageStartingWith("'" + path + "' of model 'm' is refused: ")
@@ -52,7 +52,7 @@ class UnusedFieldsTest {
                 "runtime: \"libtriton_b.so\" | runtime",
             })
     void shouldSayWhatHasNoEffect(String text, String path) {
-        assertThat(UnusedFields.remarks(config(text), Set.of()))
+        assertThat(UnusedFields.remarks(config(text), Set.of(), DeclaredEngines.CATALOG))
                 .singleElement()
                 .asString()
                 .startsWith("'" + path + "' has no effect: ");
@@ -64,8 +64,15 @@ class UnusedFieldsTest {
                 config("model_operations { op_library_filename: 'x.so' } optimization { graph { level: 1 } }");
 
         assertThat(UnusedFields.remarks(
-                        config, Set.of("ModelConfig.model_operations", "ModelOptimizationPolicy.graph")))
+                        config, Set.of("ModelConfig.model_operations", "ModelOptimizationPolicy.graph"), DeclaredEngines.CATALOG))
                 .isEmpty();
+    }
+
+    @Test
+    void shouldNameTheEnginesThatUseTheField() {
+        assertThatThrownBy(() -> UnusedFields.remarks(
+                        config("model_operations { op_library_filename: 'x.so' }"), Set.of(), DeclaredEngines.CATALOG))
+                .hasMessageEndingWith("leave model_operations out, or use backend onnxruntime or tensorflow");
     }
 
     @Test
@@ -76,6 +83,6 @@ class UnusedFieldsTest {
                 parameters { key: 'k' value { string_value: 'v' } } metric_tags { key: 'k' value: 'v' }
                 """);
 
-        assertThat(UnusedFields.remarks(config, Set.of())).isEmpty();
+        assertThat(UnusedFields.remarks(config, Set.of(), DeclaredEngines.CATALOG)).isEmpty();
     }
 }

@@ -55,7 +55,7 @@ class UsableDevicesTest {
     }
 
     private static ModelInstanceGroup filled(ModelConfig config, UsableDevices devices) {
-        return Defaults.fill(config, devices).getInstanceGroup(0);
+        return Defaults.fill(config, devices, 1).getInstanceGroup(0);
     }
 
     @Test
@@ -88,7 +88,7 @@ class UsableDevicesTest {
             throw new AssertionError("the backend was asked");
         });
 
-        ModelConfig filled = Defaults.fill(config(), none);
+        ModelConfig filled = Defaults.fill(config(), none, 1);
 
         assertThat(filled.getInstanceGroup(0).getKind()).isEqualTo(Kind.KIND_CPU);
         SchedulingRules.checkDevices(filled, none);

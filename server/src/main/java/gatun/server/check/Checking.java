@@ -8,12 +8,14 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.ServedPath;
 import gatun.runtime.check.ModelReport;
 import gatun.runtime.check.RepositoryCheck;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogSettings;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.logging.Log;
 import gatun.server.settings.CheckSettings;
 import gatun.server.text.Version;
+import gatun.spi.discovery.InstalledBackends;
 import gatun.tensorflow.serving.ExampleMappings;
 import gatun.tensorflow.serving.grpc.WarmUpRecords;
 import java.io.PrintWriter;
@@ -52,16 +54,18 @@ public final class Checking {
     public static int run(CheckSettings settings, PrintWriter out, PrintWriter err) {
         // The report has the failures of models that a server would log.
         Log.install(LogSettings.standard().withInfo(false).withWarning(false).withError(false));
+        InstalledBackends installed = InstalledBackends.find(settings.backendDirectory());
+        EngineCatalog engines = new EngineCatalog(installed.all());
         List<ServedPath> paths;
         try {
-            paths = settings.paths().stream().map(RepositoryCheck::pathOf).toList();
+            paths = paths(settings, engines);
         } catch (GatunException e) {
             err.println("gatun: " + e.getMessage());
             err.flush();
             return WRONG;
         }
         try {
-            return check(settings, paths, check -> {
+            return check(settings, installed, paths, check -> {
                 Set<String> unknown = new TreeSet<>(settings.models());
                 unknown.removeAll(check.models());
                 if (!unknown.isEmpty()) {
@@ -69,7 +73,7 @@ public final class Checking {
                             "gatun: no model " + unknown + " in " + settings.paths() + "; there are " + check.models());
                     return WRONG;
                 }
-                return report(settings, paths, check, out);
+                return report(settings, engines, paths, check, out);
             });
         } catch (GatunException e) {
             err.println("gatun: " + e.getMessage());
@@ -87,33 +91,48 @@ public final class Checking {
      */
     public static ModelReport reportOf(CheckSettings settings) {
         Log.install(LogSettings.standard().withInfo(false).withWarning(false).withError(false));
-        List<ServedPath> paths =
-                settings.paths().stream().map(RepositoryCheck::pathOf).toList();
-        return check(settings, paths, check -> {
+        InstalledBackends installed = InstalledBackends.find(settings.backendDirectory());
+        List<ServedPath> paths = paths(settings, new EngineCatalog(installed.all()));
+        return check(settings, installed, paths, check -> {
             List<ModelReport> models = new ArrayList<>();
             check.run(name -> true, models::add);
             return models.getFirst();
         });
     }
 
+    private static List<ServedPath> paths(CheckSettings settings, EngineCatalog engines) {
+        return settings.paths().stream()
+                .map(path -> RepositoryCheck.pathOf(engines, path))
+                .toList();
+    }
+
     /** Has {@code user} look at what is there, with all that a server would have for it. */
-    private static <T> T check(CheckSettings settings, List<ServedPath> paths, Function<RepositoryCheck, T> user) {
+    private static <T> T check(
+            CheckSettings settings,
+            InstalledBackends installed,
+            List<ServedPath> paths,
+            Function<RepositoryCheck, T> user) {
         try (BufferPool buffers = new BufferPool(BUFFER_POOL_BYTES);
                 SharedRegions regions = SharedRegions.open(buffers);
                 ProcessIsolation isolation = new ProcessIsolation(settings.backendDirectory(), Optional.empty());
                 RepositoryCheck check = RepositoryCheck.open(
-                        options(settings, buffers, regions).isolation(isolation, Set.of()),
+                        options(settings, buffers, regions).installed(installed).isolation(isolation, Set.of()),
                         paths,
                         settings.configName())) {
             return user.apply(check);
         }
     }
 
-    private static int report(CheckSettings settings, List<ServedPath> paths, RepositoryCheck check, PrintWriter out) {
+    private static int report(
+            CheckSettings settings,
+            EngineCatalog engines,
+            List<ServedPath> paths,
+            RepositoryCheck check,
+            PrintWriter out) {
         CheckReport report = new CheckReport(out, settings.showConfigurations());
         List<String> remarks = paths.stream()
                 .flatMap(path -> path instanceof ServedPath.Repository repository
-                        ? RepositoryCheck.remarks(repository.folder()).stream()
+                        ? RepositoryCheck.remarks(engines, repository.folder()).stream()
                         : Stream.empty())
                 .toList();
         remarks.forEach(out::println);
@@ -134,7 +153,6 @@ public final class Checking {
                 .modelNamespacing(settings.modelNamespacing())
                 .configurationRule(ExampleMappings::check)
                 .warmUps(new WarmUpRecords(buffers, LimitSettings.standard(), 1));
-        settings.backendDirectory().ifPresent(options::backendDirectory);
         settings.backendOptions()
                 .forEach((backend, values) ->
                         values.forEach((name, value) -> options.backendOption(backend, name, value)));

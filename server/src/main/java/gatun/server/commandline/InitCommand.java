@@ -58,12 +58,16 @@ final class InitCommand implements Callable<Integer> {
             description = "An option of a backend; may be given several times.")
     List<NamedOption> backendOptions = new ArrayList<>();
 
+    @Option(names = "--backend-directory", paramLabel = "DIR", description = "A folder with more backends.")
+    Optional<Path> backendDirectory = Optional.empty();
+
     @Mixin
     CommandSpec help = HelpFlag.mixin();
 
     @Override
     public Integer call() {
-        LayoutSettings settings = new LayoutSettings(model, repository, name, NamedOption.byOwner(backendOptions));
+        LayoutSettings settings = new LayoutSettings(
+                model, repository, name, NamedOption.byOwner(backendOptions), backendDirectory);
         return ModelLayout.run(
                 settings, spec.commandLine().getOut(), spec.commandLine().getErr());
     }

@@ -11,10 +11,11 @@ import gatun.runtime.ServedPath.Repository;
 import gatun.runtime.check.ModelReport;
 import gatun.runtime.check.RepositoryCheck;
 import gatun.runtime.configuration.ConfigurationFile;
-import gatun.runtime.configuration.ModelFiles;
+import gatun.runtime.configuration.EngineCatalog;
 import gatun.server.check.CheckReport;
 import gatun.server.check.Checking;
 import gatun.server.settings.CheckSettings;
+import gatun.spi.discovery.InstalledBackends;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -45,13 +46,14 @@ public final class ModelLayout {
     private static final String STAGING = ".gatun-init-";
 
     private static final String VERSION = "1";
-    private static final String SAVED_MODEL = "model.savedmodel";
 
     private final LayoutSettings settings;
+    private final EngineCatalog engines;
     private final PrintWriter out;
 
-    private ModelLayout(LayoutSettings settings, PrintWriter out) {
+    private ModelLayout(LayoutSettings settings, EngineCatalog engines, PrintWriter out) {
         this.settings = settings;
+        this.engines = engines;
         this.out = out;
     }
 
@@ -73,8 +75,8 @@ public final class ModelLayout {
      *     or no place for it
      */
     public static int run(LayoutSettings settings, PrintWriter out, PrintWriter err) {
-        try {
-            return new ModelLayout(settings, out).run();
+        try (InstalledBackends installed = InstalledBackends.find(settings.backendDirectory())) {
+            return new ModelLayout(settings, new EngineCatalog(installed.all()), out).run();
         } catch (WrongRequest | GatunException e) {
             err.println("gatun: " + e.getMessage());
             return WRONG;
@@ -109,7 +111,7 @@ public final class ModelLayout {
     }
 
     private LooseModel looseModel() throws WrongRequest {
-        ServedPath path = RepositoryCheck.pathOf(settings.model());
+        ServedPath path = RepositoryCheck.pathOf(engines, settings.model());
         return switch (path) {
             case LooseModel loose -> loose;
             case ModelFolder folder ->
@@ -135,7 +137,7 @@ public final class ModelLayout {
 
     private CheckSettings check(Path path, boolean autoComplete) {
         return new CheckSettings(
-                List.of(path), List.of(), "", autoComplete, false, settings.backendOptions(), Optional.empty(), false);
+                List.of(path), List.of(), "", autoComplete, false, settings.backendOptions(), settings.backendDirectory(), false);
     }
 
     private int put(LooseModel model, Path place, String configuration) throws IOException, WrongRequest {
@@ -172,13 +174,13 @@ public final class ModelLayout {
     }
 
     /** Copies the model to where an engine looks for it, and the files beside it that hold its weights. */
-    private static void copy(LooseModel model, Path version) throws IOException {
+    private void copy(LooseModel model, Path version) throws IOException {
         if (model.fileName().isEmpty()) {
-            copyFolder(model.path(), version.resolve(SAVED_MODEL));
+            copyFolder(model.path(), version.resolve(engines.folderName(model.path()).orElseThrow()));
             return;
         }
         String fileName = model.fileName().get();
-        String copy = ModelFiles.looseName(fileName).orElse(fileName);
+        String copy = engines.looseName(fileName).orElse(fileName);
         Files.copy(model.path(), version.resolve(copy));
         for (Map.Entry<Path, Path> weights :
                 ExternalWeights.copies(model.path(), copy).entrySet()) {
@@ -231,7 +233,12 @@ public final class ModelLayout {
      * @param repository the model repository that gets it; made if it is not there
      * @param name the model's name there; empty for that of the file or folder
      * @param backendOptions options of backends, by backend and name
+     * @param backendDirectory the folder of custom backends; empty for none
      */
     public record LayoutSettings(
-            Path model, Path repository, Optional<String> name, Map<String, Map<String, String>> backendOptions) {}
+            Path model,
+            Path repository,
+            Optional<String> name,
+            Map<String, Map<String, String>> backendOptions,
+            Optional<Path> backendDirectory) {}
 }

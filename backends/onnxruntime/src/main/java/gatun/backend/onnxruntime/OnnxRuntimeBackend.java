@@ -10,6 +10,8 @@ import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
 import gatun.spi.BackendModel;
 import gatun.spi.Device;
+import gatun.spi.ModelFormat;
+import gatun.spi.ModelFormat.Trait;
 import gatun.spi.Setting;
 import gatun.spi.model.ConfigurationCompletion;
 import gatun.spi.model.OperatorLibraries;
@@ -49,6 +51,18 @@ public final class OnnxRuntimeBackend implements Backend {
     @Override
     public String name() {
         return EngineOptions.BACKEND;
+    }
+
+    @Override
+    public List<ModelFormat> formats() {
+        return List.of(ModelFormat.of(
+                        "model.onnx", EngineOptions.BACKEND, 40, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
+                .platform("onnxruntime_onnx"));
+    }
+
+    @Override
+    public int instancesOnCpu() {
+        return 2;
     }
 
     /** A graph is data, and the engine reads tensors that lie outside of it from the version's folder alone. */

@@ -7,6 +7,8 @@ import static gatun.wire.inference.DataType.TYPE_UINT64;
 
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
+import gatun.spi.ModelFormat;
+import gatun.spi.ModelFormat.Trait;
 import gatun.wire.inference.DataType;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
@@ -14,10 +16,12 @@ import gatun.wire.inference.ModelOutput;
 import gatun.wire.inference.ModelSequenceBatching;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 
 /** Runs TorchScript models with a Python's PyTorch, each instance in a process of its own. */
 public final class TorchScriptBackend extends WorkerBackend {
+    private static final String NAME = "pytorch";
     private static final String STANDARD_NAME = "model.pt";
 
     /** The program that every such model has. */
@@ -25,7 +29,13 @@ public final class TorchScriptBackend extends WorkerBackend {
 
     /** Not started yet. */
     public TorchScriptBackend() {
-        super("pytorch", "numpy, torch");
+        super(NAME, "numpy, torch");
+    }
+
+    @Override
+    public List<ModelFormat> formats() {
+        return List.of(ModelFormat.of(STANDARD_NAME, NAME, 60, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
+                .platform("pytorch_libtorch", "libtorch"));
     }
 
     @Override

@@ -18,6 +18,8 @@ import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.spi.Execution;
 import gatun.spi.InstanceSpec;
+import gatun.spi.ModelFormat;
+import gatun.spi.ModelFormat.Trait;
 import gatun.spi.Setting;
 import gatun.spi.model.ConfigurationCompletion;
 import gatun.spi.model.OperatorLibraries;
@@ -47,6 +49,8 @@ public final class TensorFlowBackend implements Backend {
     /** The name in configurations. */
     static final String NAME = "tensorflow";
 
+    private static final String PLATFORM = "tensorflow_savedmodel";
+
     /** The option that names the library's file. */
     static final String LIBRARY = "library";
 
@@ -72,6 +76,20 @@ public final class TensorFlowBackend implements Backend {
     @Override
     public String name() {
         return NAME;
+    }
+
+    @Override
+    public List<ModelFormat> formats() {
+        return List.of(
+                ModelFormat.of("model.savedmodel", NAME, 0, Trait.KNOWN_BY_ENDING, Trait.FOLDER, Trait.SCALARS)
+                        .platform(PLATFORM),
+                ModelFormat.of("saved_model.pb", NAME, 10, Trait.KNOWN_BY_ENDING, Trait.FOLDER_OF_FILE, Trait.SCALARS)
+                        .platform(PLATFORM));
+    }
+
+    @Override
+    public int instancesOnCpu() {
+        return 2;
     }
 
     @Override

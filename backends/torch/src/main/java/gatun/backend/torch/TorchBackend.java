@@ -12,6 +12,8 @@ import gatun.spi.BackendModel;
 import gatun.spi.ConfigurationException;
 import gatun.spi.ConfigurationPath;
 import gatun.spi.EntryTensor;
+import gatun.spi.ModelFormat;
+import gatun.spi.ModelFormat.Trait;
 import gatun.spi.model.ConfigurationCompletion;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInstanceGroup;
@@ -48,6 +50,14 @@ public final class TorchBackend implements Backend {
     @Override
     public String name() {
         return Settings.BACKEND;
+    }
+
+    /** Configurations name PyTorch, as they do for TorchScript. */
+    @Override
+    public List<ModelFormat> formats() {
+        return List.of(
+                ModelFormat.of("model.pt2", "pytorch", 70, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
+                        .platform(Settings.BACKEND));
     }
 
     @Override

@@ -48,8 +48,8 @@ final class Libraries {
      *
      * @throws GatunException UNAVAILABLE with what is missing and how to install it
      */
-    void open(ModelFormat format) {
-        (format == ModelFormat.LIGHTGBM ? lightGbm : xgboost).open();
+    void open(ForestFormat format) {
+        (format == ForestFormat.LIGHTGBM ? lightGbm : xgboost).open();
     }
 
     /** One of them. The lock is held while the library is loaded, which happens once. */

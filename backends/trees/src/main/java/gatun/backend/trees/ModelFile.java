@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The file of a forest. {@code path} says where it is. {@code format} says what is in it. */
-record ModelFile(Path path, ModelFormat format) {
+record ModelFile(Path path, ForestFormat format) {
     /** The name that a configuration gets which names none: the server's rule for backends whose files it does not know. */
     private static final String NAMELESS = "model." + TreesBackend.NAME;
 
@@ -40,13 +40,13 @@ record ModelFile(Path path, ModelFormat format) {
                 ? new ModelFile(
                         named,
                         settings.format()
-                                .or(() -> ModelFormat.ofFile(name))
+                                .or(() -> ForestFormat.ofFile(name))
                                 .orElseThrow(() -> new ConfigurationException(
                                         ConfigurationPath.of("default_model_filename"),
                                         "the name '" + name + "' does not say what is in the file",
-                                        "write the parameter model_type: " + ModelFormat.types())))
+                                        "write the parameter model_type: " + ForestFormat.types())))
                 : unnamed(settings, versionDirectory);
-        if (file.format == ModelFormat.TREELITE) {
+        if (file.format == ForestFormat.TREELITE) {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED,
                     "model '" + config.getName() + "' is a checkpoint of Treelite, which nothing here runs: serve the"
@@ -63,17 +63,17 @@ record ModelFile(Path path, ModelFormat format) {
     }
 
     private static ModelFile unnamed(Settings settings, Path versionDirectory) {
-        Optional<ModelFormat> there = Arrays.stream(ModelFormat.values())
+        Optional<ForestFormat> there = Arrays.stream(ForestFormat.values())
                 .filter(format -> Files.isRegularFile(versionDirectory.resolve(format.fileName())))
                 .findFirst();
-        ModelFormat format = settings.format()
+        ForestFormat format = settings.format()
                 .or(() -> there)
                 .orElseThrow(() -> new GatunException(
                         ErrorCode.NOT_FOUND,
                         "version " + versionDirectory.getFileName() + " has no model: expected one of the files "
-                                + Arrays.stream(ModelFormat.values())
-                                        .filter(known -> known != ModelFormat.TREELITE)
-                                        .map(ModelFormat::fileName)
+                                + Arrays.stream(ForestFormat.values())
+                                        .filter(known -> known != ForestFormat.TREELITE)
+                                        .map(ForestFormat::fileName)
                                         .collect(Collectors.joining(", "))
                                 + ", or another that default_model_filename names"));
         return new ModelFile(versionDirectory.resolve(format.fileName()), format);

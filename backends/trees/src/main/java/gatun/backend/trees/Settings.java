@@ -21,7 +21,7 @@ import java.util.Set;
  * @param threads how many threads a run of one instance may use; empty for a choice
  */
 record Settings(
-        Optional<ModelFormat> format,
+        Optional<ForestFormat> format,
         Optional<Boolean> classifier,
         boolean probabilities,
         float threshold,
@@ -60,8 +60,8 @@ record Settings(
 
     /** Those of a configuration. Throws {@link ConfigurationException} for a value that means nothing. */
     static Settings of(ModelConfig config) {
-        Optional<ModelFormat> format = text(config, FORMAT).map(type -> ModelFormat.ofType(type)
-                .orElseThrow(() -> wrong(FORMAT, type, "one of " + ModelFormat.types())));
+        Optional<ForestFormat> format = text(config, FORMAT).map(type -> ForestFormat.ofType(type)
+                .orElseThrow(() -> wrong(FORMAT, type, "one of " + ForestFormat.types())));
         return new Settings(
                 format,
                 flag(config, OLD_CLASSIFIER).or(() -> flag(config, CLASSIFIER)),

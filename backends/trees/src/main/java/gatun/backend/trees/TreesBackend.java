@@ -18,6 +18,8 @@ import gatun.spi.BackendInstance;
 import gatun.spi.BackendModel;
 import gatun.spi.EntryPoint;
 import gatun.spi.InstanceSpec;
+import gatun.spi.ModelFormat;
+import gatun.spi.ModelFormat.Trait;
 import gatun.spi.Setting;
 import gatun.spi.model.ConfigurationCompletion;
 import gatun.wire.inference.ModelConfig;
@@ -60,6 +62,22 @@ public final class TreesBackend implements Backend {
     @Override
     public String name() {
         return NAME;
+    }
+
+    @Override
+    public List<ModelFormat> formats() {
+        return List.of(
+                ModelFormat.of("xgboost.json", NAME, 90, Trait.FILE_BY_PARAMETER, Trait.ALONE_BY_ENDING),
+                ModelFormat.of(
+                        "xgboost.ubj",
+                        NAME,
+                        100,
+                        Trait.FILE_BY_PARAMETER,
+                        Trait.KNOWN_BY_ENDING,
+                        Trait.ALONE_BY_ENDING),
+                ModelFormat.of("xgboost.model", NAME, 110, Trait.FILE_BY_PARAMETER, Trait.ALONE_BY_ENDING),
+                ModelFormat.of("model.txt", NAME, 120, Trait.FILE_BY_PARAMETER, Trait.ALONE_BY_NAME),
+                ModelFormat.of("checkpoint.tl", NAME, 130, Trait.FILE_BY_PARAMETER));
     }
 
     /** Trees are data. */
@@ -137,7 +155,7 @@ public final class TreesBackend implements Backend {
         try (Arena scratch = Arena.ofShared()) {
             String model = config.getName();
             MemorySegment bytes = file.checked(file.read(scratch), model, scratch);
-            return file.format() == ModelFormat.LIGHTGBM
+            return file.format() == ForestFormat.LIGHTGBM
                     ? LightGbmForest.load(model, file.name(), bytes, threads)
                     : XGBoostForest.load(model, file.name(), bytes, threads, settings.needsProbabilities());
         }

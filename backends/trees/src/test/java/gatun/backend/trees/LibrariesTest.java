@@ -20,12 +20,12 @@ class LibrariesTest {
     @Test
     void shouldSayHowToInstallWhatIsMissing() {
         Libraries libraries = new Libraries("", "", new LibraryCache(folder));
-        assertThatThrownBy(() -> libraries.open(ModelFormat.XGBOOST_UBJ))
+        assertThatThrownBy(() -> libraries.open(ForestFormat.XGBOOST_UBJ))
                 .isInstanceOfSatisfying(GatunException.class, missing -> assertThat(missing.code())
                         .isEqualTo(ErrorCode.UNAVAILABLE))
                 .hasMessageContaining("./gatun install xgboost")
                 .hasMessageContaining("backend-config=fil,xgboost-library=PATH");
-        assertThatThrownBy(() -> libraries.open(ModelFormat.LIGHTGBM)).hasMessageContaining("./gatun install lightgbm");
+        assertThatThrownBy(() -> libraries.open(ForestFormat.LIGHTGBM)).hasMessageContaining("./gatun install lightgbm");
     }
 
     @Test
@@ -33,8 +33,8 @@ class LibrariesTest {
         Path text = Files.writeString(folder.resolve("lib_lightgbm.so"), "no library");
         Libraries libraries =
                 new Libraries(folder.resolve("none").toString(), text.toString(), new LibraryCache(folder));
-        assertThatThrownBy(() -> libraries.open(ModelFormat.XGBOOST)).hasMessageContaining("names no file");
-        assertThatThrownBy(() -> libraries.open(ModelFormat.LIGHTGBM))
+        assertThatThrownBy(() -> libraries.open(ForestFormat.XGBOOST)).hasMessageContaining("names no file");
+        assertThatThrownBy(() -> libraries.open(ForestFormat.LIGHTGBM))
                 .hasMessageContaining("LightGBM not available")
                 .hasMessageContaining("lib_lightgbm.so");
     }

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** How a forest is written down, by the names that the parameter {@code model_type} of Triton's FIL backend has. */
-enum ModelFormat {
+enum ForestFormat {
     /** XGBoost's binary format, which its versions up to 3.0 write. */
     XGBOOST("xgboost", "xgboost.model", "XGBoost"),
     /** XGBoost's JSON. */
@@ -22,7 +22,7 @@ enum ModelFormat {
     private final String fileName;
     private final String library;
 
-    ModelFormat(String type, String fileName, String library) {
+    ForestFormat(String type, String fileName, String library) {
         this.type = type;
         this.fileName = fileName;
         this.library = library;
@@ -44,14 +44,14 @@ enum ModelFormat {
     }
 
     /** The format that {@code model_type} calls so. */
-    static Optional<ModelFormat> ofType(String type) {
+    static Optional<ForestFormat> ofType(String type) {
         return Arrays.stream(values())
                 .filter(format -> format.type.equals(type))
                 .findFirst();
     }
 
     /** The format of a file of another name, by its end. */
-    static Optional<ModelFormat> ofFile(String fileName) {
+    static Optional<ForestFormat> ofFile(String fileName) {
         String end = fileName.substring(fileName.lastIndexOf('.') + 1);
         return Arrays.stream(values())
                 .filter(format -> format.fileName.endsWith("." + end))
@@ -60,6 +60,6 @@ enum ModelFormat {
 
     /** All values of {@code model_type}, for messages. */
     static String types() {
-        return Arrays.stream(values()).map(ModelFormat::type).collect(Collectors.joining(", "));
+        return Arrays.stream(values()).map(ForestFormat::type).collect(Collectors.joining(", "));
     }
 }

@@ -10,49 +10,104 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.Spliterator;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The backends that whoever runs the server has put beside it: each jar of a directory, and each of its folders with
- * all jars in it, has a class loader of its own, so that the libraries of one are not seen by another. A backend that
- * cannot be loaded is reported and does not keep the others from working. Owns the class loaders.
+ * The engines that a process can use, none of them started: those that {@link ServiceLoader} finds, and those of the
+ * operator's directory. Each jar of the directory, and each of its folders with all jars in it, has a class loader of its
+ * own, so that the libraries of one are not seen by another. A backend that cannot be loaded is reported and does not
+ * keep the others from working. Owns the class loaders.
  */
-public final class BackendDirectory implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(BackendDirectory.class);
+public final class InstalledBackends implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(InstalledBackends.class);
     private static final String JAR = ".jar";
 
-    private final List<Backend> backends = new ArrayList<>();
+    private final List<Backend> services;
+    private final List<Backend> ofDirectory = new ArrayList<>();
     private final List<String> failures = new ArrayList<>();
     private final List<URLClassLoader> loaders = new ArrayList<>();
 
-    private BackendDirectory() {}
-
-    /** No directory and no backends. */
-    public static BackendDirectory none() {
-        return new BackendDirectory();
+    private InstalledBackends(List<Backend> services) {
+        this.services = services;
     }
 
-    /** Loads the backends in {@code directory}, by name. Never fails; logs failures for {@link #failures}. */
-    public static BackendDirectory open(Path directory) {
-        BackendDirectory opened = new BackendDirectory();
+    /**
+     * Finds the engines of this process. Never fails for what a directory holds: failures are logged, and told by
+     * {@link #failures}.
+     *
+     * @param directory the operator's own; empty for none
+     */
+    public static InstalledBackends find(Optional<Path> directory) {
+        InstalledBackends installed = new InstalledBackends(findServices());
+        directory.ifPresent(installed::open);
+        return installed;
+    }
+
+    /**
+     * One of each class, the server's own first: those beside it, and those that the calling thread's loader knows. In an
+     * application the thread that starts a server may know other classes than the server itself: a pool's thread in a jar
+     * of jars sees neither. What is no engine to this server is left out with a warning: a container may show a web
+     * application the engines of another copy of Gatun.
+     */
+    private static List<Backend> findServices() {
+        ClassLoader own = InstalledBackends.class.getClassLoader();
+        ClassLoader application = Thread.currentThread().getContextClassLoader();
+        Map<Class<?>, ServiceLoader.Provider<Backend>> found = new LinkedHashMap<>();
+        Stream.of(own, application)
+                .filter(Objects::nonNull)
+                .distinct()
+                .filter(InstalledBackends::knowsOurs)
+                .forEach(loader -> find(loader, found));
+        return found.values().stream().map(ServiceLoader.Provider::get).toList();
+    }
+
+    private static void find(ClassLoader loader, Map<Class<?>, ServiceLoader.Provider<Backend>> found) {
+        Spliterator<ServiceLoader.Provider<Backend>> providers =
+                ServiceLoader.load(Backend.class, loader).stream().spliterator();
+        boolean more = true;
+        while (more) {
+            try {
+                more = providers.tryAdvance(provider -> found.putIfAbsent(provider.type(), provider));
+            } catch (ServiceConfigurationError e) {
+                LOG.warn("An engine is left out: {}", e.getMessage());
+            }
+        }
+    }
+
+    /** Whether what this loader calls a backend is one to this server, and not to another copy of it. */
+    @SuppressWarnings("ReferenceEquality") // another loader's class of the same name is another class
+    private static boolean knowsOurs(ClassLoader loader) {
+        try {
+            return Class.forName(Backend.class.getName(), false, loader) == Backend.class;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    private void open(Path directory) {
         if (!Files.isDirectory(directory)) {
             LOG.warn("{} is not a folder; no backend is loaded from it", Setting.BACKEND_DIRECTORY.with(directory));
-            return opened;
+            return;
         }
         for (Path place : list(directory)) {
             List<Path> jars = jarsOf(place);
             if (!jars.isEmpty()) {
-                opened.load(place, jars);
+                load(place, jars);
             } else if (Files.isDirectory(place)) {
                 LOG.warn("{} holds no jar; no backend is loaded from it", place);
             }
         }
-        return opened;
     }
 
     private static List<Path> jarsOf(Path place) {
@@ -84,7 +139,7 @@ public final class BackendDirectory implements AutoCloseable {
             for (Backend backend : found) {
                 LOG.info("Backend '{}' comes from {}", nameOf(backend), place);
             }
-            backends.addAll(found);
+            ofDirectory.addAll(found);
             loaders.add(loader);
         } catch (Throwable t) {
             LOG.error("{} could not be loaded; models of its backend will not be served", place, t);
@@ -124,9 +179,19 @@ public final class BackendDirectory implements AutoCloseable {
         return name;
     }
 
-    /** The backends that could be loaded, by their jars' names; not started yet. */
-    public List<Backend> backends() {
-        return List.copyOf(backends);
+    /** All engines; a later one hides an earlier one of the same name. */
+    public List<Backend> all() {
+        return Stream.concat(services.stream(), ofDirectory.stream()).toList();
+    }
+
+    /** The engines that come with the server or with the application that it is part of. */
+    public List<Backend> services() {
+        return services;
+    }
+
+    /** The engines of the directory, by their jars' names; they hide others of their names. */
+    public List<Backend> ofDirectory() {
+        return List.copyOf(ofDirectory);
     }
 
     /** One sentence for each jar or folder that could not be loaded. */
@@ -137,7 +202,7 @@ public final class BackendDirectory implements AutoCloseable {
     /** Gives the jars up; no class of theirs is used any more. */
     @Override
     public void close() {
-        loaders.forEach(BackendDirectory::close);
+        loaders.forEach(InstalledBackends::close);
         loaders.clear();
     }
 
