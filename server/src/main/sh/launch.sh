@@ -3,6 +3,7 @@
 #   GATUN_JAVA_OPTS   more flags for the JVM; they win over those below
 #   wrapper           Maven, or what downloads it
 #   version_of NAME   prints the version of a library that can be installed
+#   installs          prints the files with the facts of those libraries, NAME.properties, each on a line
 
 jdk=
 least=22 # java.lang.foreign is final from there on
@@ -66,49 +67,29 @@ no_jdk() {
     fail "Install one, for example 'apt-get install openjdk-25-jdk' or from https://adoptium.net, or point JAVA_HOME to it."
 }
 
+# The value of $1 in the facts of the library to install.
+fact() { sed -n "s/^$1=//p" "$facts" | sed "s/VERSION/${version:-}/; s/MACHINE/${machine:-}/g"; }
+
+# The names of all libraries that can be installed, as a text.
+known_libraries() {
+    installs | while IFS= read -r facts; do echo "$(fact order) ${facts##*/}"; done | sort -n |
+        sed 's/^[0-9]* //; s/\.properties$//' | tr '\n' ',' | sed 's/,$//; s/,/, /g; s/\(.*\), /\1 or /'
+}
+
 # Downloads the library $1 by Maven into the folder where the server looks for it. version_of NAME prints the version to take.
 install_library() {
+    facts=$(installs | while IFS= read -r file; do [ "${file##*/}" != "$1.properties" ] || printf '%s' "$file"; done)
+    [ -n "$facts" ] || fail "what to install? Known are: gatun install $(known_libraries)"
     machine=$(uname -m)
-    case $1 in
-        tensorflow)
-            title=TensorFlow
-            option=tensorflow,library
-            artifact=org.tensorflow:tensorflow-core-native:$(version_of tensorflow):jar:linux-x86_64
-            [ "$machine" != aarch64 ] || artifact=${artifact%x86_64}arm64
-            platforms='x86_64 aarch64'
-            inside='**/libtensorflow*,**/libomp*'
-            file=libtensorflow_cc.so.2
-            size='some 160 MB, which become several times that'
-            ;;
-        pytorch)
-            title=PyTorch
-            option=torch_aoti,library
-            artifact=ai.djl.pytorch:pytorch-native-cpu:$(version_of pytorch):jar:linux-$machine
-            platforms='x86_64 aarch64'
-            inside="pytorch/cpu/linux-$machine/*"
-            file=libtorch_cpu.so
-            size='112 MB, which become 450'
-            ;;
-        xgboost)
-            title=XGBoost
-            option=fil,xgboost-library
-            artifact=ml.dmlc:xgboost4j_2.12:$(version_of xgboost):jar
-            platforms='x86_64 aarch64'
-            inside="lib/linux/$machine/libxgboost4j.so"
-            file=libxgboost4j.so
-            size='18 MB'
-            ;;
-        lightgbm)
-            title=LightGBM
-            option=fil,lightgbm-library
-            artifact=com.microsoft.ml.lightgbm:lightgbmlib:$(version_of lightgbm):jar
-            platforms=x86_64
-            inside='com/microsoft/ml/lightgbm/linux/x86_64/lib_lightgbm.so'
-            file=lib_lightgbm.so
-            size='6 MB'
-            ;;
-        *) fail "what to install? Known are: gatun install tensorflow, pytorch, xgboost or lightgbm" ;;
-    esac
+    version=$(version_of "$1")
+    title=$(fact title)
+    option=$(fact option)
+    artifact=$(fact "artifact.$machine")
+    [ -n "$artifact" ] || artifact=$(fact artifact)
+    platforms=$(fact platforms)
+    inside=$(fact inside)
+    file=$(fact file)
+    size=$(fact size)
     case " $platforms " in
         *" $machine "*) here=$(uname -s) ;;
         *) here= ;;
@@ -127,7 +108,6 @@ install_library() {
     scratch=$(mktemp -d "$cache/$1.XXXXXX") # for this user alone, and on the same disk
     trap 'rm -rf "$scratch"' EXIT
     trap 'exit 130' INT TERM
-    version=$(version_of "$1")
     say "downloading $title $version, $size"
     (cd "$scratch" && JAVA_HOME=$jdk "$wrapper" -B -q org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack \
         -Dartifact="$artifact" -Dmdep.unpack.includes="$inside" -DoutputDirectory="$scratch/jar") \

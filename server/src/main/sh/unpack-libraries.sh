@@ -9,18 +9,20 @@ folder=$3
 machine=${4:-$(uname -m)}
 tools=$(dirname "$(GATUN_BUILD=never "$launcher" --print-java)")
 case $machine in
-    x86_64) platform=linux-x64 ;;
-    aarch64) platform=linux-aarch64 ;;
+    x86_64 | aarch64) ;;
     *) exit 0 ;; # no engine has a library for it
 esac
 rm -rf "$folder"
 mkdir -p "$folder/unpacked"
-for jar in "$lib"/onnxruntime-*.jar; do
-    (cd "$folder/unpacked" && "$tools/jar" xf "$jar" "ai/onnxruntime/native/$platform/libonnxruntime.so" ThirdPartyNotices.txt)
+for facts in "$(dirname "$0")"/../../../../backends/*/src/main/install/*.bundled; do
+    fact() { sed -n "s/^$1=//p" "$facts"; }
+    for jar in "$lib/$(fact jar)"-*.jar; do
+        (cd "$folder/unpacked" && "$tools/jar" xf "$jar" "$(fact "library.$machine")" "$(fact notices)")
+        mv "$folder/unpacked/$(fact notices)" "$folder/$(fact jar)-notices.txt"
+    done
 done
 for jar in "$lib"/gatun-bindings-*.jar; do
     (cd "$folder/unpacked" && "$tools/jar" xf "$jar" "gatun/bindings/native/linux-$machine") # empty where our C was not built
 done
-mv "$folder/unpacked/ThirdPartyNotices.txt" "$folder/onnxruntime-notices.txt"
 find "$folder/unpacked" -name '*.so' -exec mv {} "$folder/" \;
 rm -rf "$folder/unpacked"

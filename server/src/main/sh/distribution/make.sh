@@ -42,18 +42,23 @@ cp "$project/server/src/main/sh/distribution/gatun" "$made/bin"
 ln -s gatun "$made/bin/tritonserver"
 ln -s gatun "$made/bin/tensorflow_model_server"
 cp "$project/server/src/main/sh/launch.sh" "$project/mvnw" "$made/lib"
-for library in tensorflow pytorch xgboost lightgbm; do
-    sed -n "s:.*<$library.version>\(.*\)</$library.version>.*:\1:p" "$project/pom.xml" >"$made/lib/$library.version"
+mkdir "$made/lib/install"
+for facts in "$project"/backends/*/src/main/install/*.properties; do
+    library=$(basename "$facts" .properties)
+    cp "$facts" "$made/lib/install"
+    sed -n "s:.*<$library.version>\(.*\)</$library.version>.*:\1:p" "$project/pom.xml" >"$made/lib/install/$library.version"
 done
 cp "$project/LICENSE" "$project/CHANGELOG.md" "$made"
 cp "$project/server/src/main/resources/gatun/server/gatun.jfc" "$made/lib"
 cp -R "$project/examples/models/." "$made/models"
 
-# The engine's jar has libraries for four systems, and classes that nobody calls.
+# An engine's jar has libraries for four systems, and classes that nobody calls.
 scratch=$(mktemp -d "$folder/unpacked.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 sh "$project/server/src/main/sh/unpack-libraries.sh" "$project/gatun" "$made/lib" "$made/native" "$machine"
-rm "$made"/lib/onnxruntime-*.jar
+for facts in "$project"/backends/*/src/main/install/*.bundled; do
+    rm "$made/lib/$(sed -n 's/^jar=//p' "$facts")"-*.jar
+done
 
 # Made from the flags that there are, before a runtime lies there that may be another machine's. Names of files are those under which
 # shells and man look for them.

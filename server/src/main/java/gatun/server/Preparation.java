@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.bindings.OnnxRuntime;
 import gatun.http.HttpListener;
 import gatun.listener.HelidonServices;
 import gatun.runtime.server.GatunServer;
+import gatun.spi.Backend;
+import gatun.spi.discovery.InstalledBackends;
+import java.util.Optional;
 
 /**
  * Makes beside a start what each start needs and what needs nothing of it, so that a second core has work before the
- * models are known: what reads configurations, the functions of the engine that
- * most models have, and the classes of the listeners. What the first request needs and no start does is made once the
+ * models are known: what reads configurations, what engines open early, and the classes of the listeners. What the first request needs and no start does is made once the
  * server is ready. Who needs any of it sooner waits for it, or makes it.
  */
 final class Preparation {
@@ -17,7 +18,7 @@ final class Preparation {
 
     /** Begins it on threads of its own, which end by themselves. */
     static void begin() {
-        run(OnnxRuntime::prepare);
+        run(() -> InstalledBackends.find(Optional.empty()).services().forEach(Backend::prepare));
         run(() -> {
             GatunServer.prepare();
             HelidonServices.findNone();

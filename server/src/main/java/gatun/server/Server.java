@@ -9,6 +9,7 @@ import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
+import gatun.runtime.EngineStatistics;
 import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
@@ -31,6 +32,7 @@ import gatun.server.settings.StartException;
 import gatun.server.text.Version;
 import gatun.server.warmup.StopWait;
 import gatun.server.warmup.WarmUp;
+import gatun.spi.Backend;
 import gatun.spi.Setting;
 import gatun.spi.discovery.InstalledBackends;
 import gatun.tensorflow.serving.BatchingFiles;
@@ -41,8 +43,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,8 +62,6 @@ final class Server implements AutoCloseable {
 
     /** How long submitting a request may take that was begun behind a response which did not end its connection. */
     private static final Duration BEGIN = Duration.ofMillis(20);
-
-    private static final String ONNX = "onnxruntime";
 
     private final OpenResources opened;
     private final ProtocolListeners edges;
@@ -131,7 +133,7 @@ final class Server implements AutoCloseable {
                     .toList();
             report.models(loaded);
             requireAllModels(settings.models().control(), loaded, report);
-            warmUp(settings, inference, stop);
+            warmUp(settings, installed, inference, stop);
             if (stop.isTold()) {
                 return new Server(opened, edges, inference, List.of());
             }
@@ -157,13 +159,19 @@ final class Server implements AutoCloseable {
         }
     }
 
-    private static void warmUp(ServerSettings settings, InferenceServer inference, StopWait stop) {
+    private static void warmUp(
+            ServerSettings settings, InstalledBackends installed, InferenceServer inference, StopWait stop) {
         Duration limit = settings.lifecycle().warmUp();
         if (limit.isPositive()) {
-            boolean onnx = !settings.models().backends().isolated().contains(ONNX)
-                    && inference.engines().stream()
-                            .anyMatch(engine -> engine.backend().equals(ONNX));
-            WarmUp.run(limit, onnx, (repository, sockets) -> PrivateServer.start(settings, repository, sockets), stop);
+            Set<String> used = inference.engines().stream()
+                    .map(EngineStatistics::backend)
+                    .collect(Collectors.toSet());
+            used.removeAll(settings.models().backends().isolated());
+            Optional<Backend> engine = installed.services().stream()
+                    .filter(backend -> used.contains(backend.name())
+                            && !backend.warmUpModels().isEmpty())
+                    .findFirst();
+            WarmUp.run(limit, engine, (repository, sockets) -> PrivateServer.start(settings, repository, sockets), stop);
         }
     }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.spi;
 
+import gatun.memory.tensor.Datatype;
 import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
+import java.net.URL;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +33,42 @@ public interface Backend extends AutoCloseable {
      */
     default int instancesOnCpu() {
         return 1;
+    }
+
+    /** The options that an operator can give the engine, constant; by default none. */
+    default List<Option> options() {
+        return List.of();
+    }
+
+    /** The libraries that {@code gatun install NAME} downloads for the engine, by their names; by default none. */
+    default List<String> libraries() {
+        return List.of();
+    }
+
+    /**
+     * Opens early what needs no option, beside the start of the server, on another thread than {@link #start}; what goes
+     * wrong then is told by that. By default nothing.
+     */
+    default void prepare() {}
+
+    /**
+     * Model files that a server can ask before its clients do, so that the engine's code is compiled; by default none. By
+     * the datatype of their tensors, INT32 and BYTES: INPUT0, INPUT1, OUTPUT0 and OUTPUT1, each of 16 elements.
+     */
+    default Map<Datatype, URL> warmUpModels() {
+        return Map.of();
+    }
+
+    /**
+     * The files outside of a model's file that belong to it, by their paths from its folder, each with its path beside a
+     * copy of the model; by default none.
+     *
+     * @param model a file of one of the {@link #formats}
+     * @param copy the name of the copy
+     * @throws IOException when the model cannot be read
+     */
+    default Map<Path, Path> companions(Path model, String copy) throws IOException {
+        return Map.of();
     }
 
     /** Whether models run on such devices here; by default only on the processor. Called at start. */
@@ -114,4 +153,18 @@ public interface Backend extends AutoCloseable {
     /** Ends the engine; no model of it is loaded any more. Does nothing unless it holds something. */
     @Override
     default void close() {}
+
+    /**
+     * An option of an engine.
+     *
+     * @param name its name in {@code --backend-config=ENGINE,NAME=VALUE}
+     * @param description what it decides, in a sentence
+     * @param ofAll whether {@code gatun tritonserver} takes it for all engines at once
+     */
+    record Option(String name, String description, boolean ofAll) {
+        /** An option that is given to one engine. */
+        public Option(String name, String description) {
+            this(name, description, false);
+        }
+    }
 }

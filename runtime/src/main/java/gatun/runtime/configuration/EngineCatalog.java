@@ -5,6 +5,7 @@ import gatun.spi.Backend;
 import gatun.spi.ModelFormat;
 import gatun.spi.ModelFormat.Trait;
 import gatun.wire.inference.ModelConfig;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -111,6 +112,21 @@ public final class EngineCatalog {
                 .toList();
     }
 
+    /** The engines in the order of their names. */
+    public Collection<Backend> engines() {
+        return engines.values();
+    }
+
+    /** The names of the libraries that can be installed, in the order of the formats that they are for. */
+    public List<String> libraries() {
+        return engines.values().stream()
+                .filter(engine -> !engine.libraries().isEmpty())
+                .sorted(Comparator.comparingInt(
+                        engine -> engine.formats().getFirst().precedence()))
+                .flatMap(engine -> engine.libraries().stream())
+                .toList();
+    }
+
     /** Whether the clients of a model exchange tensors without dimensions, also where it does not batch. */
     boolean takesScalars(ModelConfig config) {
         return formats.stream()
@@ -135,6 +151,21 @@ public final class EngineCatalog {
 
     private Optional<String> fileName(Predicate<ModelFormat> wanted) {
         return formats.stream().filter(wanted).map(ModelFormat::fileName).findFirst();
+    }
+
+    /**
+     * The files outside of a model's file that belong to it, as {@link Backend#companions} has them.
+     *
+     * @param copy the name of the copy, by which an engine finds the model
+     * @throws IOException when the model cannot be read
+     */
+    public Map<Path, Path> companions(Path model, String copy) throws IOException {
+        for (Backend engine : engines.values()) {
+            if (engine.formats().stream().anyMatch(format -> format.fileName().equals(copy))) {
+                return engine.companions(model, copy);
+            }
+        }
+        return Map.of();
     }
 
     /** Whether a file of this name makes the folder that it lies in a model. */

@@ -81,12 +81,13 @@ public final class GatunCommand implements Callable<Integer> {
         commands.put("check", CheckCommand::new);
         commands.put("init", InitCommand::new);
         commands.put("pull", PullCommand::new);
+        commands.put("backends", BackendsCommand::new);
         commands.put("models", ModelsCommand::new);
         commands.put("top", TopCommand::new);
         commands.put("bench", () -> new BenchCommand(embedded));
         commands.put(TritonServerArguments.COMMAND, TritonServerCommand::new);
         commands.put(ModelServerArguments.COMMAND, ModelServerCommand::new);
-        commands.put("install", InstallCommand::new);
+        commands.put("install", InstallCommand::create);
         commands.put("completion", CompletionCommand::new);
         commands.put("man", ManualCommand::new);
         commands.put("help", HelpCommand::new);

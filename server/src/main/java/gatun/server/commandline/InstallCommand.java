@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import java.util.ArrayList;
+import gatun.runtime.configuration.EngineCatalog;
+import gatun.spi.discovery.InstalledBackends;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -23,30 +28,33 @@ import picocli.CommandLine.Spec;
         synopsisHeading = "Usage: ",
         optionListHeading = "%nFlags:%n")
 final class InstallCommand implements Callable<Integer> {
-    /** What can be installed. */
-    static final List<String> LIBRARIES = List.of("tensorflow", "pytorch", "xgboost", "lightgbm");
-
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it before anything is called
     CommandSpec spec;
 
-    /** What can be installed, for shells. */
-    static final class Libraries extends ArrayList<String> {
-        private static final long serialVersionUID = 1;
-
-        Libraries() {
-            super(LIBRARIES);
-        }
-    }
-
-    @Parameters(
-            paramLabel = "LIBRARY",
-            completionCandidates = Libraries.class,
-            description = "What to install: tensorflow, pytorch, xgboost or lightgbm.")
+    @Parameters(paramLabel = "LIBRARY")
     String library = "";
 
     @Mixin
     CommandSpec help = HelpFlag.mixin();
+
+    /** The command with what the engines say that can be installed. */
+    static CommandLine create() {
+        List<String> libraries = new EngineCatalog(
+                        InstalledBackends.find(Optional.empty()).services())
+                .libraries();
+        CommandLine command = new CommandLine(new InstallCommand());
+        CommandSpec spec = command.getCommandSpec();
+        ArgSpec plain = spec.positionalParameters().getFirst();
+        spec.remove(plain);
+        String text = String.join(", ", libraries).replaceFirst(", ([^,]*)$", " or $1");
+        spec.add(((PositionalParamSpec) plain)
+                .toBuilder()
+                        .description("What to install: " + text + ".")
+                        .completionCandidates(libraries)
+                        .build());
+        return command;
+    }
 
     @Override
     public Integer call() {

@@ -206,7 +206,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
         Optional<Duration> versionPoll = followsList ? list.versionPoll() : Optional.empty();
         // Our own flags come later, and win.
         List<NamedOption> options = new ArrayList<>(tensorFlow.options());
-        modelCache.value().ifPresent(folder -> options.add(new NamedOption("onnxruntime", "model-cache-dir", folder)));
+        modelCache.value().ifPresent(folder -> options.addAll(NamedOption.ofEnginesWith("model-cache-dir", folder)));
         options.addAll(backendOptions.value());
         return new ModelSettings(
                 new Sources(

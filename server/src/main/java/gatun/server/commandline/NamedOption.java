@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.spi.Backend;
+import gatun.spi.discovery.InstalledBackends;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -31,6 +35,22 @@ record NamedOption(String owner, String name, String value) {
                 .collect(Collectors.groupingBy(
                         NamedOption::owner,
                         Collectors.toMap(NamedOption::name, NamedOption::value, (former, later) -> later)));
+    }
+
+    /** That value of an option for each engine that comes along and has it. */
+    static List<NamedOption> ofEnginesWith(String name, String value) {
+        return enginesWith(option -> option.name().equals(name)).stream()
+                .map(engine -> new NamedOption(engine, name, value))
+                .toList();
+    }
+
+    /** The names of the engines that come along and have such an option. */
+    static List<String> enginesWith(Predicate<Backend.Option> wanted) {
+        return InstalledBackends.find(Optional.empty()).services().stream()
+                .filter(engine -> engine.options().stream().anyMatch(wanted))
+                .map(Backend::name)
+                .sorted()
+                .toList();
     }
 
     private static NamedOption read(String value, String expected) {

@@ -9,7 +9,6 @@ import java.util.Optional;
 
 /** How TensorFlow runs and is loaded, as TensorFlow Serving is told. Read once. */
 final class TensorFlowFlags extends FlagGroup {
-    private static final String BACKEND = "tensorflow";
     private static final String USUAL_TAG = "serve";
 
     private final Flag<Integer> session = threads("session", "Both of the following at once");
@@ -39,12 +38,12 @@ final class TensorFlowFlags extends FlagGroup {
     List<NamedOption> options() {
         List<NamedOption> options = new ArrayList<>();
         if (!tags.value().equals(USUAL_TAG)) {
-            options.add(new NamedOption(BACKEND, "tags", tags.value()));
+            options.addAll(NamedOption.ofEnginesWith("tags", tags.value()));
         }
         sessionFile
                 .value()
-                .ifPresent(file -> options.add(new NamedOption(
-                        BACKEND, "session-config-file", file.toAbsolutePath().toString())));
+                .ifPresent(file -> options.addAll(NamedOption.ofEnginesWith(
+                        "session-config-file", file.toAbsolutePath().toString())));
         add(options, "intra_op_parallelism_threads", intraOp);
         add(options, "inter_op_parallelism_threads", interOp);
         return options;
@@ -53,7 +52,7 @@ final class TensorFlowFlags extends FlagGroup {
     private void add(List<NamedOption> options, String name, Flag<Integer> own) {
         int threads = own.value() > 0 ? own.value() : session.value();
         if (threads > 0) {
-            options.add(new NamedOption(BACKEND, name, Integer.toString(threads)));
+            options.addAll(NamedOption.ofEnginesWith(name, Integer.toString(threads)));
         }
     }
 

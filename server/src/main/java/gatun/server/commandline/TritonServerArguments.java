@@ -15,10 +15,7 @@ final class TritonServerArguments {
     private static final String HEALTH_BODIES = "--http-health-bodies";
 
     /** The beginning of the option that Triton also takes for all backends at once. */
-    private static final String MAX_BATCH_SIZE = "default-max-batch-size=";
-
-    /** The backends that know that option. */
-    private static final List<String> BATCHING_BACKENDS = List.of("onnxruntime", "tensorflow");
+    private static final String MAX_BATCH_SIZE = "default-max-batch-size";
 
     private TritonServerArguments() {}
 
@@ -42,11 +39,12 @@ final class TritonServerArguments {
         for (String argument : Arrays.asList(arguments).subList(1, arguments.length)) {
             boolean separate = translated.getLast().equals(BACKEND_CONFIG);
             String option = separate ? argument : argument.replaceFirst("^" + BACKEND_CONFIG + "=", "");
-            if (option.startsWith(MAX_BATCH_SIZE)) {
+            if (option.startsWith(MAX_BATCH_SIZE + "=")) {
                 if (separate) {
                     translated.removeLast();
                 }
-                BATCHING_BACKENDS.forEach(backend -> translated.add(BACKEND_CONFIG + "=" + backend + "," + option));
+                NamedOption.enginesWith(known -> known.ofAll() && known.name().equals(MAX_BATCH_SIZE))
+                        .forEach(backend -> translated.add(BACKEND_CONFIG + "=" + backend + "," + option));
             } else {
                 translated.add(argument);
             }

@@ -183,7 +183,7 @@ public final class ModelLayout {
         String copy = engines.looseName(fileName).orElse(fileName);
         Files.copy(model.path(), version.resolve(copy));
         for (Map.Entry<Path, Path> weights :
-                ExternalWeights.copies(model.path(), copy).entrySet()) {
+                engines.companions(model.path(), copy).entrySet()) {
             Path target = version.resolve(weights.getValue().toString());
             Files.createDirectories(target.getParent());
             Files.copy(model.versionFolder().resolve(weights.getKey()), target);

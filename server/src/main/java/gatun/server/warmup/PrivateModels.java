@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.warmup;
 
+import gatun.memory.tensor.Datatype;
+import gatun.spi.Backend;
+import gatun.spi.Datatypes;
+import gatun.spi.ModelFormat;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 
 /** The models of the private server: they give back or add up what they get, and take no time for it. */
 final class PrivateModels {
     /** Two tensors INPUT0 and INPUT1 of 16 32-bit integers. */
     static final String INTEGERS = "integers";
-    /** The same by ONNX Runtime, which adds and subtracts them. */
-    static final String ONNX_INTEGERS = "onnx_integers";
+    /** The same by an engine, which computes something of them. */
+    static final String COMPUTED_INTEGERS = "computed_integers";
     /** The same with texts for integers. */
     static final String TEXTS = "texts";
-    /** The same by ONNX Runtime. */
-    static final String ONNX_TEXTS = "onnx_texts";
+    /** The same by an engine. */
+    static final String COMPUTED_TEXTS = "computed_texts";
     /** One tensor INPUT0 of any number of 32-bit floating point numbers. */
     static final String FLOATS = "floats";
 
@@ -25,16 +32,14 @@ final class PrivateModels {
 
     private PrivateModels() {}
 
-    /** Writes the models into {@code repository}. {@code onnx} says whether ONNX Runtime's are among them. */
-    static void write(Path repository, boolean onnx) throws IOException {
+    /** Writes the models into {@code repository}, and those of an engine where there is one. */
+    static void write(Path repository, Optional<Backend> engine) throws IOException {
         write(repository, INTEGERS, "identity", "TYPE_INT32", ELEMENTS, List.of("0", "1"));
         write(repository, TEXTS, "identity", "TYPE_STRING", ELEMENTS, List.of("0", "1"));
         write(repository, FLOATS, "identity", "TYPE_FP32", -1, List.of("0"));
-        if (onnx) {
-            write(repository, ONNX_INTEGERS, "onnxruntime", "TYPE_INT32", ELEMENTS, List.of("0", "1"));
-            copy("simple/1/model.onnx", repository.resolve(ONNX_INTEGERS));
-            write(repository, ONNX_TEXTS, "onnxruntime", "TYPE_STRING", ELEMENTS, List.of("0", "1"));
-            copy("simple_string/1/model.onnx", repository.resolve(ONNX_TEXTS));
+        if (engine.isPresent()) {
+            write(repository, COMPUTED_INTEGERS, engine.get(), Datatype.INT32);
+            write(repository, COMPUTED_TEXTS, engine.get(), Datatype.BYTES);
         }
     }
 
@@ -56,12 +61,13 @@ final class PrivateModels {
                         + "\ninstance_group [ { kind: KIND_CPU count: 1 } ]\n");
     }
 
-    private static void copy(String resource, Path model) throws IOException {
-        try (InputStream in = PrivateModels.class.getResourceAsStream("models/" + resource)) {
-            if (in == null) {
-                throw new IOException("the program's jar lacks " + resource);
-            }
-            Files.copy(in, model.resolve("1").resolve("model.onnx"));
+    private static void write(Path repository, String name, Backend engine, Datatype datatype) throws IOException {
+        ModelFormat format = engine.formats().getFirst();
+        String type = Datatypes.configured(datatype).name();
+        write(repository, name, format.backend(), type, ELEMENTS, List.of("0", "1"));
+        URL model = Objects.requireNonNull(engine.warmUpModels().get(datatype));
+        try (InputStream in = model.openStream()) {
+            Files.copy(in, repository.resolve(name).resolve("1").resolve(format.fileName()));
         }
     }
 }

@@ -36,13 +36,13 @@ final class Requests {
     private final boolean v1;
 
     /**
-     * @param onnx whether ONNX Runtime is to compute
+     * @param computed whether an engine is to compute
      * @param v1 whether the server speaks v1
      */
-    Requests(boolean onnx, boolean v1) {
+    Requests(boolean computed, boolean v1) {
         this.v1 = v1;
-        integers = onnx ? PrivateModels.ONNX_INTEGERS : PrivateModels.INTEGERS;
-        texts = onnx ? PrivateModels.ONNX_TEXTS : PrivateModels.TEXTS;
+        integers = computed ? PrivateModels.COMPUTED_INTEGERS : PrivateModels.INTEGERS;
+        texts = computed ? PrivateModels.COMPUTED_TEXTS : PrivateModels.TEXTS;
     }
 
     /** The kinds of conversations, in an order that mixes them. */

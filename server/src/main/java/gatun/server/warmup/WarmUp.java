@@ -3,6 +3,7 @@ package gatun.server.warmup;
 
 import gatun.memory.tensor.IoFailure;
 import gatun.runtime.repository.TemporaryFolder;
+import gatun.spi.Backend;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
@@ -12,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -47,16 +49,16 @@ public final class WarmUp {
      * Asks until nothing is left to compile, the process is told to stop, or {@code limit} is over, whichever comes
      * first. What fails is logged: the process goes on without being warm.
      *
-     * @param onnx whether models of ONNX Runtime are asked too
+     * @param engine an engine whose models are asked too; empty for none
      * @param opener starts the server that is asked
      */
-    public static void run(Duration limit, boolean onnx, AskedServer.Opener opener, StopWait stop) {
+    public static void run(Duration limit, Optional<Backend> engine, AskedServer.Opener opener, StopWait stop) {
         long begin = System.nanoTime();
         LOG.info("Warming up for {} s at most", limit.toSeconds());
         try (TemporaryFolder files = new TemporaryFolder()) {
             Path folder = files.newFolder();
             Path repository = Files.createDirectory(folder.resolve("models"));
-            PrivateModels.write(repository, onnx);
+            PrivateModels.write(repository, engine);
             long end = begin + limit.minus(CLOSING).toNanos();
             long answered = 0;
             for (int round = 1; round <= ROUNDS && !stop.isTold(); round++) {
@@ -66,7 +68,7 @@ public final class WarmUp {
                 }
                 long roundEnd = round == ROUNDS ? end : now + (end - now) / 2;
                 try (AskedServer server = opener.open(repository, folder)) {
-                    answered += ask(server, onnx, roundEnd, stop);
+                    answered += ask(server, engine.isPresent(), roundEnd, stop);
                 }
             }
             LOG.info("Warmed up by {} requests in {} ms", answered, (System.nanoTime() - begin) / 1_000_000);
@@ -83,8 +85,8 @@ public final class WarmUp {
     }
 
     /** @return how many requests were answered */
-    private static long ask(AskedServer server, boolean onnx, long end, StopWait stop) throws InterruptedException {
-        Requests requests = new Requests(onnx, speaksV1(server, end));
+    private static long ask(AskedServer server, boolean computed, long end, StopWait stop) throws InterruptedException {
+        Requests requests = new Requests(computed, speaksV1(server, end));
         List<Conversation.Kind> kinds = requests.kinds(server.http(), server.grpc());
         List<Caller> callers = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();

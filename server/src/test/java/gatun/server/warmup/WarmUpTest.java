@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -57,7 +58,7 @@ class WarmUpTest {
         List<SilentServer> opened = new ArrayList<>();
         WarmUp.run(
                 Duration.ofSeconds(1),
-                false,
+                Optional.empty(),
                 (repository, sockets) -> {
                     SilentServer server = new SilentServer(sockets);
                     opened.add(server);

@@ -2,6 +2,7 @@
 package gatun.backend.onnxruntime;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Backend.Option;
 import gatun.spi.Setting;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,8 +27,14 @@ record EngineOptions(
     private static final String GLOBAL_THREADS = "enable-global-threadpool";
     private static final String MODEL_CACHE = "model-cache-dir";
 
-    /** What the options are called. */
-    static final List<String> NAMES = List.of(LIBRARY, MAX_BATCH_SIZE, GLOBAL_THREADS, MODEL_CACHE);
+    static final List<Option> OPTIONS = List.of(
+            new Option(LIBRARY, "Another file of ONNX Runtime than the one that comes along."),
+            new Option(MAX_BATCH_SIZE, "The largest batch of a model that can batch and does not say it.", true),
+            new Option(GLOBAL_THREADS, "1: all models run on the threads of one pool; 0: each on its own."),
+            new Option(MODEL_CACHE, "A folder that keeps models as ONNX Runtime has optimised them."));
+
+    /** The names of the options. */
+    static final List<String> NAMES = OPTIONS.stream().map(Option::name).toList();
 
     /** The batch size in Triton's backend for a model that can batch when no size is configured. */
     private static final String TRITON_DEFAULT_MAX_BATCH_SIZE = "4";

@@ -5,6 +5,7 @@ import gatun.bindings.LibraryCache;
 import gatun.bindings.NativeException;
 import gatun.bindings.NativeLibrary;
 import gatun.bindings.OnnxRuntime;
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Backend;
@@ -24,9 +25,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,6 +66,31 @@ public final class OnnxRuntimeBackend implements Backend {
     @Override
     public int instancesOnCpu() {
         return 2;
+    }
+
+    @Override
+    public List<Option> options() {
+        return EngineOptions.OPTIONS;
+    }
+
+    @Override
+    public void prepare() {
+        OnnxRuntime.prepare();
+    }
+
+    @Override
+    public Map<Datatype, URL> warmUpModels() {
+        return Map.of(Datatype.INT32, resource("simple"), Datatype.BYTES, resource("simple_string"));
+    }
+
+    private static URL resource(String example) {
+        String name = "models/" + example + "/1/model.onnx";
+        return Objects.requireNonNull(OnnxRuntimeBackend.class.getResource(name), name);
+    }
+
+    @Override
+    public Map<Path, Path> companions(Path model, String copy) throws IOException {
+        return ExternalWeights.of(model).stream().collect(Collectors.toMap(path -> path, path -> path));
     }
 
     /** A graph is data, and the engine reads tensors that lie outside of it from the version's folder alone. */

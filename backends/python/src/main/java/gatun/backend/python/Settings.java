@@ -2,6 +2,8 @@
 package gatun.backend.python;
 
 import gatun.memory.tensor.GatunException;
+import gatun.spi.Backend.Option;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -16,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 record Settings(String executable, long memoryByteSize) {
     private static final String EXECUTABLE = "executable";
     private static final String MEMORY = "memory-byte-size";
+
+    static final List<Option> OPTIONS = List.of(
+            new Option(EXECUTABLE, "The Python that runs models which bring none of their own."),
+            new Option(MEMORY, "The most bytes of requests, and of responses, that one instance may have at a time."));
 
     /** Triton's own, which have no meaning here: memory needs no growth, and a start no limit of time. */
     private static final Set<String> WITHOUT_EFFECT = Set.of(

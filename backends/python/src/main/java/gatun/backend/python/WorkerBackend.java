@@ -14,6 +14,7 @@ import gatun.workers.WorkerMetrics;
 import gatun.workers.WorkerProcess;
 import gatun.workers.WorkerWatch;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,11 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
     @Override
     public final String name() {
         return name;
+    }
+
+    @Override
+    public final List<Option> options() {
+        return Settings.OPTIONS;
     }
 
     @Override

@@ -30,13 +30,14 @@ import java.util.stream.Collectors;
  */
 record Settings(
         int intraOpThreads, int interOpThreads, int defaultMaxBatchSize, Set<String> tags, ConfigProto session) {
+    static final String INTRA_OP = "intra_op_parallelism_threads";
+    static final String INTER_OP = "inter_op_parallelism_threads";
+    static final String MAX_BATCH_SIZE = "default-max-batch-size";
+    static final String TAGS = "tags";
+    static final String SESSION_FILE = "session-config-file";
+
     /** What the options are called. */
-    static final List<String> OPTIONS = List.of(
-            "intra_op_parallelism_threads",
-            "inter_op_parallelism_threads",
-            "default-max-batch-size",
-            "tags",
-            "session-config-file");
+    static final List<String> OPTIONS = List.of(INTRA_OP, INTER_OP, MAX_BATCH_SIZE, TAGS, SESSION_FILE);
 
     /** The settings without any option. */
     static final Settings DEFAULT = new Settings(0, 0, 4, Set.of("serve"), ConfigProto.getDefaultInstance());
@@ -53,14 +54,14 @@ record Settings(
     /** These, but {@code key} is {@code value}; the same object when the backend knows no such option. */
     Settings with(String key, String value) {
         return switch (key) {
-            case "intra_op_parallelism_threads" ->
+            case INTRA_OP ->
                 new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags, session);
-            case "inter_op_parallelism_threads" ->
+            case INTER_OP ->
                 new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize, tags, session);
-            case "default-max-batch-size" ->
+            case MAX_BATCH_SIZE ->
                 new Settings(intraOpThreads, interOpThreads, number(key, value), tags, session);
-            case "tags" -> new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags(value), session);
-            case "session-config-file" ->
+            case TAGS -> new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags(value), session);
+            case SESSION_FILE ->
                 new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags, sessionFile(key, value));
             default -> this;
         };

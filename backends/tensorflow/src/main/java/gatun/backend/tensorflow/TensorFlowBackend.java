@@ -93,6 +93,26 @@ public final class TensorFlowBackend implements Backend {
     }
 
     @Override
+    public List<Option> options() {
+        return List.of(
+                new Option(LIBRARY, "Another file of TensorFlow than the one that was installed."),
+                new Option(OP_LIBRARY, "Libraries with operations that models need, separated by colons."),
+                new Option(Settings.INTRA_OP, "How many threads one operation may use."),
+                new Option(Settings.INTER_OP, "How many operations may run at a time."),
+                new Option(
+                        Settings.MAX_BATCH_SIZE,
+                        "The largest batch of a model that can batch and does not say it.",
+                        true),
+                new Option(Settings.TAGS, "Which graph of a SavedModel to serve: the one that has exactly these tags."),
+                new Option(Settings.SESSION_FILE, "A ConfigProto in protobuf's text format, for sessions."));
+    }
+
+    @Override
+    public List<String> libraries() {
+        return List.of(NAME);
+    }
+
+    @Override
     public void start(Map<String, String> options) {
         options.forEach((key, value) -> {
             settings = settings.with(key, value);

@@ -31,7 +31,7 @@ record Settings(String library, int defaultMaxBatchSize) {
     /** Parameter of a model: whether requests are believed to have the shapes that the model takes. */
     static final String UNCHECKED_SHAPES = "UNCHECKED_SHAPES";
 
-    private static final String BATCH_SIZE = "default-max-batch-size";
+    static final String BATCH_SIZE = "default-max-batch-size";
     private static final Set<String> OPTIONS = Set.of(TorchLibrary.OPTION, BATCH_SIZE);
 
     /** More than any machine has cores, and larger batches than anybody sends. */

@@ -20,6 +20,7 @@ import gatun.wire.inference.ModelInstanceGroup;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,29 @@ public final class TorchBackend implements Backend {
         return List.of(
                 ModelFormat.of("model.pt2", "pytorch", 70, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
                         .platform(Settings.BACKEND));
+    }
+
+    @Override
+    public List<Option> options() {
+        return List.of(
+                new Option(TorchLibrary.OPTION, "Another file or folder of PyTorch than the one that was installed."),
+                new Option(Settings.BATCH_SIZE, "The largest batch of a model that can batch and does not say it."));
+    }
+
+    @Override
+    public List<String> libraries() {
+        return List.of("pytorch");
+    }
+
+    /** A compiled model has at most one file of weights, of its own name. */
+    @Override
+    public Map<Path, Path> companions(Path model, String copy) {
+        Path weights = weightsOf(model.getFileName().toString());
+        return Files.isRegularFile(model.resolveSibling(weights)) ? Map.of(weights, weightsOf(copy)) : Map.of();
+    }
+
+    private static Path weightsOf(String fileName) {
+        return Path.of(fileName.substring(0, fileName.lastIndexOf('.')) + ".safetensors");
     }
 
     @Override

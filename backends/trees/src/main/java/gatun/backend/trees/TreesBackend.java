@@ -49,7 +49,12 @@ public final class TreesBackend implements Backend {
     /** Trees are fast: what Triton's handbook suggests for its FIL backend. */
     private static final int USUAL_BATCH_SIZE = 32768;
 
-    private static final List<String> OPTIONS = List.of(Libraries.XGBOOST, Libraries.LIGHTGBM, BATCH_SIZE);
+    private static final List<Option> OPTIONS = List.of(
+            new Option(Libraries.XGBOOST, "Another file of XGBoost than the one that was installed."),
+            new Option(Libraries.LIGHTGBM, "Another file of LightGBM than the one that was installed."),
+            new Option(BATCH_SIZE, "The largest batch of a model that does not say its inputs and outputs."));
+
+    private static final List<String> NAMES = OPTIONS.stream().map(Option::name).toList();
 
     private static final Logger LOG = LoggerFactory.getLogger(TreesBackend.class);
 
@@ -80,6 +85,16 @@ public final class TreesBackend implements Backend {
                 ModelFormat.of("checkpoint.tl", NAME, 130, Trait.FILE_BY_PARAMETER));
     }
 
+    @Override
+    public List<Option> options() {
+        return OPTIONS;
+    }
+
+    @Override
+    public List<String> libraries() {
+        return List.of("xgboost", "lightgbm");
+    }
+
     /** Trees are data. */
     @Override
     public boolean takesUploads() {
@@ -95,8 +110,8 @@ public final class TreesBackend implements Backend {
     @Override
     public void start(Map<String, String> options) {
         options.forEach((key, value) -> {
-            if (!OPTIONS.contains(key)) {
-                LOG.warn("{} has no effect here; known: {}", Setting.backendOption(NAME, key, value), OPTIONS);
+            if (!NAMES.contains(key)) {
+                LOG.warn("{} has no effect here; known: {}", Setting.backendOption(NAME, key, value), NAMES);
             }
         });
         libraries = new Libraries(

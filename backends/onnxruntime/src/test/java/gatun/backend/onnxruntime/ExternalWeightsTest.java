@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.server.layout;
+package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.server.layout;
+package gatun.backend.onnxruntime;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -12,49 +12,23 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /**
- * The files in which a model keeps weights outside of its own. A compiled model of PyTorch has at most one, of its own
- * name. An ONNX model names them: each tensor there has an entry {@code location} in
- * its {@code external_data} (onnx.proto); the file is looked through for these entries, wherever they stand.
+ * The files in which a model keeps weights outside of its own. Each tensor there has an entry {@code location} in its
+ * {@code external_data} (onnx.proto); the file is looked through for these entries, wherever they stand.
  */
 final class ExternalWeights {
     /** An entry's key, its first field, and the tag of its value. */
     private static final byte[] ENTRY = "\n\blocation\u0012".getBytes(US_ASCII);
 
-    private static final String COMPILED = ".pt2";
-
     private static final int MOST_BYTES = 4096;
 
     private ExternalWeights() {}
 
-    /**
-     * Where the weights of {@code model} are, by their paths from its folder, and where they belong beside a copy of it.
-     *
-     * @param copy the name of the copy
-     */
-    static Map<Path, Path> copies(Path model, String copy) throws IOException {
-        String name = model.getFileName().toString();
-        if (name.endsWith(COMPILED)) {
-            Path weights = Path.of(weightsOf(name));
-            return Files.isRegularFile(model.resolveSibling(weights))
-                    ? Map.of(weights, Path.of(weightsOf(copy)))
-                    : Map.of();
-        }
-        return of(model).stream().collect(Collectors.toMap(path -> path, path -> path));
-    }
-
-    /** The name of the file of a compiled model's weights. */
-    private static String weightsOf(String fileName) {
-        return fileName.substring(0, fileName.length() - COMPILED.length()) + ".safetensors";
-    }
-
-    /** The files that an ONNX {@code model} names and that lie in its folder or below, by their paths from there. */
+    /** The files that {@code model} names and that lie in its folder or below, by their paths from there. */
     static Set<Path> of(Path model) throws IOException {
         Set<Path> found = new TreeSet<>();
         try (FileChannel file = FileChannel.open(model);
