@@ -10,10 +10,9 @@ final class Inputs {
     private Inputs() {}
 
     static Tensor named(Execution execution, String name) {
-        for (int i = 0; i < execution.inputCount(); i++) {
-            if (execution.inputSpec(i).name().equals(name)) {
-                return execution.input(i);
-            }
+        int index = execution.inputIndex(name);
+        if (index >= 0) {
+            return execution.input(index);
         }
         throw GatunException.invalidArgument("the request has no input '" + name + "'");
     }
