@@ -89,7 +89,8 @@ final class Server implements AutoCloseable {
         if (given.models().control().exitOnError()) {
             given.models().sources().repositories().forEach(Server::requireFolder);
         }
-        InstalledBackends installed = InstalledBackends.find(given.models().backends().directory());
+        InstalledBackends installed =
+                InstalledBackends.find(given.models().backends().directory());
         EngineCatalog engines = new EngineCatalog(installed.all());
         given.models().sources().repositories().stream()
                 .flatMap(repository -> RepositoryCheck.remarks(engines, repository).stream())
@@ -115,8 +116,8 @@ final class Server implements AutoCloseable {
             }
             ProcessIsolation isolation = opened.add(new ProcessIsolation(
                     settings.models().backends().directory(), shared ? Optional.of(buffers.file()) : Optional.empty()));
-            GatunServer inference =
-                    opened.add(withoutModels(settings, log, accessLog, buffers, regions, isolation, installed, fetched, stop));
+            GatunServer inference = opened.add(
+                    withoutModels(settings, log, accessLog, buffers, regions, isolation, installed, fetched, stop));
             FutureTask<Void> loads = new FutureTask<>(inference::loadModels, null);
             Thread.ofPlatform().daemon().name("models").start(loads);
             // Beside the loads, which leave processors idle while the first of them opens an engine.
@@ -163,15 +164,15 @@ final class Server implements AutoCloseable {
             ServerSettings settings, InstalledBackends installed, InferenceServer inference, StopWait stop) {
         Duration limit = settings.lifecycle().warmUp();
         if (limit.isPositive()) {
-            Set<String> used = inference.engines().stream()
-                    .map(EngineStatistics::backend)
-                    .collect(Collectors.toSet());
+            Set<String> used =
+                    inference.engines().stream().map(EngineStatistics::backend).collect(Collectors.toSet());
             used.removeAll(settings.models().backends().isolated());
             Optional<Backend> engine = installed.services().stream()
                     .filter(backend -> used.contains(backend.name())
                             && !backend.warmUpModels().isEmpty())
                     .findFirst();
-            WarmUp.run(limit, engine, (repository, sockets) -> PrivateServer.start(settings, repository, sockets), stop);
+            WarmUp.run(
+                    limit, engine, (repository, sockets) -> PrivateServer.start(settings, repository, sockets), stop);
         }
     }
 

@@ -44,7 +44,8 @@ public final class EngineMain {
                 FileOutputStream output = new FileOutputStream(DESCRIPTORS + FRAMES_OUT)) {
             WorkerChannel channel = new WorkerChannel(input, output);
             EngineHost host = new EngineHost(
-                    channel, InstalledBackends.find(Stream.of(arguments).findFirst().map(Path::of)));
+                    channel,
+                    InstalledBackends.find(Stream.of(arguments).findFirst().map(Path::of)));
             channel.read(host::frame);
         } catch (IOException e) {
             LOG.error("The process of an engine has no way to the server", e);

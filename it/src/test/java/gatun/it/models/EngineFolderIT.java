@@ -17,8 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** An engine whose jar is put beside the server: what it declares is all that the server needs for its models. */
 @Timeout(120)
 class EngineFolderIT {
-    private static final String ENGINES = "--backend-directory=" + ServerProcess.root().resolve("it/target/backends");
-    private static final String INPUT = "{\"inputs\":[{\"name\":\"IN\",\"shape\":[2],\"datatype\":\"INT32\",\"data\":[1,2]}]}";
+    private static final String ENGINES =
+            "--backend-directory=" + ServerProcess.root().resolve("it/target/backends");
+    private static final String INPUT =
+            "{\"inputs\":[{\"name\":\"IN\",\"shape\":[2],\"datatype\":\"INT32\",\"data\":[1,2]}]}";
 
     @TempDir
     Path folder;

@@ -201,7 +201,8 @@ class ConfigurationReferenceIT {
                             rule.path().toString().endsWith("." + way.getLast().getName()));
         } else {
             assertThat(row.answer()).isIn("used", "harmless");
-            assertThat(UnusedFields.remarks(setting(way), Set.of(), ENGINE_CATALOG)).isEmpty();
+            assertThat(UnusedFields.remarks(setting(way), Set.of(), ENGINE_CATALOG))
+                    .isEmpty();
         }
         if (row.answer().startsWith("used")) {
             assertThat(row.tests()).as("the tests of " + name).isNotEmpty();

@@ -86,8 +86,9 @@ final class ModelFolder {
     List<Problem> problems(EngineCatalog engines, List<GatunException> failures) {
         Map<String, GatunException> all = new LinkedHashMap<>();
         failures.forEach(failure -> all.putIfAbsent(failure.getMessage(), failure));
-        List<ConfigurationException> broken =
-                written().map(written -> ModelConfiguration.brokenRules(engines, written)).orElse(List.of());
+        List<ConfigurationException> broken = written()
+                .map(written -> ModelConfiguration.brokenRules(engines, written))
+                .orElse(List.of());
         if (broken.stream().anyMatch(rule -> all.containsKey(rule.getMessage()))) {
             broken.forEach(rule -> all.putIfAbsent(rule.getMessage(), rule));
         }

@@ -42,7 +42,7 @@ public final class AbsentEngines {
         return new ConfigurationException(
                 ConfigurationPath.MODEL,
                 "model '" + model + "' is a TensorFlow Lite model (" + LITE + "), and no engine here runs those",
-                "serve the SavedModel that it was made of, or make an ONNX model of it:" + " python -m tf2onnx.convert --tflite "
-                        + LITE + " --output model.onnx");
+                "serve the SavedModel that it was made of, or make an ONNX model of it:"
+                        + " python -m tf2onnx.convert --tflite " + LITE + " --output model.onnx");
     }
 }

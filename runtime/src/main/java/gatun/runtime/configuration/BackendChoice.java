@@ -45,8 +45,10 @@ record BackendChoice(EngineCatalog engines) {
             kind = kindOfFile(config, versionDirectory.get());
             if (kind.isEmpty()) {
                 completed.setBackend(backendInName(config.getName())
-                        .orElseThrow(() ->
-                                untold(config.getName(), ModelFiles.otherName(engines, versionDirectory.get(), ""), withoutFile())));
+                        .orElseThrow(() -> untold(
+                                config.getName(),
+                                ModelFiles.otherName(engines, versionDirectory.get(), ""),
+                                withoutFile())));
             }
         }
         if (named && kind.isEmpty() && completed.getBackend().isEmpty() && versionDirectory.isPresent()) {
@@ -70,7 +72,8 @@ record BackendChoice(EngineCatalog engines) {
     }
 
     private String withoutFile() {
-        return "put the model's file" + engines.exampleFile().map(file -> ", such as " + file + ",").orElse("")
+        return "put the model's file"
+                + engines.exampleFile().map(file -> ", such as " + file + ",").orElse("")
                 + " into each version's folder, or write backend: \"...\" in config.pbtxt";
     }
 
@@ -86,8 +89,7 @@ record BackendChoice(EngineCatalog engines) {
         }
         return engines.formats().stream()
                 .filter(format -> format.platforms().contains(platform)
-                        || (format.backend().equals(backend)
-                                && (platform.isEmpty() || !engines.isShared(backend))))
+                        || (format.backend().equals(backend) && (platform.isEmpty() || !engines.isShared(backend))))
                 .findFirst();
     }
 
@@ -152,9 +154,11 @@ record BackendChoice(EngineCatalog engines) {
         List<ModelFormat> formats = engines.formats();
         boolean known = formats.stream()
                 .anyMatch(format -> format.platforms().contains(platform)
-                        || (format.backend().equals(backend) && !format.platforms().isEmpty()));
+                        || (format.backend().equals(backend)
+                                && !format.platforms().isEmpty()));
         boolean agree = formats.stream()
-                .anyMatch(format -> format.platforms().contains(platform) && format.backend().equals(backend));
+                .anyMatch(format -> format.platforms().contains(platform)
+                        && format.backend().equals(backend));
         if (!platform.isEmpty() && known && !agree) {
             throw new ConfigurationException(
                     ConfigurationPath.of("platform"),

@@ -57,7 +57,8 @@ public final class EngineCatalog {
     List<ModelFormat> examples() {
         List<ModelFormat> examples = new ArrayList<>();
         for (ModelFormat format : served) {
-            boolean known = examples.stream().anyMatch(example -> example.backend().equals(format.backend()));
+            boolean known =
+                    examples.stream().anyMatch(example -> example.backend().equals(format.backend()));
             if (examples.size() < 2 && !known && !format.platforms().isEmpty()) {
                 examples.add(format);
             }
@@ -81,7 +82,8 @@ public final class EngineCatalog {
     public String engine(ModelConfig config) {
         for (Backend engine : engines.values()) {
             for (ModelFormat format : engine.formats()) {
-                if (format.backend().equals(config.getBackend()) && format.platforms().contains(config.getPlatform())) {
+                if (format.backend().equals(config.getBackend())
+                        && format.platforms().contains(config.getPlatform())) {
                     return engine.name();
                 }
             }
@@ -130,8 +132,8 @@ public final class EngineCatalog {
     /** Whether the clients of a model exchange tensors without dimensions, also where it does not batch. */
     boolean takesScalars(ModelConfig config) {
         return formats.stream()
-                .anyMatch(format ->
-                        format.is(Trait.SCALARS) && format.platforms().contains(config.getPlatform()));
+                .anyMatch(
+                        format -> format.is(Trait.SCALARS) && format.platforms().contains(config.getPlatform()));
     }
 
     /** The name that an engine finds a model by that has a file or folder of this name; empty for what is no model. */
@@ -145,8 +147,9 @@ public final class EngineCatalog {
      */
     public Optional<String> looseName(String name) {
         boolean hasEnding = name.lastIndexOf('.') > 0;
-        return fileName(format -> (format.is(Trait.ALONE_BY_NAME) && format.fileName().equals(name))
-                || (format.is(Trait.ALONE_BY_ENDING) && hasEnding && format.hasEnding(name)));
+        return fileName(
+                format -> (format.is(Trait.ALONE_BY_NAME) && format.fileName().equals(name))
+                        || (format.is(Trait.ALONE_BY_ENDING) && hasEnding && format.hasEnding(name)));
     }
 
     private Optional<String> fileName(Predicate<ModelFormat> wanted) {
@@ -178,18 +181,18 @@ public final class EngineCatalog {
     /** The name that an engine finds a folder by that is a model as it lies; empty for a folder that is none. */
     public Optional<String> folderName(Path folder) {
         return formats.stream()
-                .filter(format -> format.is(Trait.FOLDER_OF_FILE)
-                        && Files.isRegularFile(folder.resolve(format.fileName())))
+                .filter(format ->
+                        format.is(Trait.FOLDER_OF_FILE) && Files.isRegularFile(folder.resolve(format.fileName())))
                 .findFirst()
-                .flatMap(file -> fileName(format ->
-                        format.is(Trait.FOLDER) && format.backend().equals(file.backend())));
+                .flatMap(file -> fileName(
+                        format -> format.is(Trait.FOLDER) && format.backend().equals(file.backend())));
     }
 
     /** A name without the ending of a format whose models are folders. */
     public String withoutFolderEnding(String name) {
         int dot = name.lastIndexOf('.');
-        boolean isEnding = dot > 0
-                && formats.stream().anyMatch(format -> format.is(Trait.FOLDER) && format.hasEnding(name));
+        boolean isEnding =
+                dot > 0 && formats.stream().anyMatch(format -> format.is(Trait.FOLDER) && format.hasEnding(name));
         return isEnding ? name.substring(0, dot) : name;
     }
 

@@ -35,8 +35,8 @@ public final class ModelFiles {
     /** Whether a version's folder holds a model: a file that an engine looks for, or a misnamed one. */
     public static boolean holdsModel(EngineCatalog engines, Path versionDirectory) {
         return names(versionDirectory).stream()
-                .anyMatch(name -> engines.tellsBackend(name)
-                        || engines.standardName(name).isPresent());
+                .anyMatch(name ->
+                        engines.tellsBackend(name) || engines.standardName(name).isPresent());
     }
 
     /**

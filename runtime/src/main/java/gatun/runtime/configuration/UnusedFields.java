@@ -144,7 +144,8 @@ public final class UnusedFields {
         switch (unused.answer()) {
             case REFUSED ->
                 throw new ConfigurationException(
-                        path, "'" + path + "' of model '" + model + "' is refused: " + unused.reason()
+                        path,
+                        "'" + path + "' of model '" + model + "' is refused: " + unused.reason()
                                 + (users.isEmpty() ? "" : ", or use backend " + String.join(" or ", users)));
             case WITHOUT_EFFECT -> remarks.add("'" + path + "' has no effect: " + unused.reason());
         }

@@ -151,7 +151,8 @@ final class ModelLoader {
 
     private GatunException withoutVersions(ModelSource source) {
         String advice = "add a folder named by the version's number, such as 1, that holds the model's file";
-        String found = RepositoryAdvice.insteadOfVersions(backends.catalog(), source.directory().path());
+        String found = RepositoryAdvice.insteadOfVersions(
+                backends.catalog(), source.directory().path());
         Optional<String> missing = VersionPolicy.missing(source.config().getVersionPolicy(), source.present());
         ConfigurationException none = new ConfigurationException(
                 ConfigurationPath.MODEL,

@@ -66,9 +66,17 @@ record ModelSources(
         }
         ModelConfig config = directory.listed()
                 ? ModelConfiguration.writtenAs(
-                        gate.engines(), directory.name(), directory.path(), sources.configName(), sources.autoComplete())
+                        gate.engines(),
+                        directory.name(),
+                        directory.path(),
+                        sources.configName(),
+                        sources.autoComplete())
                 : ModelConfiguration.written(
-                        gate.engines(), directory.name(), directory.path(), sources.configName(), sources.autoComplete());
+                        gate.engines(),
+                        directory.name(),
+                        directory.path(),
+                        sources.configName(),
+                        sources.autoComplete());
         return read(directory, list.apply(config), false, Optional.empty());
     }
 

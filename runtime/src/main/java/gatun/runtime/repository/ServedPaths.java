@@ -64,7 +64,8 @@ public final class ServedPaths {
         if (entries.stream().anyMatch(entry -> couldBeModel(engines, entry))) {
             return new ServedPath.Repository(path);
         }
-        throw GatunException.invalidArgument("the folder '" + path + "' holds no model" + found(engines, path, entries));
+        throw GatunException.invalidArgument(
+                "the folder '" + path + "' holds no model" + found(engines, path, entries));
     }
 
     /** A version's folder as TensorFlow Serving has it belongs to the model above it; any other has its own name. */

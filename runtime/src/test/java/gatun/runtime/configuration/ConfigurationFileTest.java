@@ -59,7 +59,8 @@ class ConfigurationFileTest {
         Files.createDirectories(directory.resolve(aside).getParent());
         Files.writeString(directory.resolve(aside), "backend: 'b'");
 
-        assertThat(ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", true).getBackend())
+        assertThat(ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", true)
+                        .getBackend())
                 .isEmpty();
     }
 

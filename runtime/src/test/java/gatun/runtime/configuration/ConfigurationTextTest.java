@@ -88,7 +88,8 @@ class ConfigurationTextTest {
                 .extracting(
                         rule -> text.position(rule.path()).map(Position::line).orElse(0))
                 .containsExactly(3, 18, 22, 23, 8, 10);
-        assertThat(ModelConfiguration.brokenRules(DeclaredEngines.CATALOG, config).getFirst())
+        assertThat(ModelConfiguration.brokenRules(DeclaredEngines.CATALOG, config)
+                        .getFirst())
                 .hasMessage("'max_batch_size' must be non-negative value for other");
     }
 

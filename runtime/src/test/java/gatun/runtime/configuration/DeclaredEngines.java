@@ -46,7 +46,13 @@ public final class DeclaredEngines {
                     "tensorflow",
                     2,
                     Set.of("ModelConfig.model_operations"),
-                    ModelFormat.of("model.savedmodel", "tensorflow", 0, Trait.KNOWN_BY_ENDING, Trait.FOLDER, Trait.SCALARS)
+                    ModelFormat.of(
+                                    "model.savedmodel",
+                                    "tensorflow",
+                                    0,
+                                    Trait.KNOWN_BY_ENDING,
+                                    Trait.FOLDER,
+                                    Trait.SCALARS)
                             .platform("tensorflow_savedmodel"),
                     ModelFormat.of(
                                     "saved_model.pb",

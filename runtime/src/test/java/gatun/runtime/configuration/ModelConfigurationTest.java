@@ -185,7 +185,8 @@ class ModelConfigurationTest {
     @Test
     void shouldCheckTensorsThatNothingCompletesBeforeThereIsAVersion() {
         write("backend: \"b\" input [ { name: \"T\" data_type: TYPE_FP32 dims: [ 0 ] } ]");
-        assertThat(ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", true).getInputCount())
+        assertThat(ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", true)
+                        .getInputCount())
                 .isEqualTo(1);
         assertThatThrownBy(() -> ModelConfiguration.written(DeclaredEngines.CATALOG, "m", directory, "", false))
                 .hasMessageStartingWith("model input 'T' dimension must be integer >= 1");
@@ -261,7 +262,12 @@ class ModelConfigurationTest {
         Files.createDirectories(directory.resolve("1"));
         write(TENSORS);
         ModelConfig config = ModelConfiguration.of(
-                DeclaredEngines.CATALOG, "m.special", directory, Optional.of(directory.resolve("1")), true, name -> new Unchanging());
+                DeclaredEngines.CATALOG,
+                "m.special",
+                directory,
+                Optional.of(directory.resolve("1")),
+                true,
+                name -> new Unchanging());
         assertThat(config.getBackend()).isEqualTo("special");
         assertThat(config.getDefaultModelFilename()).isEqualTo("model.special");
     }
@@ -329,7 +335,8 @@ class ModelConfigurationTest {
     private ModelConfig load(boolean autoComplete) {
         Path version = directory.resolve("1");
         return ModelConfiguration.of(
-                DeclaredEngines.CATALOG, "m",
+                DeclaredEngines.CATALOG,
+                "m",
                 directory,
                 Files.exists(version) ? Optional.of(version) : Optional.empty(),
                 autoComplete,

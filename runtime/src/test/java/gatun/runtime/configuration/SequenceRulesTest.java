@@ -135,9 +135,11 @@ class SequenceRulesTest {
     @Test
     void shouldFillInWhatIsLeftOut() throws TextFormat.ParseException {
         ModelConfig filled = Defaults.fill(
-                config("oldest { }").toBuilder().setBackend("b").build(), new UsableDevices(List.of(), () -> {
+                config("oldest { }").toBuilder().setBackend("b").build(),
+                new UsableDevices(List.of(), () -> {
                     throw new AssertionError("asked on a machine without GPUs");
-                }), 1);
+                }),
+                1);
         assertThat(filled.getSequenceBatching().getMaxSequenceIdleMicroseconds())
                 .isEqualTo(1_000_000);
         assertThat(filled.getSequenceBatching().getOldest().getPreferredBatchSizeList())

@@ -64,7 +64,9 @@ class UnusedFieldsTest {
                 config("model_operations { op_library_filename: 'x.so' } optimization { graph { level: 1 } }");
 
         assertThat(UnusedFields.remarks(
-                        config, Set.of("ModelConfig.model_operations", "ModelOptimizationPolicy.graph"), DeclaredEngines.CATALOG))
+                        config,
+                        Set.of("ModelConfig.model_operations", "ModelOptimizationPolicy.graph"),
+                        DeclaredEngines.CATALOG))
                 .isEmpty();
     }
 
@@ -83,6 +85,7 @@ class UnusedFieldsTest {
                 parameters { key: 'k' value { string_value: 'v' } } metric_tags { key: 'k' value: 'v' }
                 """);
 
-        assertThat(UnusedFields.remarks(config, Set.of(), DeclaredEngines.CATALOG)).isEmpty();
+        assertThat(UnusedFields.remarks(config, Set.of(), DeclaredEngines.CATALOG))
+                .isEmpty();
     }
 }

@@ -50,7 +50,8 @@ class ServedPathsTest {
     void shouldServeASavedModelUnderItsFoldersName() throws IOException {
         file("mnist.savedmodel/saved_model.pb");
         LooseModel model = new LooseModel("mnist", 1, folder.resolve("mnist.savedmodel"));
-        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("mnist.savedmodel"))).isEqualTo(model);
+        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("mnist.savedmodel")))
+                .isEqualTo(model);
         assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("mnist.savedmodel/saved_model.pb")))
                 .isEqualTo(model);
         assertThat(model.versionFolder()).isEqualTo(folder.resolve("mnist.savedmodel"));
@@ -94,15 +95,18 @@ class ServedPathsTest {
         file("models/m/1/" + name);
         assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("models/m")))
                 .isEqualTo(new ModelFolder("m", folder.resolve("models/m")));
-        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("models"))).isEqualTo(new Repository(folder.resolve("models")));
+        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("models")))
+                .isEqualTo(new Repository(folder.resolve("models")));
     }
 
     @Test
     void shouldTakeAFolderOfModelsForARepository() throws IOException {
         file("models/simple/1/model.onnx");
-        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("models"))).isEqualTo(new Repository(folder.resolve("models")));
+        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("models")))
+                .isEqualTo(new Repository(folder.resolve("models")));
         file("wrong/lettered/v1/model.onnx");
-        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("wrong"))).isEqualTo(new Repository(folder.resolve("wrong")));
+        assertThat(ServedPaths.read(DeclaredEngines.CATALOG, folder.resolve("wrong")))
+                .isEqualTo(new Repository(folder.resolve("wrong")));
     }
 
     @Test

@@ -59,8 +59,8 @@ final class BackendsCommand implements Callable<Integer> {
                     + (platforms.isEmpty() ? "" : ", platform " + String.join(" or ", platforms)));
         }
         engine.options()
-                .forEach(option -> out.println("  --backend-config=" + engine.name() + "," + option.name() + "=...  "
-                        + option.description()));
+                .forEach(option -> out.println(
+                        "  --backend-config=" + engine.name() + "," + option.name() + "=...  " + option.description()));
         engine.libraries().forEach(library -> out.println("  gatun install " + library));
     }
 }

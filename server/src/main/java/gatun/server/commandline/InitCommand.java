@@ -66,8 +66,8 @@ final class InitCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        LayoutSettings settings = new LayoutSettings(
-                model, repository, name, NamedOption.byOwner(backendOptions), backendDirectory);
+        LayoutSettings settings =
+                new LayoutSettings(model, repository, name, NamedOption.byOwner(backendOptions), backendDirectory);
         return ModelLayout.run(
                 settings, spec.commandLine().getOut(), spec.commandLine().getErr());
     }

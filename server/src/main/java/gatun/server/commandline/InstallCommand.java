@@ -40,9 +40,8 @@ final class InstallCommand implements Callable<Integer> {
 
     /** The command with what the engines say that can be installed. */
     static CommandLine create() {
-        List<String> libraries = new EngineCatalog(
-                        InstalledBackends.find(Optional.empty()).services())
-                .libraries();
+        List<String> libraries =
+                new EngineCatalog(InstalledBackends.find(Optional.empty()).services()).libraries();
         CommandLine command = new CommandLine(new InstallCommand());
         CommandSpec spec = command.getCommandSpec();
         ArgSpec plain = spec.positionalParameters().getFirst();

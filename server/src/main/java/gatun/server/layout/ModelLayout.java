@@ -137,7 +137,14 @@ public final class ModelLayout {
 
     private CheckSettings check(Path path, boolean autoComplete) {
         return new CheckSettings(
-                List.of(path), List.of(), "", autoComplete, false, settings.backendOptions(), settings.backendDirectory(), false);
+                List.of(path),
+                List.of(),
+                "",
+                autoComplete,
+                false,
+                settings.backendOptions(),
+                settings.backendDirectory(),
+                false);
     }
 
     private int put(LooseModel model, Path place, String configuration) throws IOException, WrongRequest {
@@ -176,7 +183,9 @@ public final class ModelLayout {
     /** Copies the model to where an engine looks for it, and the files beside it that hold its weights. */
     private void copy(LooseModel model, Path version) throws IOException {
         if (model.fileName().isEmpty()) {
-            copyFolder(model.path(), version.resolve(engines.folderName(model.path()).orElseThrow()));
+            copyFolder(
+                    model.path(),
+                    version.resolve(engines.folderName(model.path()).orElseThrow()));
             return;
         }
         String fileName = model.fileName().get();

@@ -58,9 +58,9 @@ public final class OnnxRuntimeBackend implements Backend {
 
     @Override
     public List<ModelFormat> formats() {
-        return List.of(ModelFormat.of(
-                        "model.onnx", EngineOptions.BACKEND, 40, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
-                .platform("onnxruntime_onnx"));
+        return List.of(
+                ModelFormat.of("model.onnx", EngineOptions.BACKEND, 40, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
+                        .platform("onnxruntime_onnx"));
     }
 
     @Override

@@ -54,12 +54,9 @@ record Settings(
     /** These, but {@code key} is {@code value}; the same object when the backend knows no such option. */
     Settings with(String key, String value) {
         return switch (key) {
-            case INTRA_OP ->
-                new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags, session);
-            case INTER_OP ->
-                new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize, tags, session);
-            case MAX_BATCH_SIZE ->
-                new Settings(intraOpThreads, interOpThreads, number(key, value), tags, session);
+            case INTRA_OP -> new Settings(number(key, value), interOpThreads, defaultMaxBatchSize, tags, session);
+            case INTER_OP -> new Settings(intraOpThreads, number(key, value), defaultMaxBatchSize, tags, session);
+            case MAX_BATCH_SIZE -> new Settings(intraOpThreads, interOpThreads, number(key, value), tags, session);
             case TAGS -> new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags(value), session);
             case SESSION_FILE ->
                 new Settings(intraOpThreads, interOpThreads, defaultMaxBatchSize, tags, sessionFile(key, value));

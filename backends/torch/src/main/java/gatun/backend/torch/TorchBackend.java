@@ -56,9 +56,8 @@ public final class TorchBackend implements Backend {
     /** Configurations name PyTorch, as they do for TorchScript. */
     @Override
     public List<ModelFormat> formats() {
-        return List.of(
-                ModelFormat.of("model.pt2", "pytorch", 70, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
-                        .platform(Settings.BACKEND));
+        return List.of(ModelFormat.of("model.pt2", "pytorch", 70, Trait.KNOWN_BY_ENDING, Trait.ALONE_BY_ENDING)
+                .platform(Settings.BACKEND));
     }
 
     @Override

@@ -25,7 +25,8 @@ class LibrariesTest {
                         .isEqualTo(ErrorCode.UNAVAILABLE))
                 .hasMessageContaining("./gatun install xgboost")
                 .hasMessageContaining("backend-config=fil,xgboost-library=PATH");
-        assertThatThrownBy(() -> libraries.open(ForestFormat.LIGHTGBM)).hasMessageContaining("./gatun install lightgbm");
+        assertThatThrownBy(() -> libraries.open(ForestFormat.LIGHTGBM))
+                .hasMessageContaining("./gatun install lightgbm");
     }
 
     @Test
