@@ -8,6 +8,7 @@ import java.net.URL;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -43,6 +44,14 @@ public interface Backend extends AutoCloseable {
     /** The libraries that {@code gatun install NAME} downloads for the engine, by their names; by default none. */
     default List<String> libraries() {
         return List.of();
+    }
+
+    /**
+     * The version of the engine's library, or why there is none; loads it. Empty, as by default, for an engine of whose
+     * library no command line is asked.
+     */
+    default Optional<String> libraryVersion() {
+        return Optional.empty();
     }
 
     /**

@@ -40,10 +40,10 @@ record BackendChoice(EngineCatalog engines) {
         if (versionDirectory.isPresent() && (!named || config.getBackend().equals(AbsentEngines.LITE_BACKEND))) {
             refuseLite(config, versionDirectory.get());
         }
-        Optional<ModelFormat> kind = named ? namedKind(completed.build(), versionDirectory) : Optional.empty();
+        Optional<ModelFormat> format = named ? namedFormat(completed.build(), versionDirectory) : Optional.empty();
         if (!named && versionDirectory.isPresent()) {
-            kind = kindOfFile(config, versionDirectory.get());
-            if (kind.isEmpty()) {
+            format = formatOfFile(config, versionDirectory.get());
+            if (format.isEmpty()) {
                 completed.setBackend(backendInName(config.getName())
                         .orElseThrow(() -> untold(
                                 config.getName(),
@@ -51,12 +51,12 @@ record BackendChoice(EngineCatalog engines) {
                                 withoutFile())));
             }
         }
-        if (named && kind.isEmpty() && completed.getBackend().isEmpty() && versionDirectory.isPresent()) {
+        if (named && format.isEmpty() && completed.getBackend().isEmpty() && versionDirectory.isPresent()) {
             // A platform that nobody knows contradicts what the file says.
-            kindOfFile(config, versionDirectory.get()).ifPresent(found -> completed.setBackend(found.backend()));
+            formatOfFile(config, versionDirectory.get()).ifPresent(found -> completed.setBackend(found.backend()));
         }
-        kind.filter(found -> !named || !found.is(Trait.FILE_BY_PARAMETER)).ifPresent(found -> fill(completed, found));
-        if (kind.isEmpty() && completed.getDefaultModelFilename().isEmpty() && versionDirectory.isPresent()) {
+        format.filter(found -> !named || !found.is(Trait.FILE_BY_PARAMETER)).ifPresent(found -> fill(completed, found));
+        if (format.isEmpty() && completed.getDefaultModelFilename().isEmpty() && versionDirectory.isPresent()) {
             completed.setDefaultModelFilename("model." + completed.getBackend());
         }
         check(completed.build());
@@ -78,11 +78,11 @@ record BackendChoice(EngineCatalog engines) {
     }
 
     /** The format that backend and platform name; of a backend that engines share, and no platform, that of the file. */
-    private Optional<ModelFormat> namedKind(ModelConfig config, Optional<Path> versionDirectory) {
+    private Optional<ModelFormat> namedFormat(ModelConfig config, Optional<Path> versionDirectory) {
         String backend = config.getBackend();
         String platform = config.getPlatform();
         if (platform.isEmpty() && versionDirectory.isPresent() && engines.isShared(backend)) {
-            Optional<ModelFormat> found = kindOfFile(config, versionDirectory.get());
+            Optional<ModelFormat> found = formatOfFile(config, versionDirectory.get());
             if (found.isPresent() && found.get().backend().equals(backend)) {
                 return found;
             }
@@ -93,7 +93,7 @@ record BackendChoice(EngineCatalog engines) {
                 .findFirst();
     }
 
-    private Optional<ModelFormat> kindOfFile(ModelConfig config, Path versionDirectory) {
+    private Optional<ModelFormat> formatOfFile(ModelConfig config, Path versionDirectory) {
         String fileName = config.getDefaultModelFilename();
         return engines.formats().stream()
                 .filter(format -> fileName.isEmpty()
@@ -124,15 +124,15 @@ record BackendChoice(EngineCatalog engines) {
         return dot < 0 || dot == modelName.length() - 1 ? Optional.empty() : Optional.of(modelName.substring(dot + 1));
     }
 
-    private static void fill(ModelConfig.Builder config, ModelFormat kind) {
+    private static void fill(ModelConfig.Builder config, ModelFormat format) {
         if (config.getBackend().isEmpty()) {
-            config.setBackend(kind.backend());
+            config.setBackend(format.backend());
         }
         if (config.getPlatform().isEmpty()) {
-            config.setPlatform(kind.platform());
+            config.setPlatform(format.platform());
         }
         if (config.getDefaultModelFilename().isEmpty()) {
-            config.setDefaultModelFilename(kind.fileName());
+            config.setDefaultModelFilename(format.fileName());
         }
     }
 

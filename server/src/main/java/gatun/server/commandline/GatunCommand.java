@@ -5,8 +5,9 @@ import gatun.bench.BenchCommand;
 import gatun.bench.EmbeddedModels;
 import gatun.server.commandline.shell.ManualPage;
 import gatun.server.settings.ServerSettings;
-import gatun.server.text.TensorFlowVersion;
 import gatun.server.text.Version;
+import gatun.spi.Backend;
+import gatun.spi.discovery.InstalledBackends;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -34,7 +36,7 @@ public final class GatunCommand implements Callable<Integer> {
 
     /** The commands that know nothing of others. */
     private static final Set<String> ALONE =
-            Set.of(SERVE, "check", "init", "pull", "models", "top", "bench", "install");
+            Set.of(SERVE, "check", "init", "pull", "backends", "models", "top", "bench", "install");
 
     private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
 
@@ -177,7 +179,7 @@ public final class GatunCommand implements Callable<Integer> {
             command.getOut()
                     .println("TensorFlow ModelServer: "
                             + String.join(" ", command.getCommandSpec().version()));
-            command.getOut().println("TensorFlow Library: " + TensorFlowVersion.text());
+            command.getOut().println("TensorFlow Library: " + libraryVersion());
             command.getOut().flush();
             return ExitCode.OK;
         }
@@ -211,6 +213,14 @@ public final class GatunCommand implements Callable<Integer> {
             all.addFirst(SERVE);
         }
         return command.execute(all.toArray(new String[0]));
+    }
+
+    private static String libraryVersion() {
+        return InstalledBackends.find(Optional.empty()).services().stream()
+                .map(Backend::libraryVersion)
+                .flatMap(Optional::stream)
+                .findFirst()
+                .orElse("not a part of this server");
     }
 
     private static int refuse(CommandLine command, ConfigurationFile.InvalidFileException failure) {

@@ -138,6 +138,8 @@ public final class InstalledBackends implements AutoCloseable {
             }
             for (Backend backend : found) {
                 LOG.info("Backend '{}' comes from {}", nameOf(backend), place);
+                // Asked for again where nothing catches what it throws.
+                backend.formats().forEach(Objects::requireNonNull);
             }
             ofDirectory.addAll(found);
             loaders.add(loader);

@@ -34,6 +34,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -110,6 +111,16 @@ public final class TensorFlowBackend implements Backend {
     @Override
     public List<String> libraries() {
         return List.of(NAME);
+    }
+
+    @Override
+    public Optional<String> libraryVersion() {
+        Optional<Path> installed = TensorFlow.installed(LibraryCache.ofUser());
+        if (installed.isEmpty()) {
+            return Optional.of("not installed; './gatun install tensorflow' does it");
+        }
+        NativeLibrary library = TensorFlow.open(installed.get());
+        return Optional.of(library instanceof NativeLibrary.Missing missing ? missing.reason() : TensorFlow.version());
     }
 
     @Override
