@@ -10,7 +10,7 @@ import java.util.Set;
  *
  * @param fileName the file's name in the folder of a version
  * @param backend the name in a configuration's {@code backend}; engines of different platforms may share one
- * @param platforms the names in a configuration's {@code platform}, the one that is filled in first; none where a
+ * @param platforms what a configuration calls the format where it names no backend, the usual name first; none where a
  *     platform tells nothing
  * @param precedence the place among the files of a folder that holds several kinds; the lowest is the model's
  * @param traits how such files are found and used
