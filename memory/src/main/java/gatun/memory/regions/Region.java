@@ -4,6 +4,7 @@ package gatun.memory.regions;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.RegionLease;
+import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.BiConsumer;
@@ -144,6 +145,35 @@ abstract sealed class Region permits SystemRegion, CudaRegion {
                 closeCopy();
                 region.release();
             }
+        }
+    }
+
+    /** A private copy of a window, complete since it was borrowed. Holds no region and overlaps no window. */
+    static final class SnapshotLease implements RegionLease {
+        private final Buffer copy;
+
+        SnapshotLease(Buffer copy) {
+            this.copy = copy;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return copy.segment();
+        }
+
+        @Override
+        public boolean isShared() {
+            return false;
+        }
+
+        @Override
+        public void settle() {
+            // The copy was checked when it was made; what becomes of the region now does not matter.
+        }
+
+        @Override
+        public void close() {
+            copy.close();
         }
     }
 }
