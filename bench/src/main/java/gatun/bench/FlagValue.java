@@ -67,7 +67,6 @@ final class FlagValue {
         }
     }
 
-    /** A percentile. */
     static final class Percentile implements ITypeConverter<Double> {
         @Override
         public Double convert(String value) {

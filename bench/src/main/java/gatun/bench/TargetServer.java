@@ -64,7 +64,6 @@ record TargetServer(String url, LoadTransport transport) {
         return List.of(json ? "json" : "binary");
     }
 
-    /** The name of the server. */
     String name() {
         return url.isEmpty() ? "in this process" : url;
     }

@@ -22,7 +22,6 @@ record ConnectionHeap(long byteSize) {
     /** Part of the heap that connections may use; the rest is for requests and models. */
     private static final double SHARE = 0.6;
 
-    /** The heap of this process. */
     static ConnectionHeap ofProcess() {
         return new ConnectionHeap(Runtime.getRuntime().maxMemory());
     }

@@ -14,7 +14,6 @@ import java.util.OptionalInt;
  * @param address the address, with the real port
  */
 record Endpoint(Protocol protocol, SocketAddress address) {
-    /** The protocol of an endpoint. */
     enum Protocol {
         /** HTTP requests. */
         HTTP("HTTP", "http", "http://", ""),

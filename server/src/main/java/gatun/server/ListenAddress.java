@@ -85,7 +85,6 @@ record ListenAddress(Endpoint.Protocol protocol, SocketAddress address) {
         unixSocket.ifPresent(path -> addresses.add(onUnixSocket(protocol, path)));
     }
 
-    /** A Unix socket. */
     static ListenAddress onUnixSocket(Endpoint.Protocol protocol, Path path) {
         return new ListenAddress(protocol, UnixDomainSocketAddress.of(path));
     }

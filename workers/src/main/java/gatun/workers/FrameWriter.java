@@ -13,7 +13,6 @@ public final class FrameWriter {
 
     FrameWriter() {}
 
-    /** Begins a frame. */
     void begin(int kind) {
         bytes.clear();
         bytes.putInt(0);

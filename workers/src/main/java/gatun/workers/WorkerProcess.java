@@ -375,7 +375,6 @@ public final class WorkerProcess implements AutoCloseable {
             }
         }
 
-        /** Notes that the answer is there. */
         void noteAnswer() {
             if (asked) {
                 asked = false;

@@ -46,7 +46,6 @@ public record ServerCounters(long inferences, long executions, long requests, lo
      * @param outputNanos getting the outputs ready
      */
     public record ServerTimes(long requestNanos, long queueNanos, long inputNanos, long inferNanos, long outputNanos) {
-        /** The times since {@code earlier}. */
         ServerTimes since(ServerTimes earlier) {
             return new ServerTimes(
                     requestNanos - earlier.requestNanos,

@@ -17,7 +17,6 @@ public final class CallLocation {
         return KEY.get();
     }
 
-    /** A context for calls from {@code location}. */
     static Context in(Context parent, PeerLocation location) {
         return parent.withValue(KEY, location);
     }

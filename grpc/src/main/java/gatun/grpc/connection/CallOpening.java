@@ -57,7 +57,6 @@ record CallOpening<Q, R>(
         return "CallOptions deadline exceeded after " + seconds + "s. [the server ended the call]";
     }
 
-    /** Makes the call. */
     GrpcCall<Q, R> open(GrpcStream stream) {
         return new GrpcCall<>(this, stream);
     }

@@ -90,7 +90,6 @@ record CallServices(
             }
         }
 
-        /** The method of that path. */
         Optional<ServerMethodDefinition<?, ?>> find(String path) {
             return Optional.ofNullable(methods.get(path));
         }

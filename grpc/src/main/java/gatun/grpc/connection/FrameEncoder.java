@@ -75,7 +75,6 @@ final class FrameEncoder {
         batch.putInt(error.code());
     }
 
-    /** WINDOW_UPDATE. */
     void windowUpdate(int streamId, int increment) throws IOException {
         frameHeader(Http2.WINDOW_UPDATE, Integer.BYTES, 0, streamId);
         batch.putInt(increment);

@@ -85,7 +85,6 @@ final class FrameReader {
         return type;
     }
 
-    /** Whether the frame has that flag. */
     boolean has(int flag) {
         return (flags & flag) != 0;
     }

@@ -21,7 +21,6 @@ public record AllowedOrigins(Set<String> origins) {
         return new AllowedOrigins(Set.of());
     }
 
-    /** Whether there are none. */
     boolean isNone() {
         return origins.isEmpty();
     }

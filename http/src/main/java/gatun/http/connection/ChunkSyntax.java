@@ -7,7 +7,6 @@ import java.util.Set;
 
 /** Chunk sizes, extensions and trailers of a body; refuses what proxies may read differently. Not thread-safe. */
 final class ChunkSyntax {
-    /** The most bytes of a line. */
     static final int MAX_LINE_BYTES = 1024;
 
     /** The most characters of all extensions of a body. */

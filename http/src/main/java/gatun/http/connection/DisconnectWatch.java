@@ -45,7 +45,6 @@ final class DisconnectWatch {
         connections.add(connection);
     }
 
-    /** Watches a connection no more. */
     void remove(ClientConnection connection) {
         connections.remove(connection);
     }
@@ -55,7 +54,6 @@ final class DisconnectWatch {
         connections.forEach(ClientConnection::endIfReadTooSlowly);
     }
 
-    /** The connections. */
     Stream<ClientConnection> connections() {
         return connections.stream();
     }

@@ -9,7 +9,6 @@ import java.util.function.BiConsumer;
 
 /** A request's head, and where its body ends. For the connection's thread, until the request is answered. */
 interface IncomingRequest {
-    /** The method. */
     Method method();
 
     /** The path as sent, without the query; of an absolute URI, as proxies receive it, the part after the server. */
@@ -31,7 +30,6 @@ interface IncomingRequest {
         return host().filter(lowerCase::equalsIgnoreCase).isPresent();
     }
 
-    /** Whether the request has a header. */
     boolean has(HeaderName name);
 
     /** Shows {@code reader} the name, as the client wrote it, and the first value of each header. */

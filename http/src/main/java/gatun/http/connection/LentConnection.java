@@ -60,7 +60,6 @@ final class LentConnection {
     /** Of the thread that serves, and of the owner after the loan. */
     private @Nullable Throwable failure;
 
-    /** A connection that is not lent. */
     LentConnection(LentConnections connections, ChannelTransport transport, Service service) {
         this.connections = connections;
         this.transport = transport;

@@ -14,7 +14,6 @@ import java.util.Locale;
  * open. Their parts can be asked for where they lie. Not thread-safe.
  */
 final class RequestHeadParser {
-    /** The most bytes of a request line. */
     static final int MAX_LINE_BYTES = 16 * 1024;
 
     /** The most bytes of a whole head. */

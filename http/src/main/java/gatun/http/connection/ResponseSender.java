@@ -210,7 +210,6 @@ final class ResponseSender {
         }
     }
 
-    /** Ends a response in pieces. */
     void endPieces() {
         if (inChunks) {
             head.raw(LAST_CHUNK);

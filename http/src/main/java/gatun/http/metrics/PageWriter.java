@@ -128,7 +128,6 @@ final class PageWriter implements MetricSink {
         page.signed(count).raw('\n');
     }
 
-    /** Ends the page. */
     void end() {
         format.end(page);
     }

@@ -110,7 +110,6 @@ final class PathPattern {
         return segments;
     }
 
-    /** How many parameters there are. */
     int parameterCount() {
         return names.size();
     }

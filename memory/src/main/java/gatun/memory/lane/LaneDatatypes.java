@@ -5,7 +5,6 @@ import gatun.memory.tensor.Datatype;
 
 /** The numbers that stand for datatypes in a slot. They are part of the layout and never change. */
 public final class LaneDatatypes {
-    /** By number. */
     private static final Datatype[] BY_NUMBER = {
         Datatype.INVALID,
         Datatype.BOOL,

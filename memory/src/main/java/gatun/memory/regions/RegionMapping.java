@@ -143,7 +143,6 @@ final class RegionMapping implements AutoCloseable {
         return kind;
     }
 
-    /** Which object this is a mapping of. */
     ObjectIdentity object() {
         return identity;
     }

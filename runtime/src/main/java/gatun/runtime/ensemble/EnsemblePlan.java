@@ -60,7 +60,6 @@ final class EnsemblePlan {
         inOrder = List.copyOf(sorted());
     }
 
-    /** The plan of {@code config}. */
     static EnsemblePlan of(ModelConfig config) {
         return new EnsemblePlan(config);
     }

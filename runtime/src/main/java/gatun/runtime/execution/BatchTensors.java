@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  * that are cut by the shapes of an input. Immutable.
  */
 final class BatchTensors {
-    /** None at all. */
     static final BatchTensors NONE = new BatchTensors(Set.of(), List.of(), Map.of());
 
     private final Set<String> ragged;

@@ -22,7 +22,6 @@ public final class LoadWatch {
         change(Phase.INSTANCES, 0, count);
     }
 
-    /** One more instance is ready. */
     void instanceReady() {
         change(Phase.INSTANCES, 1, 0);
     }

@@ -54,7 +54,6 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     /** For steps of sequences; null unless the model has them. */
     private final @Nullable BatchExecution sequenceExecution;
 
-    /** Of batches. */
     private final RunStopper batchStopper;
 
     private final RunFailures failures;

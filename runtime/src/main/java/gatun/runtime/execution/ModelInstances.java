@@ -162,7 +162,6 @@ final class ModelInstances {
         return Optional.empty();
     }
 
-    /** How many there are. */
     int count() {
         return placed.size();
     }

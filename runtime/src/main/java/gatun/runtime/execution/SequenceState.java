@@ -57,7 +57,6 @@ final class SequenceState implements Hold {
         return shapes[index];
     }
 
-    /** The bytes of a state. */
     MemorySegment bytes(int index) {
         return slice(buffer(index), byteSizes[index]);
     }

@@ -22,7 +22,6 @@ import java.util.function.LongSupplier;
 
 /** Makes the requests of a {@link BatchingTrial}, rows of different size, always the same. Immutable. */
 final class TrialRequests {
-    /** How many requests there are. */
     static final int COUNT = 3;
 
     private static final int ALIGNMENT = 64;

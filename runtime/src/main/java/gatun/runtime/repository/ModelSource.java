@@ -102,7 +102,6 @@ record ModelSource(
                 .toList();
     }
 
-    /** Whether this asks a model of that name. */
     boolean asks(String name) {
         return config.hasEnsembleScheduling() && dependencies().contains(name);
     }

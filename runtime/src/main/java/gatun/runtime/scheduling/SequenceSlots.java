@@ -37,7 +37,6 @@ final class SequenceSlots {
         return instances[number];
     }
 
-    /** The instance of a sequence that has a slot. */
     InstanceSequences instanceOf(Sequence sequence) {
         return instances[sequence.instance()];
     }

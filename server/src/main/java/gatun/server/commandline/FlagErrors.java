@@ -83,7 +83,6 @@ final class FlagErrors implements IParameterExceptionHandler {
                 .orElse(unknown);
     }
 
-    /** The names of flags. */
     static final class FlagNames {
         /** The prefix of a flag's long name. */
         static final String DASHES = "--";

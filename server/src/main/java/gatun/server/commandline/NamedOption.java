@@ -20,7 +20,6 @@ import picocli.CommandLine.TypeConversionException;
  * @param value the value of the option
  */
 record NamedOption(String owner, String name, String value) {
-    /** Options of backends, as flags have them. */
     static final FlagType<NamedOption> OF_BACKEND = FlagType.of("BACKEND,K=V", new BackendReader()::convert);
 
     /** Options of caches. */

@@ -19,7 +19,6 @@ import picocli.CommandLine.TypeConversionException;
 /** One {@code --trace-config}: changes one setting of the tracing. */
 @FunctionalInterface
 interface TraceOption {
-    /** The settings {@code before}, with this one changed. */
     TracingSettings changed(TracingSettings before);
 
     /** No tracing, with all of {@code options} changed in their order. */

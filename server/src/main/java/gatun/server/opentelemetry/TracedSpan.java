@@ -86,7 +86,6 @@ record TracedSpan(
                 .toList();
     }
 
-    /** How many spans these are. */
     int count() {
         return 1 + children.stream().mapToInt(TracedSpan::count).sum();
     }

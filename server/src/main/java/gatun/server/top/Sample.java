@@ -17,7 +17,6 @@ record Sample(long takenNanos, List<Model> models, Map<Key, ModelCounts> counts,
     /** How many models are kept of one answer; a server may list as many as it likes. */
     static final int MODEL_LIMIT = 10_000;
 
-    /** A version of a model. */
     record Key(String model, String version) {}
 
     /** A line of the repository's index; its texts can be shown as they are. */

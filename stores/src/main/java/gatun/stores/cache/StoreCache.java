@@ -309,7 +309,6 @@ public final class StoreCache implements AutoCloseable {
             this.locked = locked;
         }
 
-        /** Makes one in {@code parent}. */
         static ServerFolder make(Path parent) throws IOException {
             Path unlocked = Files.createTempDirectory(parent, NEW_PREFIX);
             FileChannel channel =

@@ -58,7 +58,6 @@ final class ModelLinks {
         }
     }
 
-    /** The model is no more. */
     void remove(String model) throws IOException {
         Files.deleteIfExists(folder.resolve(model));
         Path before = current.remove(model);

@@ -214,7 +214,6 @@ final class KernelLaunch {
         /** How many there may be in each direction. */
         record Extent(int x, int y, int z) {}
 
-        /** Those of {@code device}. */
         static LaunchLimits of(CudaDevice device) {
             return new LaunchLimits(
                     new Extent(

@@ -12,7 +12,6 @@ import java.util.stream.Collectors;
 
 /** The tensors of a model's kernels, numbered: inputs, outputs, scratch memory. Not thread-safe. */
 final class TensorTable {
-    /** The kinds of tensors. */
     enum Kind {
         /** A tensor that requests bring. */
         INPUT,
@@ -47,7 +46,6 @@ final class TensorTable {
         return true;
     }
 
-    /** The tensor of that name. */
     Optional<Entry> find(String name) {
         return Optional.ofNullable(byName.get(name));
     }

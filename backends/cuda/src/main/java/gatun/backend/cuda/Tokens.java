@@ -164,7 +164,6 @@ final class Tokens {
      * @param end where it ends
      */
     record Token(Kind kind, String text, int begin, int end) {
-        /** The kinds of tokens. */
         enum Kind {
             /** Digits. */
             INTEGER,

@@ -33,7 +33,6 @@ record EngineOptions(
             new Option(GLOBAL_THREADS, "1: all models run on the threads of one pool; 0: each on its own."),
             new Option(MODEL_CACHE, "A folder that keeps models as ONNX Runtime has optimised them."));
 
-    /** The names of the options. */
     static final List<String> NAMES = OPTIONS.stream().map(Option::name).toList();
 
     /** The batch size in Triton's backend for a model that can batch when no size is configured. */

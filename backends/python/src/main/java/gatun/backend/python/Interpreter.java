@@ -64,7 +64,6 @@ record Interpreter(String executable, Map<String, String> environment, Path main
                         + "', or name another by --backend-config=" + need.backend() + ",executable=FILE");
     }
 
-    /** The command of a worker. */
     WorkerProcess.Command command(String name) {
         return new WorkerProcess.Command(name, builder(List.of("-u", main.toString())));
     }

@@ -126,7 +126,6 @@ final class PythonModel implements BackendModel {
                 : file.path().toString();
     }
 
-    /** Notes that an instance is closed. */
     void closed(PythonInstance instance) {
         instances.remove(instance);
     }

@@ -51,7 +51,6 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
     private final Map<Long, Target> targets = new ConcurrentHashMap<>();
     private final WorkerProcess process;
 
-    /** A request that the worker has, and what was known of it. */
     private record Target(WorkerRun run, int index, Optional<ExecutionRequest> known) {}
 
     private PythonWorker(String name, WorkerProcess process, WorkerMemory memory, ModelServer server) {

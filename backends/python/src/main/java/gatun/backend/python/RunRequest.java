@@ -41,7 +41,6 @@ interface RunRequest {
 
     /** A call of {@code execute}, as the worker's threads know it. */
     interface WorkerRun {
-        /** The requests that it is for. */
         List<? extends RunRequest> requests();
 
         /** Notes the number that the worker knows the first request by; the others' follow. */

@@ -7,7 +7,6 @@ import gatun.memory.tensor.GatunException;
 final class TensorName {
     private TensorName() {}
 
-    /** The operation that makes the tensor. */
     static String operation(String tensor) {
         int from = tensor.startsWith("^") ? 1 : 0;
         int colon = tensor.lastIndexOf(':');

@@ -73,7 +73,6 @@ record Extent(List<Term> terms, long least, long most) {
                 && terms.getFirst().symbols().size() == 1;
     }
 
-    /** The symbol that it is. */
     String symbol() {
         return terms.getFirst().symbols().getFirst();
     }

@@ -102,7 +102,6 @@ final class ShapeRules {
                 .allMatch(alone::contains);
     }
 
-    /** How many symbols there are. */
     int symbolCount() {
         return symbols.size();
     }

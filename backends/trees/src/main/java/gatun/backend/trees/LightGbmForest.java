@@ -95,7 +95,6 @@ final class LightGbmForest implements Forest {
         return features;
     }
 
-    /** How many trees there are. */
     int trees() {
         return trees;
     }

@@ -294,7 +294,6 @@ final class HostedModels {
             return new ListedModel(name, directory, "", ModelVersionPolicy.getDefaultInstance(), Map.of());
         }
 
-        /** The names of the models. */
         List<String> names() {
             return models.stream().map(ListedModel::name).toList();
         }

@@ -27,7 +27,6 @@ final class HistoryBudget {
         return new HistoryBudget((int) Math.min(Integer.MAX_VALUE, byteSize / MINUTE_BYTES));
     }
 
-    /** {@code holder} has one more. */
     void take(VersionHistory holder) {
         taken++;
         holders.add(holder);

@@ -9,7 +9,6 @@ import java.util.TreeMap;
 
 /** The seconds of one minute of a version that did something in it; a number that there was not is not a number. */
 final class Minute {
-    /** Seconds of a minute. */
     static final int SECONDS = 60;
 
     private final long number;

@@ -344,7 +344,6 @@ final class TrackedVersion {
             return new Durations(first, Arrays.copyOf(counts, used));
         }
 
-        /** The durations of all. */
         static Latencies sum(Iterable<Durations> all) {
             long[] sums = new long[LatencyBuckets.COUNT];
             for (Durations one : all) {

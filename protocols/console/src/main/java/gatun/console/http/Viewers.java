@@ -122,7 +122,6 @@ final class Viewers {
         return now - viewer.lastSent > IDLE_NANOS;
     }
 
-    /** How many there are. */
     int count() {
         lock.lock();
         try {

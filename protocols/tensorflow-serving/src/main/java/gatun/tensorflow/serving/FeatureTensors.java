@@ -237,7 +237,6 @@ final class FeatureTensors {
                     rows.segment().get(ElementLayouts.INT64, row + Long.BYTES));
         }
 
-        /** Whether an example has the feature of an input. */
         boolean contains(int input, long example) {
             return rows.segment().get(ElementLayouts.INT64, row(input, example) + Long.BYTES) != 0;
         }

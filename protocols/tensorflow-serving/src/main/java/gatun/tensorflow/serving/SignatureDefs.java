@@ -25,7 +25,6 @@ public final class SignatureDefs {
         return signatures.putAllSignatureDef(model.signatures()).build();
     }
 
-    /** One entry point. */
     static SignatureDef of(EntryPoint entryPoint) {
         SignatureDef.Builder signature = SignatureDef.newBuilder().setMethodName(method(entryPoint));
         entryPoint.inputs().forEach(input -> signature.putInputs(input.spec().name(), info(input)));

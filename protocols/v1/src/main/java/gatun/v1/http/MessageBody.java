@@ -9,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 
 /** A message as the body of a response. */
 final class MessageBody {
-    /** No message. */
     static final MessageBody NONE = new MessageBody("", "");
 
     private static final String BINARY = "application/octet-stream";

@@ -57,7 +57,6 @@ final class Contents {
         return ranges[2 * index + 1];
     }
 
-    /** Notes elements of a field. */
     void count(int field, long elements) {
         counts[field] += elements;
     }
@@ -67,7 +66,6 @@ final class Contents {
         byteCount += size;
     }
 
-    /** How many elements a field has. */
     long elements(int field) {
         return counts[field];
     }

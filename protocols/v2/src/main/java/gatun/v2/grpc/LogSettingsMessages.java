@@ -11,11 +11,9 @@ import gatun.wire.inference.LogSettingsResponse;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The settings of the log as messages. */
 final class LogSettingsMessages {
     private LogSettingsMessages() {}
 
-    /** All settings. */
     static LogSettingsResponse of(LogSettings settings) {
         return LogSettingsResponse.newBuilder()
                 .putSettings(

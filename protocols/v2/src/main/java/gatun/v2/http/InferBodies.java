@@ -68,7 +68,6 @@ final class InferBodies {
             return Objects.requireNonNull(buffer, "no body has landed");
         }
 
-        /** The memory. */
         MemorySegment segment() {
             return buffer().segment();
         }
@@ -78,7 +77,6 @@ final class InferBodies {
             return jsonOffset;
         }
 
-        /** The size of the JSON. */
         long jsonByteSize() {
             return jsonByteSize;
         }

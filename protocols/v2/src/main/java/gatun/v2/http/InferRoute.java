@@ -277,7 +277,6 @@ final class InferRoute {
             return lease;
         }
 
-        /** The parameters of an output. */
         private static final class OutputParameters {
             private int classification;
             private boolean binary;

@@ -178,7 +178,6 @@ public final class Lane implements Hold {
         return ended;
     }
 
-    /** Whether an entry is there. */
     boolean hasEntry() {
         return memory.entry(position) != 0;
     }

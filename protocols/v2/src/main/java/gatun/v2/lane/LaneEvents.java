@@ -27,7 +27,6 @@ final class LaneEvents {
         this.geometry = geometry;
     }
 
-    /** The number of the lane. */
     long number() {
         return number;
     }

@@ -123,12 +123,10 @@ public final class PreparedRequest implements Hold {
         return List.of(outputs).stream().map(RequestedOutput::name).toList();
     }
 
-    /** How many inputs there are. */
     int inputCount() {
         return inputs.length;
     }
 
-    /** How many outputs there are. */
     int outputCount() {
         return outputs.length;
     }

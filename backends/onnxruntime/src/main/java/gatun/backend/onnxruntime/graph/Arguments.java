@@ -15,7 +15,6 @@ import java.util.Optional;
  * @param constants those of the model, by the numbers of their values
  */
 record Arguments(Step step, Map<Integer, Constant> constants) {
-    /** Whether there is an input at a position. */
     boolean hasInput(int position) {
         return position < step.inputs().size() && step.inputs().get(position) != Dataflow.ABSENT;
     }

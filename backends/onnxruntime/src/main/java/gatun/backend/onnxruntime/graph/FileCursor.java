@@ -128,7 +128,6 @@ final class FileCursor extends WireCursor {
         return bytes;
     }
 
-    /** The text of a name. */
     static String text(String name) {
         return new String(name.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
     }

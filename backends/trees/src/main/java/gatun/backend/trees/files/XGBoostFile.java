@@ -158,7 +158,6 @@ public final class XGBoostFile {
         private long nodes;
         private long leafSize = 1;
 
-        /** Reads a tree. */
         static XGBoostTree read(DocumentReader in) {
             XGBoostTree tree = new XGBoostTree();
             in.object(name -> tree.readMember(name, in));

@@ -24,7 +24,6 @@ final class ExampleMessage extends RawMessage {
     /** The tasks of a MultiInferenceRequest. */
     final List<Task> tasks = new ArrayList<>(2);
 
-    /** A message in {@code bytes}. */
     ExampleMessage(MemorySegment bytes) {
         super(bytes, NOTHING);
     }

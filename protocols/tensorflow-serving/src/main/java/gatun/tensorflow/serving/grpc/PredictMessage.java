@@ -59,7 +59,6 @@ final class PredictMessage implements InferenceCall.Message {
     /** The heap that is reserved for a message of many parts. */
     private Hold reservation = RawMessage.NOTHING;
 
-    /** A message in {@code bytes}. */
     PredictMessage(MemorySegment bytes, Servable nothing) {
         this.bytes = bytes;
         this.servable = nothing;

@@ -16,7 +16,6 @@ final class Statuses {
 
     private Statuses() {}
 
-    /** The status of a failure. */
     static Status of(GatunException failure) {
         Status status = StatusTable.toStatus(failure);
         return status.withDescription(bounded(failure.getMessage()));

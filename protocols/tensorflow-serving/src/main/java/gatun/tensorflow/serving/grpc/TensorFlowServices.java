@@ -253,7 +253,6 @@ public final class TensorFlowServices {
             this.responses = responses;
         }
 
-        /** Begins a call. */
         static ServerCall.Listener<ExampleMessage> begin(
                 ServerCall<ExampleMessage, OutboundMessage> call, Responses responses) {
             // One more than is right, to notice a client that sends it.

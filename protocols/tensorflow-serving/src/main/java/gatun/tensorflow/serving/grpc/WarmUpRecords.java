@@ -198,7 +198,6 @@ public final class WarmUpRecords implements WarmUpSource {
             instance.apply(request).close();
         }
 
-        /** The request in a log: its kind and its memory. */
         private record Entry(PredictionLog.LogTypeCase kind, MemorySegment request) {
             static Entry find(MemorySegment log) {
                 Entry found = new Entry(PredictionLog.LogTypeCase.LOGTYPE_NOT_SET, MemorySegment.NULL);

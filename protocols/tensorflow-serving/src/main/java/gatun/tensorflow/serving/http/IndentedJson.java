@@ -49,7 +49,6 @@ final class IndentedJson {
         return this;
     }
 
-    /** Ends the object. */
     IndentedJson endObject() {
         depth--;
         if (entries[depth] > 0) {
@@ -65,7 +64,6 @@ final class IndentedJson {
         return this;
     }
 
-    /** Ends the array. */
     IndentedJson endArray() {
         depth--;
         if (entries[depth] > 0 && !oneLine) {

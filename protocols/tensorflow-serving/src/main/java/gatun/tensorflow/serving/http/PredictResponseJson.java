@@ -137,7 +137,6 @@ final class PredictResponseJson {
             }
         }
 
-        /** The tensor. */
         Tensor tensor() {
             return tensor;
         }
