@@ -17,8 +17,8 @@ import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
 import gatun.workers.InheritedFiles;
-import gatun.workers.Mailboxes;
 import gatun.workers.RestartingWorker;
+import gatun.workers.SharedMemoryChannels;
 import gatun.workers.WorkerEnd;
 import gatun.workers.WorkerMemory;
 import gatun.workers.WorkerProcess;
@@ -201,10 +201,10 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
      * @throws GatunException as {@link gatun.spi.BackendModel#newInstance}
      */
     RunLine open(InstanceSpec spec, long spinNanos) {
-        if (lines.size() == Mailboxes.MOST) {
+        if (lines.size() == SharedMemoryChannels.MOST) {
             throw new GatunException(
                     ErrorCode.RESOURCE_EXHAUSTED,
-                    "the process of '" + name + "' has had " + Mailboxes.MOST
+                    "the process of '" + name + "' has had " + SharedMemoryChannels.MOST
                             + " instances, which is the limit: load the model anew");
         }
         RunLine line = RunLine.create(lines.size(), files.mailboxes(), spinNanos, spec.tuning());

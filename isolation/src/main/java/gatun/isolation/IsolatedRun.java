@@ -2,7 +2,7 @@
 package gatun.isolation;
 
 import gatun.isolation.frames.Job;
-import gatun.isolation.frames.Told;
+import gatun.isolation.frames.RequestEffect;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -13,8 +13,8 @@ import gatun.spi.ExecutionRequest;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
-import gatun.workers.Mailbox;
 import gatun.workers.MalformedFrameException;
+import gatun.workers.SharedMemoryChannel;
 import gatun.workers.WorkerMemory;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -63,7 +63,7 @@ final class IsolatedRun {
      * @throws GatunException when the engine refuses or fails, or the process ends
      */
     void run(Duration limit) {
-        Mailbox mailbox = line.mailbox();
+        SharedMemoryChannel mailbox = line.mailbox();
         try {
             for (Execution execution : executions) {
                 for (int i = 0; i < execution.inputCount(); i++) {
@@ -93,9 +93,9 @@ final class IsolatedRun {
         }
     }
 
-    private boolean post(Mailbox mailbox) {
+    private boolean post(SharedMemoryChannel mailbox) {
         try {
-            return mailbox.post(Mailbox.Turn.RUN, this::write);
+            return mailbox.post(SharedMemoryChannel.Turn.RUN, this::write);
         } catch (GatunException e) {
             process.tellReturned(returned);
             throw e;
@@ -140,7 +140,7 @@ final class IsolatedRun {
     }
 
     /** Takes what the process says until the run is over. */
-    private void finish(Mailbox mailbox, Duration limit) {
+    private void finish(SharedMemoryChannel mailbox, Duration limit) {
         long endNanos = System.nanoTime() + limit.toNanos();
         @Nullable GatunException refused = null;
         while (true) {
@@ -149,7 +149,7 @@ final class IsolatedRun {
                 case MORE -> {
                     refused = send(mailbox.frame());
                     @Nullable GatunException reason = refused;
-                    mailbox.post(Mailbox.Turn.GO_ON, frame -> {
+                    mailbox.post(SharedMemoryChannel.Turn.GO_ON, frame -> {
                         if (reason == null) {
                             frame.u8(OK);
                         } else {
@@ -228,7 +228,7 @@ final class IsolatedRun {
         for (ExecutionRequest request : requests) {
             int told = frame.count(1);
             for (int i = 0; i < told; i++) {
-                Told.read(frame).tell(request);
+                RequestEffect.read(frame).tell(request);
             }
         }
         int given = 0;

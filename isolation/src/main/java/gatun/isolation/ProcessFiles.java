@@ -5,7 +5,7 @@ import gatun.isolation.engine.EngineMain;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.SharedFile;
 import gatun.workers.InheritedFiles;
-import gatun.workers.Mailboxes;
+import gatun.workers.SharedMemoryChannels;
 import gatun.workers.WorkerMemory;
 import java.util.Optional;
 
@@ -16,7 +16,8 @@ import java.util.Optional;
  * @param mailboxes the ways of runs to instances; owned by this
  * @param server the file of the server that inputs lie in, if they do
  */
-record ProcessFiles(WorkerMemory memory, Mailboxes mailboxes, Optional<SharedFile> server) implements AutoCloseable {
+record ProcessFiles(WorkerMemory memory, SharedMemoryChannels mailboxes, Optional<SharedFile> server)
+        implements AutoCloseable {
     /**
      * Those of a new process.
      *
@@ -27,7 +28,7 @@ record ProcessFiles(WorkerMemory memory, Mailboxes mailboxes, Optional<SharedFil
     static ProcessFiles create(String name, long tensorMemory, Optional<SharedFile> server) {
         WorkerMemory memory = new WorkerMemory(name, tensorMemory, BufferPool.newFile("gatun-responses", tensorMemory));
         try {
-            return new ProcessFiles(memory, Mailboxes.create(), server);
+            return new ProcessFiles(memory, SharedMemoryChannels.create(), server);
         } catch (RuntimeException e) {
             memory.close();
             throw e;

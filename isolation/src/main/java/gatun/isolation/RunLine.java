@@ -2,27 +2,27 @@
 package gatun.isolation;
 
 import gatun.spi.Tuning;
-import gatun.workers.Mailbox;
-import gatun.workers.Mailboxes;
+import gatun.workers.SharedMemoryChannel;
+import gatun.workers.SharedMemoryChannels;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The way to one instance in a process; one run at a time. Unmapped when closed and unused. Thread-safe. */
 final class RunLine implements AutoCloseable {
     private final int number;
-    private final Mailbox mailbox;
+    private final SharedMemoryChannel mailbox;
 
     /** Runs under way, and the owner. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private RunLine(int number, Mailbox mailbox) {
+    private RunLine(int number, SharedMemoryChannel mailbox) {
         this.number = number;
         this.mailbox = mailbox;
     }
 
-    static RunLine create(int number, Mailboxes mailboxes, long spinNanos, Tuning tuning) {
+    static RunLine create(int number, SharedMemoryChannels mailboxes, long spinNanos, Tuning tuning) {
         return new RunLine(number, mailboxes.mailbox(number, spinNanos, tuning));
     }
 
@@ -32,7 +32,7 @@ final class RunLine implements AutoCloseable {
     }
 
     /** The mailbox; only while a {@linkplain #tryUse use} lasts. */
-    Mailbox mailbox() {
+    SharedMemoryChannel mailbox() {
         return mailbox;
     }
 

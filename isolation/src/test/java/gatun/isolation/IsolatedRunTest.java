@@ -16,8 +16,8 @@ import gatun.spi.Tuning;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
-import gatun.workers.Mailbox;
-import gatun.workers.Mailboxes;
+import gatun.workers.SharedMemoryChannel;
+import gatun.workers.SharedMemoryChannels;
 import gatun.workers.WorkerEnd;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -44,9 +44,9 @@ class IsolatedRunTest {
 
     private EngineProcess process;
     private final CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
-    private final Mailboxes mailboxes = Mailboxes.create();
+    private final SharedMemoryChannels mailboxes = SharedMemoryChannels.create();
     private final RunLine line = RunLine.create(0, mailboxes, 0, Tuning.OFF);
-    private final Mailbox worker = mailboxes.mailbox(0, 0, Tuning.OFF);
+    private final SharedMemoryChannel worker = mailboxes.mailbox(0, 0, Tuning.OFF);
 
     /** A run with one output and no input. */
     private static final class OneOutput implements Execution {
@@ -110,7 +110,7 @@ class IsolatedRunTest {
     private GatunException run(Consumer<FrameWriter> said) {
         Thread saying = Thread.ofVirtual().start(() -> {
             worker.awaitWorker();
-            worker.post(Mailbox.Turn.DONE, said);
+            worker.post(SharedMemoryChannel.Turn.DONE, said);
         });
         GatunException failure = catchThrowableOfType(
                 GatunException.class,

@@ -2,7 +2,7 @@
 package gatun.listener;
 
 import gatun.bindings.EventPoll;
-import gatun.memory.threads.CarrierTurn;
+import gatun.memory.threads.CarrierTimeSlice;
 import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -24,7 +24,7 @@ public final class ChannelTransport implements SocketTransport {
     private final TransferredBytes transferred = new TransferredBytes();
 
     /** That of the reader. */
-    private final CarrierTurn turn = new CarrierTurn();
+    private final CarrierTimeSlice turn = new CarrierTimeSlice();
 
     /** Held while the channel is closed, and while others are told its descriptor, which may be another channel's afterwards. */
     private final Object closing = new Object();

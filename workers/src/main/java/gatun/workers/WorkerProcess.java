@@ -66,7 +66,7 @@ public final class WorkerProcess implements AutoCloseable {
     private final CompletableFuture<Void> over = new CompletableFuture<>();
 
     /** Set by {@link #listen}. */
-    private volatile @Nullable ReadingTurn turn;
+    private volatile @Nullable ReaderElection turn;
 
     /** Set likewise. */
     private volatile @Nullable PipeHandOver handOver;
@@ -149,7 +149,7 @@ public final class WorkerProcess implements AutoCloseable {
         errors.start();
         FrameInput frames = new FrameInput(name, process.getInputStream());
         PipeHandOver handing = new PipeHandOver(process.pid(), frames, tuning);
-        ReadingTurn reading = new ReadingTurn(() -> {
+        ReaderElection reading = new ReaderElection(() -> {
             handing.await();
             return readFrame(frames, listener);
         });
@@ -231,7 +231,7 @@ public final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    private void readFrames(ReadingTurn reading, FrameInput frames, Listener listener) {
+    private void readFrames(ReaderElection reading, FrameInput frames, Listener listener) {
         try (frames) {
             reading.readAll();
         } catch (IOException e) {

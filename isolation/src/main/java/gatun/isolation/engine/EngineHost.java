@@ -21,7 +21,7 @@ import gatun.wire.inference.ModelConfig;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
-import gatun.workers.Mailbox;
+import gatun.workers.SharedMemoryChannel;
 import gatun.workers.WorkerChannel;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -147,7 +147,7 @@ final class EngineHost {
         int instanceCount = frame.u32();
         int processCount = frame.u32();
         Device device = new Device(Device.Kind.valueOf(frame.text()), frame.u32());
-        Mailbox mailbox = memory().mailboxes().mailbox(number, frame.u64(), Tuning.OFF);
+        SharedMemoryChannel mailbox = memory().mailboxes().mailbox(number, frame.u64(), Tuning.OFF);
         InstanceSpec spec = new InstanceSpec(name, instanceCount, processCount, device, tuning(frame));
         BackendModel loaded = Objects.requireNonNull(model);
         HostedInstance instance = HostedInstance.open(loaded, spec, mailbox, memory());

@@ -5,7 +5,7 @@ import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.SharedFile;
 import gatun.workers.InheritedFiles;
-import gatun.workers.Mailboxes;
+import gatun.workers.SharedMemoryChannels;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Optional;
@@ -17,7 +17,7 @@ final class EngineMemory {
     private final Map<Long, Buffer> lent = new ConcurrentHashMap<>();
     private final SharedFile requests;
     private final Optional<SharedFile> server;
-    private final Mailboxes mailboxes;
+    private final SharedMemoryChannels mailboxes;
 
     /**
      * What this process was started with.
@@ -28,12 +28,12 @@ final class EngineMemory {
     EngineMemory(long byteLimit, boolean hasServer) {
         requests = SharedFile.inherited(InheritedFiles.FIRST, false);
         responses = BufferPool.in(SharedFile.inherited(InheritedFiles.FIRST + 1, false), byteLimit);
-        mailboxes = Mailboxes.of(SharedFile.inherited(InheritedFiles.FIRST + 2, false));
+        mailboxes = SharedMemoryChannels.of(SharedFile.inherited(InheritedFiles.FIRST + 2, false));
         server = hasServer ? Optional.of(SharedFile.inherited(InheritedFiles.FIRST + 3, true)) : Optional.empty();
     }
 
     /** The ways of runs to instances. */
-    Mailboxes mailboxes() {
+    SharedMemoryChannels mailboxes() {
         return mailboxes;
     }
 

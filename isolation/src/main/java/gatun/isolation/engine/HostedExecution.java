@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation.engine;
 
-import gatun.isolation.frames.Told;
+import gatun.isolation.frames.RequestEffect;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
@@ -245,7 +245,7 @@ final class HostedExecution implements Execution {
         private final long timeoutMicros;
         private final long priority;
         private final String traceContext;
-        private final List<Told> told = new ArrayList<>();
+        private final List<RequestEffect> told = new ArrayList<>();
 
         private HostedRequest(FrameReader frame, HostedInstance.Responses responses) {
             this.responses = responses;
@@ -295,22 +295,22 @@ final class HostedExecution implements Execution {
 
         @Override
         public void responseParameter(String name, ParameterValue value) {
-            told.add(new Told.Parameter(name, value));
+            told.add(new RequestEffect.Parameter(name, value));
         }
 
         @Override
         public void runAgain() {
-            told.add(new Told.Again());
+            told.add(new RequestEffect.Again());
         }
 
         @Override
         public void skipResponse() {
-            told.add(new Told.Skip());
+            told.add(new RequestEffect.Skip());
         }
 
         @Override
         public void leaveOut(String output) {
-            told.add(new Told.LeftOut(output));
+            told.add(new RequestEffect.LeftOut(output));
         }
 
         @Override
@@ -335,12 +335,12 @@ final class HostedExecution implements Execution {
 
         @Override
         public void traceActivity(String name) {
-            told.add(new Told.Activity(name));
+            told.add(new RequestEffect.Activity(name));
         }
 
         @Override
         public void fail(GatunException reason) {
-            told.add(new Told.Failure(reason));
+            told.add(new RequestEffect.Failure(reason));
         }
 
         /** Writes what the engine has told since it was sent last. */

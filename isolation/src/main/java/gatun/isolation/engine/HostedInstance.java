@@ -9,7 +9,7 @@ import gatun.spi.BackendModel;
 import gatun.spi.InstanceSpec;
 import gatun.workers.FrameReader;
 import gatun.workers.FrameValues;
-import gatun.workers.Mailbox;
+import gatun.workers.SharedMemoryChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +27,7 @@ final class HostedInstance implements AutoCloseable {
     private static final int REFUSED = 1;
     private static final int BROKEN = 2;
 
-    private final Mailbox mailbox;
+    private final SharedMemoryChannel mailbox;
     private final EngineMemory memory;
     private final CompletableFuture<BackendInstance> opened = new CompletableFuture<>();
 
@@ -37,14 +37,15 @@ final class HostedInstance implements AutoCloseable {
     private boolean running; // guarded by stopping
     private final Thread thread;
 
-    private HostedInstance(BackendModel model, InstanceSpec spec, Mailbox mailbox, EngineMemory memory) {
+    private HostedInstance(BackendModel model, InstanceSpec spec, SharedMemoryChannel mailbox, EngineMemory memory) {
         this.mailbox = mailbox;
         this.memory = memory;
         thread = Thread.ofPlatform().name(spec.name()).unstarted(() -> run(model, spec));
     }
 
     /** Makes an instance on a thread of its own. Throws {@link GatunException} when the engine refuses. */
-    static HostedInstance open(BackendModel model, InstanceSpec spec, Mailbox mailbox, EngineMemory memory) {
+    static HostedInstance open(
+            BackendModel model, InstanceSpec spec, SharedMemoryChannel mailbox, EngineMemory memory) {
         HostedInstance instance = new HostedInstance(model, spec, mailbox, memory);
         instance.thread.start();
         try {
@@ -71,7 +72,7 @@ final class HostedInstance implements AutoCloseable {
         }
         opened.complete(instance);
         try (instance) {
-            while (mailbox.awaitWorker() == Mailbox.Turn.RUN) {
+            while (mailbox.awaitWorker() == SharedMemoryChannel.Turn.RUN) {
                 serve(instance, mailbox.frame());
             }
         }
@@ -108,7 +109,7 @@ final class HostedInstance implements AutoCloseable {
             fail(executions, BROKEN, new GatunException(ErrorCode.INTERNAL, e.toString(), e));
             return;
         }
-        boolean posted = mailbox.post(Mailbox.Turn.DONE, out -> {
+        boolean posted = mailbox.post(SharedMemoryChannel.Turn.DONE, out -> {
             out.u8(OK).u32(executions.size());
             executions.forEach(execution -> execution.write(out));
         });
@@ -126,7 +127,7 @@ final class HostedInstance implements AutoCloseable {
 
     private void fail(List<HostedExecution> executions, int how, GatunException reason) {
         executions.forEach(HostedExecution::drop);
-        mailbox.post(Mailbox.Turn.DONE, out -> FrameValues.writeFailure(out.u8(how), reason));
+        mailbox.post(SharedMemoryChannel.Turn.DONE, out -> FrameValues.writeFailure(out.u8(how), reason));
     }
 
     /** What an execution needs of its instance. */
@@ -147,7 +148,7 @@ final class HostedInstance implements AutoCloseable {
          * @throws GatunException when the run is to end, as {@link gatun.spi.Execution#send}
          */
         void send(int index, HostedExecution execution, @Nullable GatunException failure) {
-            boolean posted = mailbox.post(Mailbox.Turn.MORE, out -> {
+            boolean posted = mailbox.post(SharedMemoryChannel.Turn.MORE, out -> {
                 execution.write(out.u32(index));
                 out.u8(failure == null ? OK : REFUSED);
                 if (failure != null) {
@@ -159,7 +160,7 @@ final class HostedInstance implements AutoCloseable {
                 throw new GatunException(ErrorCode.CANCELLED, "the server does not run any more");
             }
             execution.lend();
-            if (mailbox.awaitWorker() != Mailbox.Turn.GO_ON) {
+            if (mailbox.awaitWorker() != SharedMemoryChannel.Turn.GO_ON) {
                 throw new GatunException(ErrorCode.CANCELLED, "the server does not run any more");
             }
             FrameReader answer = mailbox.frame();

@@ -19,8 +19,8 @@ public class TallyStress {
     /** Differs from 0 in both halves. */
     private static final long NANOS = 0x1_0000_0001L;
 
-    private final Tally nanos = new Tally();
-    private final Tally count = new Tally();
+    private final SingleWriterCounter nanos = new SingleWriterCounter();
+    private final SingleWriterCounter count = new SingleWriterCounter();
 
     /** The instance. */
     @Actor

@@ -44,7 +44,7 @@ final class EnsembleRun {
     private final MemberCalls calls = new MemberCalls();
     private final RunThreads threads = new RunThreads();
     private final ComputeTimes times = new ComputeTimes();
-    private final StepRuns steps;
+    private final EnsembleStepExecutor steps;
     private final boolean[] needed;
 
     private final AtomicInteger failedMembers = new AtomicInteger();
@@ -73,7 +73,7 @@ final class EnsembleRun {
             wanted[answered[i]] = i;
         }
         needed = request.outputs().isEmpty() ? plan.allSteps() : plan.needed(answered);
-        steps = new StepRuns(this, plan, threads, answered.length);
+        steps = new EnsembleStepExecutor(this, plan, threads, answered.length);
         for (EnsembleStep step : plan.steps()) {
             unsubmitted.set(step.index(), needed[step.index()] && ensemble.isEnteredInOrder(step));
         }
@@ -144,7 +144,7 @@ final class EnsembleRun {
      *
      * @param last whether nothing comes behind these steps; for holders of the lock of the threads
      */
-    private void deliver(StepRuns from, ResponseReceiver receiver, BooleanSupplier last) {
+    private void deliver(EnsembleStepExecutor from, ResponseReceiver receiver, BooleanSupplier last) {
         Optional<MemberResponses> responses = from.responses();
         if (responses.isEmpty()) {
             from.awaitAnswer();
@@ -156,13 +156,13 @@ final class EnsembleRun {
             return;
         }
         MemberResponses behind = responses.get();
-        for (Optional<StepRuns> next = from.next(behind); next.isPresent(); next = from.next(behind)) {
+        for (Optional<EnsembleStepExecutor> next = from.next(behind); next.isPresent(); next = from.next(behind)) {
             deliver(next.get(), receiver, () -> last.getAsBoolean() && behind.isLast());
             from.delivered(behind, next.get());
         }
     }
 
-    private InferenceResponse part(StepRuns from) {
+    private InferenceResponse part(EnsembleStepExecutor from) {
         ComposedResponse next = response.another();
         try {
             fill(next, from);
@@ -173,7 +173,7 @@ final class EnsembleRun {
         }
     }
 
-    private void fill(ComposedResponse target, StepRuns from) {
+    private void fill(ComposedResponse target, EnsembleStepExecutor from) {
         target.tellSequence();
         for (int i = 0; i < target.outputCount(); i++) {
             int number = plan.tensor(target.outputName(i));
@@ -276,7 +276,7 @@ final class EnsembleRun {
      * @param call calls the member and takes its responses; called again with the member's successor where the member
      *     was replaced since it was found
      */
-    void ask(EnsembleStep step, StepRuns from, BiConsumer<ServedModel, InferenceRequest> call) {
+    void ask(EnsembleStep step, EnsembleStepExecutor from, BiConsumer<ServedModel, InferenceRequest> call) {
         if (!ensemble.limits().enter(step, calls::isStopped)) {
             return;
         }
@@ -358,7 +358,7 @@ final class EnsembleRun {
         return "in ensemble '" + ensemble.name() + "', ";
     }
 
-    void failUnexpectedly(EnsembleStep step, StepRuns from, Throwable failed) {
+    void failUnexpectedly(EnsembleStep step, EnsembleStepExecutor from, Throwable failed) {
         LOG.error(
                 "Step {} of ensemble '{}', model '{}', failed unexpectedly",
                 step.index(),

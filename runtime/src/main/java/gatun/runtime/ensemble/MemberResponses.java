@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class MemberResponses {
     private final RunThreads threads;
     private final int capacity;
-    private final ArrayDeque<StepRuns> open = new ArrayDeque<>();
+    private final ArrayDeque<EnsembleStepExecutor> open = new ArrayDeque<>();
     private boolean refusing;
     private boolean ended;
     private @Nullable GatunException failure;
@@ -43,7 +43,7 @@ final class MemberResponses {
     }
 
     /** Adds the steps that run for the next response. */
-    void add(StepRuns steps) {
+    void add(EnsembleStepExecutor steps) {
         open.add(steps);
         threads.changed();
     }
@@ -63,7 +63,7 @@ final class MemberResponses {
     }
 
     /** The first that was not delivered yet; empty when there is none now. */
-    Optional<StepRuns> first() {
+    Optional<EnsembleStepExecutor> first() {
         return Optional.ofNullable(open.peek());
     }
 
@@ -79,7 +79,7 @@ final class MemberResponses {
     }
 
     /** All that are on their way. */
-    Collection<StepRuns> open() {
+    Collection<EnsembleStepExecutor> open() {
         return open;
     }
 

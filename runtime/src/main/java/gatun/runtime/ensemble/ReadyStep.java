@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param steps where it belongs
  */
-record ReadyStep(StepRuns steps, EnsembleStep step) {
+record ReadyStep(EnsembleStepExecutor steps, EnsembleStep step) {
     /** Starts virtual threads for all of {@code ready} from the one at {@code from}. */
     static void start(List<ReadyStep> ready, int from) {
         for (int i = from; i < ready.size(); i++) {

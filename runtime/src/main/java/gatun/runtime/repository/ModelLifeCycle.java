@@ -27,7 +27,7 @@ final class ModelLifeCycle {
     private final ModelSources sources;
     private final ModelTable models;
     private final LoadThreads threads;
-    private final ChangeOrder order;
+    private final ModelChangeQueue order;
     private final int modelLimit;
 
     /** @param modelLimit a request may bring the files of a new model while there are fewer models than this */
@@ -35,7 +35,7 @@ final class ModelLifeCycle {
         this.sources = sources;
         this.models = models;
         this.threads = threads;
-        order = new ChangeOrder(sources, models, threads, reload);
+        order = new ModelChangeQueue(sources, models, threads, reload);
         this.modelLimit = modelLimit;
     }
 
@@ -45,7 +45,7 @@ final class ModelLifeCycle {
      * @param found models, or why one cannot be served
      */
     void start(SortedMap<ModelIdentifier, Finding> found) {
-        ChangeOrder.Round round = new ChangeOrder.Round();
+        ModelChangeQueue.Round round = new ModelChangeQueue.Round();
         found.keySet().forEach(model -> models.entry(model).wanted(true));
         found.forEach((model, finding) -> order.begin(model, finding, round));
         round.changes.values().forEach(CompletableFuture::join);
@@ -120,7 +120,7 @@ final class ModelLifeCycle {
         }
         ModelEntry entry = models.entry(model);
         entry.wanted(true);
-        ChangeOrder.Round round = new ChangeOrder.Round();
+        ModelChangeQueue.Round round = new ModelChangeQueue.Round();
         round.begun.add(model);
         order.begin(entry, source, round);
         CompletableFuture<List<ModelLoader.Result>> change = round.changes.get(model);
@@ -245,8 +245,8 @@ final class ModelLifeCycle {
         change.handle((nothing, failure) -> nothing).join();
     }
 
-    private ChangeOrder.Round look() {
-        ChangeOrder.Round round = new ChangeOrder.Round();
+    private ModelChangeQueue.Round look() {
+        ModelChangeQueue.Round round = new ModelChangeQueue.Round();
         SortedMap<ModelIdentifier, Finding> found;
         try {
             found = sources.scan();
@@ -271,7 +271,7 @@ final class ModelLifeCycle {
         return round;
     }
 
-    private void poll(ModelIdentifier identifier, Finding finding, ChangeOrder.Round round) {
+    private void poll(ModelIdentifier identifier, Finding finding, ModelChangeQueue.Round round) {
         // A change under way goes on; the next look is soon enough for what changes meanwhile.
         if (threads.pending(identifier).isPresent() || !round.begun.add(identifier)) {
             return;

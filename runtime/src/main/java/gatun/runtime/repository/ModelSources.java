@@ -34,14 +34,14 @@ record ModelSources(
         ModelList list,
         TemporaryFolder uploads,
         RequestGate gate,
-        SharedScan directories) {
+        CoalescedScan directories) {
     ModelSources(RepositorySettings.Sources sources, ModelList list, TemporaryFolder uploads, Backends backends) {
         this(
                 sources,
                 list,
                 uploads,
                 new RequestGate(sources, backends),
-                new SharedScan(() -> RepositoryScan.scan(sources)));
+                new CoalescedScan(() -> RepositoryScan.scan(sources)));
     }
 
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */

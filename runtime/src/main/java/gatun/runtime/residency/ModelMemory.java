@@ -44,7 +44,7 @@ public final class ModelMemory {
     private final Condition room = lock.newCondition();
 
     // Guarded by the lock.
-    private final Set<Residence> models = new HashSet<>();
+    private final Set<OnDemandModelState> models = new HashSet<>();
     private long used;
     private long loads;
     private long evictions;
@@ -106,7 +106,7 @@ public final class ModelMemory {
      *
      * @throws GatunException UNAVAILABLE when the others stay in use for too long
      */
-    void take(Residence model) {
+    void take(OnDemandModelState model) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
             Optional<Departure> departure = takeOrChoose(model, deadline);
@@ -123,8 +123,8 @@ public final class ModelMemory {
     }
 
     /** A model that is not in memory any more once what was loaded is closed. */
-    private record Departure(Residence model, LoadedModel loaded) {
-        static Optional<Departure> of(Residence model) {
+    private record Departure(OnDemandModelState model, LoadedModel loaded) {
+        static Optional<Departure> of(OnDemandModelState model) {
             return model.retire().map(loaded -> new Departure(model, loaded));
         }
 
@@ -137,7 +137,7 @@ public final class ModelMemory {
     }
 
     /** Takes the memory, or else chooses a model that is to be closed, which answers nobody any more. */
-    private Optional<Departure> takeOrChoose(Residence model, long deadline) {
+    private Optional<Departure> takeOrChoose(OnDemandModelState model, long deadline) {
         lock.lock();
         waiting.incrementAndGet();
         try {
@@ -167,12 +167,12 @@ public final class ModelMemory {
 
     private Optional<Departure> leastRecentlyUsed() {
         return models.stream()
-                .sorted(Comparator.comparingLong(Residence::lastUsedNanos))
+                .sorted(Comparator.comparingLong(OnDemandModelState::lastUsedNanos))
                 .flatMap(idle -> Departure.of(idle).stream())
                 .findFirst();
     }
 
-    private GatunException full(Residence model) {
+    private GatunException full(OnDemandModelState model) {
         return new GatunException(
                 ErrorCode.UNAVAILABLE,
                 "there is no memory for " + model.title() + " of " + model.byteSize()
@@ -181,7 +181,7 @@ public final class ModelMemory {
     }
 
     /** Gives back the memory of a model that is in memory no more, or could not be loaded. */
-    void giveBack(Residence model) {
+    void giveBack(OnDemandModelState model) {
         lock.lock();
         try {
             models.remove(model);

@@ -38,7 +38,7 @@ public final class OnDemandModel implements ServedModel {
     private final String versionText;
     private final Supplier<List<String>> readyVersions;
     private final ModelCounters counters = new ModelCounters();
-    private final Residence residence;
+    private final OnDemandModelState residence;
 
     /**
      * A version that is not in memory.
@@ -61,7 +61,7 @@ public final class OnDemandModel implements ServedModel {
         this.version = version;
         this.readyVersions = readyVersions;
         versionText = Long.toString(version);
-        residence = new Residence(
+        residence = new OnDemandModelState(
                 memory,
                 "model '" + config.getName() + "' version " + versionText,
                 byteSize,

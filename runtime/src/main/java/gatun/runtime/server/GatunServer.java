@@ -21,11 +21,11 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
+import gatun.runtime.OutputAliasCheck;
 import gatun.runtime.ServerExit;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.VersionCounters;
-import gatun.runtime.WindowOverlap;
 import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.configuration.EngineCatalog;
@@ -404,7 +404,7 @@ public final class GatunServer implements InferenceServer {
         noteAccess(request);
         request.traceStart();
         try (request) {
-            WindowOverlap.refuseIn(request);
+            OutputAliasCheck.refuseIn(request);
             ServedModel model = model(request);
             while (true) {
                 try {
@@ -430,7 +430,7 @@ public final class GatunServer implements InferenceServer {
         request.traceStart();
         ResponseReceiver told = request.trace().isEmpty() ? receiver : new TracedReceiver(request, receiver);
         try (request) {
-            WindowOverlap.refuseIn(request);
+            OutputAliasCheck.refuseIn(request);
             ServedModel model = model(request);
             while (true) {
                 try {

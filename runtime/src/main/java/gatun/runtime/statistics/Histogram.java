@@ -15,7 +15,7 @@ final class Histogram {
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
 
     private final long[] counts = new long[LatencyBuckets.COUNT];
-    private final Tally sumNanos = new Tally();
+    private final SingleWriterCounter sumNanos = new SingleWriterCounter();
 
     /** Counts a duration; only ever by one thread at a time. */
     void add(long nanos) {

@@ -15,9 +15,9 @@ public final class InstanceCounters {
     /** One for each origin; a new array when a request comes from one for the first time. */
     private volatile StageHistograms[] stages = {};
 
-    private final Tally inferences = new Tally();
+    private final SingleWriterCounter inferences = new SingleWriterCounter();
 
-    private final Tally lastEndedNanos = new Tally();
+    private final SingleWriterCounter lastEndedNanos = new SingleWriterCounter();
 
     private final ResponseTable responses = new ResponseTable();
 
@@ -130,10 +130,10 @@ public final class InstanceCounters {
     /** The executions of one instance with one batch size. Written by the instance's thread only, read by any thread. */
     static final class BatchCounters {
         private final int batchSize;
-        private final Tally executions = new Tally();
-        private final Tally inputNanos = new Tally();
-        private final Tally inferNanos = new Tally();
-        private final Tally outputNanos = new Tally();
+        private final SingleWriterCounter executions = new SingleWriterCounter();
+        private final SingleWriterCounter inputNanos = new SingleWriterCounter();
+        private final SingleWriterCounter inferNanos = new SingleWriterCounter();
+        private final SingleWriterCounter outputNanos = new SingleWriterCounter();
 
         BatchCounters(int batchSize) {
             this.batchSize = batchSize;
@@ -163,12 +163,12 @@ public final class InstanceCounters {
      */
     static final class RequestCounters {
         private final int batchSize;
-        private final Tally count = new Tally();
-        private final Tally requestNanos = new Tally();
-        private final Tally queueNanos = new Tally();
-        private final Tally inputNanos = new Tally();
-        private final Tally inferNanos = new Tally();
-        private final Tally outputNanos = new Tally();
+        private final SingleWriterCounter count = new SingleWriterCounter();
+        private final SingleWriterCounter requestNanos = new SingleWriterCounter();
+        private final SingleWriterCounter queueNanos = new SingleWriterCounter();
+        private final SingleWriterCounter inputNanos = new SingleWriterCounter();
+        private final SingleWriterCounter inferNanos = new SingleWriterCounter();
+        private final SingleWriterCounter outputNanos = new SingleWriterCounter();
 
         RequestCounters(int batchSize) {
             this.batchSize = batchSize;
@@ -204,7 +204,7 @@ public final class InstanceCounters {
     /** The durations of requests of one origin at one instance. Written by the instance's thread, read by any. */
     static final class StageHistograms {
         private final Origin origin;
-        private final Tally successes = new Tally();
+        private final SingleWriterCounter successes = new SingleWriterCounter();
         private final Histogram request = new Histogram();
         private final Histogram queue = new Histogram();
         private final Histogram input = new Histogram();

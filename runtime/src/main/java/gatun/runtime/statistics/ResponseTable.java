@@ -82,8 +82,8 @@ public final class ResponseTable {
 
         /** A number, and the time of what is counted. */
         private static final class Counter {
-            private final Tally count = new Tally();
-            private final Tally nanos = new Tally();
+            private final SingleWriterCounter count = new SingleWriterCounter();
+            private final SingleWriterCounter nanos = new SingleWriterCounter();
 
             void add(long newNanos) {
                 nanos.add(newNanos);

@@ -60,7 +60,7 @@ final class LoadedPackage implements AutoCloseable {
      * @param runs how many runs may be under way at a time
      * @throws GatunException INVALID_ARGUMENT or UNSUPPORTED with what is wrong with its file
      */
-    static LoadedPackage open(ModelConfig config, Path versionDirectory, MadeFor here, int runs) {
+    static LoadedPackage open(ModelConfig config, Path versionDirectory, TargetIsa here, int runs) {
         String name = config.getDefaultModelFilename().isEmpty() ? STANDARD_NAME : config.getDefaultModelFilename();
         Path file = versionDirectory.resolve(name);
         String model = config.getName();

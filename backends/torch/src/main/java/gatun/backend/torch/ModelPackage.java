@@ -195,7 +195,7 @@ final class ModelPackage implements AutoCloseable {
     }
 
     /** The library, in memory; the caller closes it. {@code here} is the machine that it must be for. */
-    Descriptor library(MadeFor here) {
+    Descriptor library(TargetIsa here) {
         ZipEntry entry = libraryEntry();
         bound(entry);
         Descriptor file = Posix.memfdCreate("gatun-" + path.getFileName(), Posix.MFD_CLOEXEC);

@@ -94,7 +94,7 @@ public final class TorchBackend implements Backend {
         if (!ConfigurationCompletion.isNeeded(config)) {
             return config;
         }
-        try (LoadedPackage loaded = LoadedPackage.open(config, versionDirectory, MadeFor.here(), 1)) {
+        try (LoadedPackage loaded = LoadedPackage.open(config, versionDirectory, TargetIsa.here(), 1)) {
             List<InputForm> forms = loaded.forms().orElseThrow(() -> undescribed(config, loaded));
             boolean places = ModelTensors.usesPlaces(config);
             List<String> inputNames = names(places, loaded.inputNames(), i -> ModelTensors.place(true, i));
@@ -161,7 +161,7 @@ public final class TorchBackend implements Backend {
         int own = Settings.threads(config);
         setThreads(own, config.getName());
         LoadedPackage loaded =
-                LoadedPackage.open(config, versionDirectory, MadeFor.here(), Math.max(1, instances(config)));
+                LoadedPackage.open(config, versionDirectory, TargetIsa.here(), Math.max(1, instances(config)));
         if (loaded.throwsInThreads()) {
             LOG.warn("Model '{}': {}", config.getName(), TorchModel.FRAGILE);
         }

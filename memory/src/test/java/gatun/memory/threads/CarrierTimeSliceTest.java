@@ -4,7 +4,7 @@ package gatun.memory.threads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import gatun.memory.threads.CarrierTurn.CarrierQueue;
+import gatun.memory.threads.CarrierTimeSlice.CarrierQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class CarrierTurnTest {
+class CarrierTimeSliceTest {
     /** More than there are carriers. */
     private static final int BUSY = 2 * Runtime.getRuntime().availableProcessors();
 
@@ -26,7 +26,7 @@ class CarrierTurnTest {
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < BUSY; i++) {
             threads.add(Thread.ofVirtual().start(() -> {
-                CarrierTurn turn = new CarrierTurn();
+                CarrierTimeSlice turn = new CarrierTimeSlice();
                 busy.countDown();
                 while (!stop.get()) {
                     turn.end(turn.begin()); // never waits
@@ -48,11 +48,11 @@ class CarrierTurnTest {
 
     @Test
     void shouldKeepTheCarrierWhileNobodyWaits() throws InterruptedException {
-        assertThat(yieldsAfterALongTurn(new CarrierTurn(() -> true))).isZero();
-        assertThat(yieldsAfterALongTurn(new CarrierTurn(() -> false))).isOne();
+        assertThat(yieldsAfterALongTurn(new CarrierTimeSlice(() -> true))).isZero();
+        assertThat(yieldsAfterALongTurn(new CarrierTimeSlice(() -> false))).isOne();
     }
 
-    private static long yieldsAfterALongTurn(CarrierTurn turn) throws InterruptedException {
+    private static long yieldsAfterALongTurn(CarrierTimeSlice turn) throws InterruptedException {
         AtomicLong yields = new AtomicLong();
         Thread thread = Thread.startVirtualThread(() -> {
             long before = CooperativeYield.count();

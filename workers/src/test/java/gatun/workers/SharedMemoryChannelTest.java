@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.Tuning;
-import gatun.workers.Mailbox.Turn;
+import gatun.workers.SharedMemoryChannel.Turn;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -17,10 +17,10 @@ import org.junit.jupiter.api.Timeout;
 
 /** Both sides of a mailbox in one process. */
 @Timeout(60)
-class MailboxTest {
-    private final Mailboxes mailboxes = Mailboxes.create();
-    private final Mailbox server = mailboxes.mailbox(Mailboxes.MOST - 1, 0, Tuning.OFF);
-    private final Mailbox worker = mailboxes.mailbox(Mailboxes.MOST - 1, 0, Tuning.OFF);
+class SharedMemoryChannelTest {
+    private final SharedMemoryChannels mailboxes = SharedMemoryChannels.create();
+    private final SharedMemoryChannel server = mailboxes.mailbox(SharedMemoryChannels.MOST - 1, 0, Tuning.OFF);
+    private final SharedMemoryChannel worker = mailboxes.mailbox(SharedMemoryChannels.MOST - 1, 0, Tuning.OFF);
 
     @AfterEach
     void close() {

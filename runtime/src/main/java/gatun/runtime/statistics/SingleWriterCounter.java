@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /** A number that one thread adds to, by ordered stores, and any reads: a moment old, never torn. */
-final class Tally {
+final class SingleWriterCounter {
     private static final VarHandle VALUE = field();
 
     private long value;
@@ -27,7 +27,7 @@ final class Tally {
 
     private static VarHandle field() {
         try {
-            return MethodHandles.lookup().findVarHandle(Tally.class, "value", long.class);
+            return MethodHandles.lookup().findVarHandle(SingleWriterCounter.class, "value", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Windows of real regions: of one object under two names, and of another object. */
-class WindowOverlapTest {
+class OutputAliasCheckTest {
     private static final int OBJECT_BYTES = 65_536;
 
     private final BufferPool pool = new BufferPool(1 << 20);
@@ -70,7 +70,7 @@ class WindowOverlapTest {
 
     private void assertRefused(String text) {
         assertThatExceptionOfType(GatunException.class)
-                .isThrownBy(() -> WindowOverlap.refuseIn(request))
+                .isThrownBy(() -> OutputAliasCheck.refuseIn(request))
                 .withMessage(text)
                 .satisfies(e -> assertThat(e.code()).isEqualTo(ErrorCode.INVALID_ARGUMENT));
     }
@@ -113,7 +113,7 @@ class WindowOverlapTest {
         output("OVER_TEXT", "a", 300, 64);
         output("ELSEWHERE", "other", 64, 64);
 
-        assertThatCode(() -> WindowOverlap.refuseIn(request)).doesNotThrowAnyException();
+        assertThatCode(() -> OutputAliasCheck.refuseIn(request)).doesNotThrowAnyException();
     }
 
     @ParameterizedTest
@@ -127,12 +127,12 @@ class WindowOverlapTest {
             }
         }
         if (overlapping < 0) {
-            assertThatCode(() -> WindowOverlap.refuseIn(request)).doesNotThrowAnyException();
+            assertThatCode(() -> OutputAliasCheck.refuseIn(request)).doesNotThrowAnyException();
             return;
         }
         output("BAD", "a", 128L * overlapping + 99, 1);
         assertThatExceptionOfType(GatunException.class)
-                .isThrownBy(() -> WindowOverlap.refuseIn(request))
+                .isThrownBy(() -> OutputAliasCheck.refuseIn(request))
                 .withMessageContaining("output 'BAD'")
                 .withMessageContaining(overlapping % 2 == 0 ? "'IN" + overlapping + "'" : "'OUT" + overlapping + "'");
     }

@@ -24,7 +24,7 @@ import java.util.function.IntPredicate;
  * each side at a time; {@link #end} and {@link #askToStop} are for any thread of the server.
  */
 @SuppressWarnings("EnumOrdinal") // both sides are of one build
-public final class Mailbox implements AutoCloseable {
+public final class SharedMemoryChannel implements AutoCloseable {
     /** Whose turn it is, and why. */
     public enum Turn {
         /** The worker's: nothing is to be done. */
@@ -89,12 +89,12 @@ public final class Mailbox implements AutoCloseable {
     private byte[] bytes = new byte[512];
 
     /**
-     * One side of a mailbox; see {@link Mailboxes#mailbox}.
+     * One side of a mailbox; see {@link SharedMemoryChannels#mailbox}.
      *
      * @param memory where it is; of zeros for a new one
      * @param release called when it is closed
      */
-    Mailbox(MemorySegment memory, Runnable release, long spinNanos, Tuning tuning) {
+    SharedMemoryChannel(MemorySegment memory, Runnable release, long spinNanos, Tuning tuning) {
         this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));
         this.memory = memory;
         this.release = release;

@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * @param machine the kind of processor as Linux calls it, such as {@code x86_64}
  * @param abilities what the processor can, in the words of Linux; none when that is not known
  */
-record MadeFor(String machine, Set<String> abilities) {
+record TargetIsa(String machine, Set<String> abilities) {
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 
     /** In Linux's words, what code needs that PyTorch compiled for one of its sets of instructions. */
@@ -35,14 +35,14 @@ record MadeFor(String machine, Set<String> abilities) {
             "AMX_TILE", List.of("amx_tile"),
             "AMX_FP16", List.of("amx_fp16"));
 
-    MadeFor {
+    TargetIsa {
         abilities = Set.copyOf(abilities);
     }
 
     /** This machine. */
-    static MadeFor here() {
+    static TargetIsa here() {
         String arch = System.getProperty("os.arch", "");
-        return new MadeFor(arch.equals("amd64") ? "x86_64" : arch, processorAbilities());
+        return new TargetIsa(arch.equals("amd64") ? "x86_64" : arch, processorAbilities());
     }
 
     private static Set<String> processorAbilities() {

@@ -11,15 +11,15 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class MadeForTest {
-    private static final MadeFor OLD = new MadeFor("x86_64", Set.of("avx2", "fma", "sse4_2"));
+class TargetIsaTest {
+    private static final TargetIsa OLD = new TargetIsa("x86_64", Set.of("avx2", "fma", "sse4_2"));
 
     @Test
     void shouldTakeWhatTheProcessorCan() {
         OLD.check(Map.of("AOTI_MACHINE", "x86_64", "AOTI_CPU_ISA", "AVX2", "AOTI_DEVICE_KEY", "cpu"), "it");
         OLD.check(Map.of("AOTI_CPU_ISA", "INVALID_VEC_ISA"), "it");
         OLD.check(Map.of(), "it");
-        new MadeFor("x86_64", Set.of()).check(Map.of("AOTI_CPU_ISA", "AVX512"), "it");
+        new TargetIsa("x86_64", Set.of()).check(Map.of("AOTI_CPU_ISA", "AVX512"), "it");
     }
 
     @Test

@@ -10,7 +10,7 @@ import gatun.workers.FrameValues;
 import gatun.workers.FrameWriter;
 
 /** Something that an engine tells of one request during a run. */
-public sealed interface Told {
+public sealed interface RequestEffect {
     /** Writes it to a frame. */
     void write(FrameWriter frame);
 
@@ -18,7 +18,7 @@ public sealed interface Told {
     void tell(ExecutionRequest request);
 
     /** Reads one from a frame. */
-    static Told read(FrameReader frame) {
+    static RequestEffect read(FrameReader frame) {
         int kind = frame.u8();
         return switch (kind) {
             case Parameter.KIND -> new Parameter(frame.text(), FrameValues.readParameter(frame));
@@ -32,7 +32,7 @@ public sealed interface Told {
     }
 
     /** A parameter of its next response. */
-    record Parameter(String name, ParameterValue value) implements Told {
+    record Parameter(String name, ParameterValue value) implements RequestEffect {
         private static final int KIND = 0;
 
         @Override
@@ -47,7 +47,7 @@ public sealed interface Told {
     }
 
     /** That it is to run again. */
-    record Again() implements Told {
+    record Again() implements RequestEffect {
         private static final int KIND = 1;
 
         @Override
@@ -62,7 +62,7 @@ public sealed interface Told {
     }
 
     /** That its next response is left out. */
-    record Skip() implements Told {
+    record Skip() implements RequestEffect {
         private static final int KIND = 2;
 
         @Override
@@ -77,7 +77,7 @@ public sealed interface Told {
     }
 
     /** Something for its trace. */
-    record Activity(String name) implements Told {
+    record Activity(String name) implements RequestEffect {
         private static final int KIND = 3;
 
         @Override
@@ -92,7 +92,7 @@ public sealed interface Told {
     }
 
     /** That it gets no output of that name. */
-    record LeftOut(String output) implements Told {
+    record LeftOut(String output) implements RequestEffect {
         private static final int KIND = 5;
 
         @Override
@@ -107,7 +107,7 @@ public sealed interface Told {
     }
 
     /** That it has failed. */
-    record Failure(GatunException reason) implements Told {
+    record Failure(GatunException reason) implements RequestEffect {
         private static final int KIND = 4;
 
         @Override

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * decoupled member. A step runs as soon as its {@linkplain StepTensors tensors} are there. Whoever completes a step
  * goes on with one that this made possible; virtual threads run the others beside it.
  */
-final class StepRuns {
+final class EnsembleStepExecutor {
     private final EnsembleRun run;
     private final EnsemblePlan plan;
     private final RunThreads threads;
@@ -29,7 +29,7 @@ final class StepRuns {
     private final int stream;
 
     /** The steps behind which that member runs; null for the request's. */
-    private final @Nullable StepRuns outer;
+    private final @Nullable EnsembleStepExecutor outer;
 
     /**
      * The responses of the decoupled member among these steps; null where these steps make a response of the ensemble.
@@ -46,7 +46,7 @@ final class StepRuns {
     private @Nullable GatunException failure;
 
     /** The steps that run once for the request. {@code wantedCount} says how many of the tensors the client wants. */
-    StepRuns(EnsembleRun run, EnsemblePlan plan, RunThreads threads, int wantedCount) {
+    EnsembleStepExecutor(EnsembleRun run, EnsemblePlan plan, RunThreads threads, int wantedCount) {
         this.run = run;
         this.plan = plan;
         this.threads = threads;
@@ -58,7 +58,7 @@ final class StepRuns {
     }
 
     /** The steps that run for one response of {@code stream}, and have the tensors of {@code outer} too. */
-    private StepRuns(StepRuns outer, int stream) {
+    private EnsembleStepExecutor(EnsembleStepExecutor outer, int stream) {
         run = outer.run;
         plan = outer.plan;
         threads = outer.threads;
@@ -110,7 +110,7 @@ final class StepRuns {
             if (admitted.isRefusing()) {
                 throw new GatunException(ErrorCode.CANCELLED, "");
             }
-            StepRuns inner = new StepRuns(this, step.index());
+            EnsembleStepExecutor inner = new EnsembleStepExecutor(this, step.index());
             inner.take(step, response, memory, ready);
             admitted.add(inner);
             threads.begin(ready.size());
@@ -129,7 +129,7 @@ final class StepRuns {
      * @return empty when there are no more
      * @throws GatunException why there are no more, if that is a failure
      */
-    Optional<StepRuns> next(MemberResponses awaited) {
+    Optional<EnsembleStepExecutor> next(MemberResponses awaited) {
         reach();
         threads.lock();
         try {
@@ -178,7 +178,7 @@ final class StepRuns {
 
     private void checkFailure() {
         run.check();
-        for (StepRuns each = this; each != null; each = each.outer) {
+        for (EnsembleStepExecutor each = this; each != null; each = each.outer) {
             if (each.failure != null) {
                 throw each.failure;
             }
@@ -203,7 +203,7 @@ final class StepRuns {
     }
 
     /** Forgets the first of the responses, which was delivered, and gives its memory up. */
-    void delivered(MemberResponses from, StepRuns steps) {
+    void delivered(MemberResponses from, EnsembleStepExecutor steps) {
         threads.lock();
         try {
             from.delivered();
@@ -224,7 +224,7 @@ final class StepRuns {
                 failure = reason;
             }
             refuse();
-            for (StepRuns each = outer; each != null && each.responses != null; each = each.outer) {
+            for (EnsembleStepExecutor each = outer; each != null && each.responses != null; each = each.outer) {
                 each.responses.refuse();
             }
         } finally {
@@ -254,7 +254,7 @@ final class StepRuns {
     private void refuse() {
         if (responses != null) {
             responses.refuse();
-            responses.open().forEach(StepRuns::refuse);
+            responses.open().forEach(EnsembleStepExecutor::refuse);
         }
     }
 
@@ -271,7 +271,7 @@ final class StepRuns {
             threads.changed();
         }
         if (responses != null) {
-            for (StepRuns inner : responses.open()) {
+            for (EnsembleStepExecutor inner : responses.open()) {
                 inner.put(number, tensor, ready);
             }
         }
@@ -375,7 +375,7 @@ final class StepRuns {
      */
     void release() {
         if (responses != null) {
-            responses.open().forEach(StepRuns::release);
+            responses.open().forEach(EnsembleStepExecutor::release);
         }
         tensors.release();
     }

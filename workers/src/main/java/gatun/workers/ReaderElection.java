@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
  * thread that waits for something the worker is about to say reads in its place, since nobody has to wake it then: its
  * waiting is in the system's read. Thread-safe.
  */
-final class ReadingTurn {
+final class ReaderElection {
     /** The own thread leaves the turn for so long after another has read: the next run may come soon. */
     private static final long LEFT_NANOS = Duration.ofMillis(5).toNanos();
 
@@ -38,7 +38,7 @@ final class ReadingTurn {
     private boolean ownerSleeps;
 
     /** @param reading reads one frame, and handles it; false when there is none any more */
-    ReadingTurn(BooleanSupplier reading) {
+    ReaderElection(BooleanSupplier reading) {
         this.reading = reading;
     }
 

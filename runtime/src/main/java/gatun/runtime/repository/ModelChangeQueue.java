@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * asks, and unloaded after the loads under way that ask it. A change waits only for changes that were submitted before
  * it, so none can wait for itself. Safe for any thread; no method waits for a change.
  */
-final class ChangeOrder {
-    private static final Logger LOG = LoggerFactory.getLogger(ChangeOrder.class);
+final class ModelChangeQueue {
+    private static final Logger LOG = LoggerFactory.getLogger(ModelChangeQueue.class);
 
     /** How long an unload waits for loads that ask the model, and may wait themselves for one that never ends. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -58,7 +58,7 @@ final class ChangeOrder {
     private record Load(
             ModelEntry entry, List<String> asked, CompletableFuture<Void> ended, CompletableFuture<?> change) {}
 
-    ChangeOrder(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload) {
+    ModelChangeQueue(ModelSources sources, ModelTable models, LoadThreads threads, ModelReload reload) {
         this.sources = sources;
         this.models = models;
         this.threads = threads;

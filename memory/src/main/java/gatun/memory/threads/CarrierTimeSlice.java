@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * that finds its client's next request there each time never waits, and as many of them as there are carriers would
  * leave none to all others. One for each thread's work; not thread-safe.
  */
-public final class CarrierTurn {
+public final class CarrierTimeSlice {
     /** The longest turn: of many short requests, or of one that takes longer. */
     private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
@@ -27,11 +27,11 @@ public final class CarrierTurn {
     private long beganNanos = System.nanoTime();
 
     /** A turn that begins now. */
-    public CarrierTurn() {
+    public CarrierTimeSlice() {
         this(CarrierQueue::isEmpty);
     }
 
-    CarrierTurn(BooleanSupplier isNobodyWaiting) {
+    CarrierTimeSlice(BooleanSupplier isNobodyWaiting) {
         this.isNobodyWaiting = isNobodyWaiting;
     }
 

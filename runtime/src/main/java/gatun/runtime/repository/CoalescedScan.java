@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * which begins after all of them have asked: clients, however many there are, have the disks read no more than once at
  * a time. Safe for any thread.
  */
-final class SharedScan {
+final class CoalescedScan {
     private final Supplier<SortedMap<ModelIdentifier, Finding>> directories;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -28,7 +28,7 @@ final class SharedScan {
     private Optional<CompletableFuture<SortedMap<ModelIdentifier, Finding>>> next = Optional.empty();
 
     /** Reads by {@code directories}. */
-    SharedScan(Supplier<SortedMap<ModelIdentifier, Finding>> directories) {
+    CoalescedScan(Supplier<SortedMap<ModelIdentifier, Finding>> directories) {
         this.directories = directories;
     }
 

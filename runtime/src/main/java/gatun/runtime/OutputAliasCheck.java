@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * that they are a part of, whatever the names of the regions. An output that fills exactly the window of an input is
  * refused too; inputs that are copied before the run, as strings are, may be overwritten. Stateless.
  */
-public final class WindowOverlap {
+public final class OutputAliasCheck {
     /** Up to this many holds, each is compared with each, without allocating anything. */
     private static final int FEW = 8;
 
-    private WindowOverlap() {}
+    private OutputAliasCheck() {}
 
     /**
      * Passes a request whose outputs have places of their own.

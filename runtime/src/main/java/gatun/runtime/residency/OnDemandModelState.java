@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * loaded, and others wait for the same load; it becomes absent again when {@link ModelMemory} needs room and no request
  * is with it. Safe for any thread.
  */
-final class Residence {
-    private static final Logger LOG = LoggerFactory.getLogger(Residence.class);
+final class OnDemandModelState {
+    private static final Logger LOG = LoggerFactory.getLogger(OnDemandModelState.class);
 
     /** {@link #users} of a model that is not in memory, or is being closed. */
     private static final long ABSENT = -1;
@@ -67,7 +67,8 @@ final class Residence {
      * @param opening loads it
      * @param staying whether it stays once it is loaded
      */
-    Residence(ModelMemory memory, String title, long byteSize, Supplier<LoadedModel> opening, boolean staying) {
+    OnDemandModelState(
+            ModelMemory memory, String title, long byteSize, Supplier<LoadedModel> opening, boolean staying) {
         this.memory = memory;
         this.title = title;
         this.byteSize = byteSize;

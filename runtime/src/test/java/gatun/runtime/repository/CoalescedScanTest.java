@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class SharedScanTest {
+class CoalescedScanTest {
     private final AtomicInteger begun = new AtomicInteger();
     private final Semaphore allowed = new Semaphore(0);
-    private final SharedScan scan = new SharedScan(this::scan);
+    private final CoalescedScan scan = new CoalescedScan(this::scan);
 
     /** Finds one model, which is called as the number of readings. */
     private SortedMap<ModelIdentifier, Finding> scan() {
@@ -81,7 +81,7 @@ class SharedScanTest {
 
     @Test
     void shouldReadAgainAfterAFailure() {
-        SharedScan failing = new SharedScan(() -> {
+        CoalescedScan failing = new CoalescedScan(() -> {
             throw GatunException.invalidArgument("gone " + begun.incrementAndGet());
         });
 

@@ -14,18 +14,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The mailboxes of a worker, in one file of memory that both sides map from the worker's start on. A mailbox costs
  * memory from its first use on. The file is unmapped when this and all mailboxes are closed. Thread-safe.
  */
-public final class Mailboxes implements AutoCloseable {
+public final class SharedMemoryChannels implements AutoCloseable {
     /** The most of a worker. */
     public static final int MOST = 4096;
 
     private final SharedFile file;
 
-    /** Mailboxes that are not closed, and the owner. */
+    /** Channels that are not closed, and the owner. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Mailboxes(SharedFile file) {
+    private SharedMemoryChannels(SharedFile file) {
         this.file = file;
     }
 
@@ -34,9 +34,9 @@ public final class Mailboxes implements AutoCloseable {
      *
      * @throws GatunException UNAVAILABLE when the system refuses
      */
-    public static Mailboxes create() {
+    public static SharedMemoryChannels create() {
         try {
-            return new Mailboxes(SharedFile.create("gatun-mailboxes", MOST * Mailbox.BYTE_SIZE));
+            return new SharedMemoryChannels(SharedFile.create("gatun-mailboxes", MOST * SharedMemoryChannel.BYTE_SIZE));
         } catch (SystemCallException e) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE, "the system refuses memory to talk to a worker: " + e.getMessage(), e);
@@ -48,8 +48,8 @@ public final class Mailboxes implements AutoCloseable {
      *
      * @param file what {@link #file} is on the server's side; owned by this from now on
      */
-    public static Mailboxes of(SharedFile file) {
-        return new Mailboxes(file);
+    public static SharedMemoryChannels of(SharedFile file) {
+        return new SharedMemoryChannels(file);
     }
 
     /** What the worker maps. */
@@ -64,11 +64,14 @@ public final class Mailboxes implements AutoCloseable {
      * @param spinNanos how long each side looks for its turn before it sleeps
      * @param tuning learns how the server waits best; of no use for the worker's side
      */
-    public Mailbox mailbox(int number, long spinNanos, Tuning tuning) {
+    public SharedMemoryChannel mailbox(int number, long spinNanos, Tuning tuning) {
         Objects.checkIndex(number, MOST);
         users.incrementAndGet();
-        return new Mailbox(
-                file.segment(number * Mailbox.BYTE_SIZE, Mailbox.BYTE_SIZE), this::release, spinNanos, tuning);
+        return new SharedMemoryChannel(
+                file.segment(number * SharedMemoryChannel.BYTE_SIZE, SharedMemoryChannel.BYTE_SIZE),
+                this::release,
+                spinNanos,
+                tuning);
     }
 
     private void release() {
