@@ -7,7 +7,7 @@ import gatun.memory.tensor.IoFailure;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.RepositoryRefresh;
-import gatun.runtime.check.RepositoryCheck;
+import gatun.runtime.repository.RepositoryAdvice;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelListSettings.Names;
 import gatun.server.settings.ModelSettings;
@@ -144,7 +144,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     /** What to name instead of the folder of one model; empty where there are models in it. */
     private static Optional<String> remark(RepositoryLocation location, Mirror mirror) {
         return location instanceof StoreLocation store && mirror.holdsOneModel()
-                ? Optional.of(RepositoryCheck.remarkOfOneModel(store.text(), store.above()))
+                ? Optional.of(RepositoryAdvice.ofOneModel(store.text(), store.above()))
                 : Optional.empty();
     }
 

@@ -14,11 +14,12 @@ import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.ServedPath;
-import gatun.runtime.check.RepositoryCheck;
 import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
+import gatun.runtime.repository.RepositoryAdvice;
+import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.server.ServerOptions;
@@ -93,7 +94,7 @@ final class Server implements AutoCloseable {
                 InstalledBackends.find(given.models().backends().directory());
         EngineCatalog engines = new EngineCatalog(installed.all());
         given.models().sources().repositories().stream()
-                .flatMap(repository -> RepositoryCheck.remarks(engines, repository).stream())
+                .flatMap(repository -> RepositoryAdvice.remarks(engines, repository).stream())
                 .forEach(LOG::warn);
         ProtocolListeners edges = new ProtocolListeners(given, ListenAddress.of(given.listeners()));
         edges.reserve();
@@ -313,9 +314,9 @@ final class Server implements AutoCloseable {
 
     private static ServedPath at(EngineCatalog engines, Path path) {
         try {
-            ServedPath found = RepositoryCheck.pathOf(engines, path);
+            ServedPath found = ServedPaths.read(engines, path);
             if (found instanceof ServedPath.Repository repository) {
-                RepositoryCheck.remarks(engines, repository.folder()).forEach(LOG::warn);
+                RepositoryAdvice.remarks(engines, repository.folder()).forEach(LOG::warn);
             }
             return found;
         } catch (GatunException e) {
@@ -342,7 +343,7 @@ final class Server implements AutoCloseable {
     private static void requireFolder(Path repository) {
         if (!Files.isDirectory(repository)) {
             throw new StartException("--model-repository=" + repository
-                    + " is not a folder" + RepositoryCheck.insteadOf(repository)
+                    + " is not a folder" + RepositoryAdvice.insteadOf(repository)
                     + ". Start with --exit-on-error=false to have the server wait for it");
         }
     }

@@ -13,15 +13,11 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServedPath;
 import gatun.runtime.check.ModelReport.Problem;
-import gatun.runtime.configuration.EngineCatalog;
-import gatun.runtime.repository.RepositoryAdvice;
-import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.spi.ConfigurationException;
 import gatun.spi.MemoryUse;
 import gatun.wire.inference.ModelConfig;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -62,34 +58,6 @@ public final class RepositoryCheck implements AutoCloseable {
         paths.forEach(options::path);
         options.configName(configName).controlMode(ControlMode.EXPLICIT).onlyModels(List.of());
         return new RepositoryCheck(GatunServer.open(options), paths, configName);
-    }
-
-    /** What to name instead of a path that is no directory; begins with {@code "; "}. */
-    public static String insteadOf(Path repository) {
-        return RepositoryAdvice.insteadOf(repository);
-    }
-
-    /**
-     * What lies at a path that an operator names.
-     *
-     * @throws GatunException with what was found and what was expected, when it is nothing that can be served
-     */
-    public static ServedPath pathOf(EngineCatalog engines, Path path) {
-        return ServedPaths.read(engines, path);
-    }
-
-    /** What looks like a model in a repository and is none as it lies, and what to do with it. */
-    public static List<String> remarks(EngineCatalog engines, Path repository) {
-        return RepositoryAdvice.remarks(engines, repository);
-    }
-
-    /**
-     * What to do with the folder of one model that is named as a repository.
-     *
-     * @param above the folder that it lies in; empty where it lies in none
-     */
-    public static String remarkOfOneModel(String folder, Optional<String> above) {
-        return RepositoryAdvice.ofOneModel(folder, above);
     }
 
     /** The names of the models that are there. */

@@ -11,6 +11,8 @@ import gatun.runtime.check.RepositoryCheck;
 import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.LogSettings;
+import gatun.runtime.repository.RepositoryAdvice;
+import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.logging.Log;
 import gatun.server.settings.CheckSettings;
@@ -102,7 +104,7 @@ public final class Checking {
 
     private static List<ServedPath> paths(CheckSettings settings, EngineCatalog engines) {
         return settings.paths().stream()
-                .map(path -> RepositoryCheck.pathOf(engines, path))
+                .map(path -> ServedPaths.read(engines, path))
                 .toList();
     }
 
@@ -132,7 +134,7 @@ public final class Checking {
         CheckReport report = new CheckReport(out, settings.showConfigurations());
         List<String> remarks = paths.stream()
                 .flatMap(path -> path instanceof ServedPath.Repository repository
-                        ? RepositoryCheck.remarks(engines, repository.folder()).stream()
+                        ? RepositoryAdvice.remarks(engines, repository.folder()).stream()
                         : Stream.empty())
                 .toList();
         remarks.forEach(out::println);

@@ -9,9 +9,9 @@ import gatun.runtime.ServedPath.LooseModel;
 import gatun.runtime.ServedPath.ModelFolder;
 import gatun.runtime.ServedPath.Repository;
 import gatun.runtime.check.ModelReport;
-import gatun.runtime.check.RepositoryCheck;
 import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.EngineCatalog;
+import gatun.runtime.repository.ServedPaths;
 import gatun.server.check.CheckReport;
 import gatun.server.check.Checking;
 import gatun.server.settings.CheckSettings;
@@ -111,7 +111,7 @@ public final class ModelLayout {
     }
 
     private LooseModel looseModel() throws WrongRequest {
-        ServedPath path = RepositoryCheck.pathOf(engines, settings.model());
+        ServedPath path = ServedPaths.read(engines, settings.model());
         return switch (path) {
             case LooseModel loose -> loose;
             case ModelFolder folder ->
