@@ -19,5 +19,7 @@ module gatun.listener {
             gatun.grpc,
             gatun.cache.redis,
             gatun.http,
-            gatun.server;
+            gatun.protocol,
+            gatun.server,
+            gatun.tensorflow.serving;
 }

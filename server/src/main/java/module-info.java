@@ -4,8 +4,6 @@ module gatun.server {
     requires gatun.bench;
     requires gatun.bindings;
     requires transitive gatun.client;
-    requires gatun.cloud;
-    requires gatun.console;
     requires gatun.grpc;
     requires gatun.http;
     requires gatun.isolation;
@@ -15,7 +13,6 @@ module gatun.server {
     requires gatun.runtime;
     requires gatun.stores;
     requires com.google.protobuf;
-    requires gatun.tensorflow.serving;
     requires gatun.v2;
     requires info.picocli;
     requires io.helidon.webserver;
@@ -41,7 +38,7 @@ module gatun.server {
     // Kinds of stores for cached responses are there where their jars are.
     uses gatun.spi.ResponseStoreProvider;
 
-    // Protocols without flags of their own, such as v1, are spoken where their jars are.
+    // Protocols are spoken where their jars are.
     uses gatun.protocol.ProtocolProvider;
 
     // Errors of all modules call settings by their flags.

@@ -9,4 +9,8 @@ module gatun.cloud {
 
     exports gatun.cloud.sagemaker;
     exports gatun.cloud.vertexai;
+
+    provides gatun.protocol.ProtocolProvider with
+            gatun.cloud.sagemaker.SageMakerProtocolProvider,
+            gatun.cloud.vertexai.VertexAiProtocolProvider;
 }

@@ -8,6 +8,8 @@ module gatun.console {
     requires java.management;
     requires jdk.management;
 
-    exports gatun.console;
     exports gatun.console.protocol;
+
+    provides gatun.protocol.ProtocolProvider with
+            gatun.console.protocol.ConsoleProtocolProvider;
 }

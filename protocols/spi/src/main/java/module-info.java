@@ -7,4 +7,5 @@ module gatun.protocol {
     requires transitive gatun.runtime;
 
     exports gatun.protocol;
+    exports gatun.protocol.flags;
 }

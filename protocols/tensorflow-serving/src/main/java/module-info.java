@@ -7,10 +7,8 @@ module gatun.tensorflow.serving {
     requires com.google.protobuf;
     requires org.slf4j;
 
-    exports gatun.tensorflow.serving to
-            gatun.server;
     exports gatun.tensorflow.serving.protocol;
-    // Requests that were recorded in the words of that protocol warm models up.
-    exports gatun.tensorflow.serving.grpc to
-            gatun.server;
+
+    provides gatun.protocol.ProtocolProvider with
+            gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 }

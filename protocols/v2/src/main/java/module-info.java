@@ -13,10 +13,10 @@ module gatun.v2 {
     // Requests of v2 in other clothes.
     exports gatun.v2.http to
             gatun.cloud;
-    // The settings of lanes, for the command line.
-    exports gatun.v2.lane to
-            gatun.server;
     // Counters of models as messages, for callers in the server's own process.
     exports gatun.v2.grpc to
             gatun.server;
+
+    provides gatun.protocol.ProtocolProvider with
+            gatun.v2.protocol.V2ProtocolProvider;
 }

@@ -2,6 +2,7 @@
 package gatun.runtime;
 
 import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The protocol and the transport by which a request came; each protocol has constants of its own. Latencies are kept
@@ -18,6 +19,20 @@ public record Origin(int order, String protocol, String transport) implements Co
     private static final Comparator<Origin> ORDER = Comparator.comparingInt(Origin::order)
             .thenComparing(Origin::protocol)
             .thenComparing(Origin::transport);
+
+    // Those of a record are made when first called, which takes milliseconds of each start.
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Origin origin
+                && order == origin.order
+                && protocol.equals(origin.protocol)
+                && transport.equals(origin.transport);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * protocol.hashCode() + transport.hashCode();
+    }
 
     @Override
     public int compareTo(Origin other) {

@@ -3,6 +3,7 @@ package gatun.runtime;
 
 import gatun.memory.tensor.GatunException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Function;
 
 /** Requests beside a model's files that are answered before it serves, after its configured ones. Thread-safe. */
@@ -21,4 +22,9 @@ public interface WarmUpSource {
      * @throws GatunException when a request cannot be read or fails; then the version is not loaded
      */
     void send(ModelVersion version, Path directory, Function<InferenceRequest, InferenceResponse> instance);
+
+    /** The requests of all {@code sources}, one after the other. */
+    static WarmUpSource of(List<WarmUpSource> sources) {
+        return (version, directory, instance) -> sources.forEach(source -> source.send(version, directory, instance));
+    }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Audience;
+import gatun.protocol.Endpoint.Transport;
 import gatun.client.GatunClient;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -66,9 +69,17 @@ public final class EmbeddedServer implements AutoCloseable {
     /** The addresses at which others reach this server. */
     public List<String> addresses() {
         return server.endpoints().stream()
-                .filter(Endpoint::forClients)
-                .map(Endpoint::clientUrl)
+                .filter(endpoint -> endpoint.kind().audience() == Audience.CLIENTS)
+                .map(EmbeddedServer::clientUrl)
                 .toList();
+    }
+
+    /** The address in the form that {@code gatun.client} takes. */
+    private static String clientUrl(Endpoint endpoint) {
+        if (endpoint.kind().transport() == Transport.HTTP) {
+            return endpoint.url();
+        }
+        return (endpoint.port().isPresent() ? "grpc://" : "grpc+") + endpoint.url();
     }
 
     @Override

@@ -4,6 +4,8 @@ package gatun.server;
 import gatun.listener.ConnectionListener;
 import gatun.listener.OpenConnections;
 import gatun.listener.WireProtocol;
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Transport;
 import gatun.server.settings.StartException;
 import io.helidon.webserver.WebServerConfig;
 import java.io.IOException;
@@ -47,47 +49,44 @@ public final class Listener implements AutoCloseable {
      *
      * @throws StartException naming the flag
      */
-    static void reserve(Endpoint.Protocol protocol, SocketAddress address, OpenResources held) {
+    static void reserve(Endpoint endpoint, OpenResources held) {
+        SocketAddress address = endpoint.address();
         try {
             if (address instanceof UnixDomainSocketAddress unix) {
-                if (protocol == Endpoint.Protocol.GRPC && isSocket(unix.getPath()) && answers(unix)) {
+                if (endpoint.kind().transport() == Transport.GRPC && isSocket(unix.getPath()) && answers(unix)) {
                     return;
                 }
-                removeStale(protocol, unix);
+                removeStale(endpoint.kind(), unix);
                 ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(unix).close();
                 Files.delete(unix.getPath());
                 return;
             }
             held.add(ServerSocketChannel.open()).bind(address);
         } catch (UnresolvedAddressException | IOException e) {
-            throw cannotListen(protocol, address, e);
+            throw cannotListen(endpoint, e);
         }
     }
 
     /** A listener that does not listen yet. */
     static final class Prepared {
         private final Endpoint endpoint;
-        private final WireProtocol wire;
         private final OpenConnections open;
         private final WebServerConfig config;
 
         /**
          * Sets it up.
          *
-         * @param endpoint the protocol and the address; a port of 0 stands for any free one
-         * @param wire the protocol that is spoken first on a connection
+         * @param endpoint the place; a port of 0 stands for any free one
          * @param open counts the connections and limits them
          * @param grace how long running requests may take to finish once the listener is closed
          * @param speak sets up the protocol
          */
         Prepared(
                 Endpoint endpoint,
-                WireProtocol wire,
                 OpenConnections open,
                 Duration grace,
                 Consumer<WebServerConfig.Builder> speak) {
             this.endpoint = endpoint;
-            this.wire = wire;
             this.open = open;
             this.config = WebServerConfig.builder()
                     .bindAddress(endpoint.address())
@@ -96,19 +95,27 @@ public final class Listener implements AutoCloseable {
                     .buildPrototype();
         }
 
+        /** The protocol that is spoken first on a connection. */
+        private WireProtocol wire() {
+            return switch (endpoint.kind().transport()) {
+                case HTTP -> endpoint.tls() ? WireProtocol.HTTPS : WireProtocol.HTTP;
+                case GRPC -> endpoint.tls() ? WireProtocol.GRPCS : WireProtocol.GRPC;
+            };
+        }
+
         /** Listens. Throws {@link StartException} when the address cannot be listened on. */
         Listener start() {
             ConnectionListener connections;
             try {
-                if (endpoint.protocol() == Endpoint.Protocol.GRPC
+                if (endpoint.kind().transport() == Transport.GRPC
                         && endpoint.address() instanceof UnixDomainSocketAddress unix) {
                     takeOver(unix.getPath());
                 }
-                connections = ConnectionListener.start(config, wire, open);
+                connections = ConnectionListener.start(config, wire(), open);
             } catch (UnresolvedAddressException | IOException e) {
-                throw cannotListen(endpoint.protocol(), endpoint.address(), e);
+                throw cannotListen(endpoint, e);
             }
-            Listener listener = new Listener(connections, new Endpoint(endpoint.protocol(), connections.address()));
+            Listener listener = new Listener(connections, endpoint.at(connections.address()));
             try {
                 if (endpoint.address() instanceof UnixDomainSocketAddress unix) {
                     restrict(unix.getPath());
@@ -116,7 +123,7 @@ public final class Listener implements AutoCloseable {
                 return listener;
             } catch (IOException e) {
                 listener.close();
-                throw cannotListen(endpoint.protocol(), endpoint.address(), e);
+                throw cannotListen(endpoint, e);
             }
         }
     }
@@ -151,9 +158,9 @@ public final class Listener implements AutoCloseable {
     }
 
     /** Removes the socket of a server that is gone; leaves a file alone that is in use or no socket. */
-    private static void removeStale(Endpoint.Protocol protocol, UnixDomainSocketAddress address) throws IOException {
+    private static void removeStale(Endpoint.Kind kind, UnixDomainSocketAddress address) throws IOException {
         Path path = address.getPath();
-        String flag = "--" + protocol.key() + "-unix-socket=" + path;
+        String flag = "--" + kind.key() + "-unix-socket=" + path;
         if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return;
         }
@@ -195,8 +202,9 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    private static StartException cannotListen(Endpoint.Protocol protocol, SocketAddress address, Exception cause) {
-        String key = "--" + protocol.key();
+    private static StartException cannotListen(Endpoint endpoint, Exception cause) {
+        String key = "--" + endpoint.kind().key();
+        SocketAddress address = endpoint.address();
         if (address instanceof UnixDomainSocketAddress unix) {
             return new StartException(
                     key + "-unix-socket=" + unix.getPath() + ": cannot listen there (" + cause.getMessage()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.protocol.Endpoint;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -36,7 +37,7 @@ final class Listeners implements AutoCloseable {
             closing.put(
                     endpoint,
                     Thread.ofPlatform()
-                            .name("stop-" + endpoint.protocol().key())
+                            .name("stop-" + endpoint.kind().key())
                             .start(listener::close));
         }
         try {

@@ -4,6 +4,8 @@ package gatun.server;
 import gatun.listener.ConnectionLimits;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Kind;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.settings.ClientSettings;
@@ -61,8 +63,8 @@ final class PrivateServer implements AskedServer {
             ProtocolListeners edges = new ProtocolListeners(
                     settings(first),
                     List.of(
-                            new ListenAddress(Endpoint.Protocol.HTTP, http),
-                            new ListenAddress(Endpoint.Protocol.GRPC, grpc)));
+                            new Endpoint(Kind.HTTP, http),
+                            new Endpoint(Kind.GRPC, grpc)));
             edges.prepare(inference, new FetchWatch(FetchProgress.NONE), opened);
             edges.listen();
             return new PrivateServer(opened, http, grpc);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.protocol.Endpoint;
 import gatun.server.settings.StartException;
 import gatun.server.settings.WritableFile;
 import java.io.IOException;
@@ -54,7 +55,7 @@ final class ReadyFile implements AutoCloseable {
                 .startInstant()
                 .ifPresent(start -> line(text, "start-time", Long.toString(start.toEpochMilli())));
         for (Endpoint endpoint : endpoints) {
-            String key = endpoint.protocol().key();
+            String key = endpoint.kind().key();
             if (endpoint.address() instanceof UnixDomainSocketAddress unix) {
                 line(text, key + ".unix-socket", unix.getPath().toString());
             } else {

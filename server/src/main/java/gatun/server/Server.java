@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.protocol.Endpoint;
+import gatun.protocol.ProtocolProvider;
+import gatun.runtime.WarmUpSource;
 import gatun.isolation.ProcessIsolation;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevices;
@@ -25,7 +28,6 @@ import gatun.runtime.server.InferenceServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelSettings;
-import gatun.server.settings.ModelSettings.BatchingSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.ServerSettings.ResponseCacheSettings;
@@ -36,9 +38,6 @@ import gatun.server.warmup.WarmUp;
 import gatun.spi.Backend;
 import gatun.spi.Setting;
 import gatun.spi.discovery.InstalledBackends;
-import gatun.tensorflow.serving.BatchingFiles;
-import gatun.tensorflow.serving.ExampleMappings;
-import gatun.tensorflow.serving.grpc.WarmUpRecords;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -96,7 +95,7 @@ final class Server implements AutoCloseable {
         given.models().sources().repositories().stream()
                 .flatMap(repository -> RepositoryAdvice.remarks(engines, repository).stream())
                 .forEach(LOG::warn);
-        ProtocolListeners edges = new ProtocolListeners(given, ListenAddress.of(given.listeners()));
+        ProtocolListeners edges = new ProtocolListeners(given, given.listeners().endpoints());
         edges.reserve();
         OpenResources opened = new OpenResources();
         try {
@@ -238,6 +237,7 @@ final class Server implements AutoCloseable {
         ModelSettings.Control control = models.control();
         ModelSettings.Loading loading = models.loading();
         LimitSettings limits = settings.clients().limits();
+        List<ProtocolProvider> protocols = settings.listeners().protocols();
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .id(settings.id())
                 .version(Version.text())
@@ -255,7 +255,7 @@ final class Server implements AutoCloseable {
                 .whenStopping(stop::whenTold)
                 .autoComplete(models.sources().autoComplete())
                 .modelNamespacing(models.sources().namespacing())
-                .configurationRule(ExampleMappings::check)
+                .configurationRule(config -> protocols.forEach(protocol -> protocol.checkConfiguration(config)))
                 .readableAtStart(control.exitOnError())
                 .repositoryRefresh(fetched)
                 .strictReadiness(control.strictReadiness())
@@ -263,7 +263,9 @@ final class Server implements AutoCloseable {
                 .limits(limits)
                 .exitTimeout(settings.lifecycle().exitTimeout());
         if (loading.warmUpIterations() > 0) {
-            options.warmUps(new WarmUpRecords(buffers, limits, loading.warmUpIterations()));
+            options.warmUps(WarmUpSource.of(protocols.stream()
+                    .map(protocol -> protocol.recordedRequests(buffers, limits, loading.warmUpIterations()))
+                    .toList()));
         }
         loading.memoryByteSize().ifPresent(options::modelMemory);
         models.sources().repositories().forEach(options::repository);
@@ -273,7 +275,7 @@ final class Server implements AutoCloseable {
             options.listed(read(list));
             list.reloadFolders().forEach(options::reloadFolder);
         });
-        models.runs().batching().map(Server::rules).ifPresent(options::batching);
+        batching(protocols).ifPresent(options::batching);
         options.learned(models.runs().learned());
         options.installed(installed);
         models.runs().rateLimit().ifPresent(options::rateLimit);
@@ -332,11 +334,13 @@ final class Server implements AutoCloseable {
         }
     }
 
-    private static BatchingRules rules(BatchingSettings batching) {
+    private static Optional<BatchingRules> batching(List<ProtocolProvider> protocols) {
         try {
-            return BatchingFiles.of(batching.file(), batching.eachVersion());
+            return protocols.stream()
+                    .flatMap(protocol -> protocol.batching().stream())
+                    .findFirst();
         } catch (GatunException e) {
-            throw new StartException("--batching_parameters_file: " + e.getMessage(), e);
+            throw new StartException(e.getMessage(), e);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
+import gatun.protocol.Endpoint;
 import gatun.runtime.ModelStatus;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -57,7 +58,7 @@ final class StartReport {
     void ready(List<Endpoint> endpoints, Duration startTime) {
         for (Endpoint endpoint : endpoints) {
             String everywhere = endpoint.open() ? "  (on every address)" : "";
-            out.printf("%-8s %s%s%n", endpoint.protocol().title(), endpoint.url(), everywhere);
+            out.printf("%-8s %s%s%n", endpoint.kind().title(), endpoint.url(), everywhere);
         }
         out.printf("Ready in %d ms. Ctrl-C stops the server.%n", startTime.toMillis());
         out.flush();

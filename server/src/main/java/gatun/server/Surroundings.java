@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.console.ServerSurroundings;
 import gatun.grpc.GrpcListener;
 import gatun.http.HttpListener;
 import gatun.listener.ConnectionUse;
@@ -10,8 +9,11 @@ import gatun.listener.OpenConnections.ConnectionRefusal;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import gatun.listener.WireProtocol;
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Kind;
+import gatun.protocol.Endpoint.Transport;
+import gatun.protocol.ServerSurroundings;
 import gatun.stores.mirror.FetchWatch;
-import gatun.v2.protocol.V2Protocol;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -31,8 +34,8 @@ final class Surroundings implements ServerSurroundings {
     private static final long CERTIFICATE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final HttpListener http;
-    private final GrpcListener grpc;
-    private final V2Protocol v2;
+    private final Supplier<Optional<GrpcListener>> grpc;
+    private final Supplier<List<Lane>> lanes;
     private final List<OpenConnections> open;
     private final List<TlsFiles> files;
     private final FetchWatch fetches;
@@ -41,11 +44,13 @@ final class Surroundings implements ServerSurroundings {
     /** The certificates as they were read. {@code readNanos} says when, as a reading of {@link System#nanoTime}. */
     private record Read(List<Certificate> certificates, long readNanos) {}
 
-    private volatile Read read;
+    private volatile Read read = new Read(List.of(), System.nanoTime() - CERTIFICATE_NANOS);
 
     /**
      * What is around a server.
      *
+     * @param grpc there once the server is prepared
+     * @param lanes that clients have opened
      * @param open count its connections
      * @param files name its certificates
      * @param fetches knows what is fetched from stores
@@ -53,8 +58,8 @@ final class Surroundings implements ServerSurroundings {
      */
     Surroundings(
             HttpListener http,
-            GrpcListener grpc,
-            V2Protocol v2,
+            Supplier<Optional<GrpcListener>> grpc,
+            Supplier<List<Lane>> lanes,
             List<OpenConnections> open,
             List<TlsFiles> files,
             FetchWatch fetches,
@@ -63,25 +68,24 @@ final class Surroundings implements ServerSurroundings {
         this.endpoints = endpoints;
         this.http = http;
         this.grpc = grpc;
-        this.v2 = v2;
+        this.lanes = lanes;
         this.open = List.copyOf(open);
         this.files = List.copyOf(files);
-        this.read = new Read(readCertificates(), System.nanoTime());
     }
 
     @Override
     public OptionalInt httpPort() {
-        return port(Endpoint.Protocol.HTTP, Endpoint.Protocol.HTTPS);
+        return port(kind -> kind.equals(Kind.HTTP));
     }
 
     @Override
     public OptionalInt grpcPort() {
-        return port(Endpoint.Protocol.GRPC, Endpoint.Protocol.TENSORFLOW_GRPC);
+        return port(kind -> kind.transport() == Transport.GRPC);
     }
 
-    private OptionalInt port(Endpoint.Protocol one, Endpoint.Protocol other) {
+    private OptionalInt port(Predicate<Kind> looked) {
         return endpoints.get().stream()
-                .filter(endpoint -> endpoint.protocol() == one || endpoint.protocol() == other)
+                .filter(endpoint -> looked.test(endpoint.kind()))
                 .flatMapToInt(endpoint -> endpoint.port().stream())
                 .findFirst();
     }
@@ -105,7 +109,9 @@ final class Surroundings implements ServerSurroundings {
     public ConnectionList connections(int limit) {
         List<ConnectionUse> overHttp = http.connections(limit);
         // Neither protocol is to hide the other.
-        List<ConnectionUse> overGrpc = grpc.connections(Math.max(limit - overHttp.size(), limit / 2));
+        List<ConnectionUse> overGrpc = grpc.get()
+                .map(listener -> listener.connections(Math.max(limit - overHttp.size(), limit / 2)))
+                .orElse(List.of());
         List<Connection> shown = Stream.concat(
                         overHttp.stream().limit(limit - overGrpc.size()).map(use -> shown("http", use)),
                         overGrpc.stream().map(use -> shown("grpc", use)))
@@ -121,9 +127,7 @@ final class Surroundings implements ServerSurroundings {
 
     @Override
     public List<Lane> lanes() {
-        return v2.lanes().stream()
-                .map(lane -> new Lane(lane.number(), lane.owner(), lane.byteSize(), lane.slots(), lane.inFlight()))
-                .toList();
+        return lanes.get();
     }
 
     @Override
@@ -135,7 +139,7 @@ final class Surroundings implements ServerSurroundings {
 
     @Override
     public List<Certificate> certificates() {
-        if (!files.isEmpty() && System.nanoTime() - read.readNanos() > CERTIFICATE_NANOS) {
+        if (!files.isEmpty() && System.nanoTime() - read.readNanos() >= CERTIFICATE_NANOS) {
             read = new Read(readCertificates(), System.nanoTime());
         }
         return read.certificates();

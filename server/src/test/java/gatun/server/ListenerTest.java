@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
-import gatun.listener.WireProtocol;
-import gatun.server.Endpoint.Protocol;
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Kind;
 import gatun.server.settings.StartException;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http1.Http1Config;
@@ -37,13 +37,12 @@ class ListenerTest {
     Path folder;
 
     private static Listener listen(SocketAddress address) {
-        return listen(Protocol.HTTP, address);
+        return listen(Kind.HTTP, address);
     }
 
-    private static Listener listen(Protocol protocol, SocketAddress address) {
+    private static Listener listen(Kind kind, SocketAddress address) {
         return new Listener.Prepared(
-                        new Endpoint(protocol, address),
-                        WireProtocol.HTTP,
+                        new Endpoint(kind, address),
                         new OpenConnections(ConnectionLimits.STANDARD),
                         GRACE,
                         server -> server.addConnectionSelector(Http1ConnectionSelector.builder()
@@ -77,7 +76,7 @@ class ListenerTest {
         try (ServerSocketChannel other = ServerSocketChannel.open().bind(loopback(0));
                 OpenResources held = new OpenResources()) {
             int port = ((InetSocketAddress) other.getLocalAddress()).getPort();
-            assertThatThrownBy(() -> Listener.reserve(Protocol.GRPC, loopback(port), held))
+            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.GRPC, loopback(port)), held))
                     .isInstanceOf(StartException.class)
                     .hasMessageContaining("--grpc-port=" + port + ": port " + port + " is in use");
         }
@@ -90,8 +89,8 @@ class ListenerTest {
             port = ((InetSocketAddress) free.getLocalAddress()).getPort();
         }
         try (OpenResources held = new OpenResources()) {
-            Listener.reserve(Protocol.HTTP, loopback(port), held);
-            assertThatThrownBy(() -> Listener.reserve(Protocol.METRICS, loopback(port), held))
+            Listener.reserve(new Endpoint(Kind.HTTP, loopback(port)), held);
+            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.METRICS, loopback(port)), held))
                     .hasMessageContaining("--metrics-port=" + port);
         }
     }
@@ -99,10 +98,9 @@ class ListenerTest {
     @Test
     void shouldNameTheFlagOfAnAddressThatIsNotHere() {
         try (OpenResources held = new OpenResources()) {
-            assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, new InetSocketAddress("192.0.2.1", 0), held))
+            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, new InetSocketAddress("192.0.2.1", 0)), held))
                     .hasMessageContaining("--http-address=192.0.2.1: cannot listen there");
-            assertThatThrownBy(() -> Listener.reserve(
-                            Protocol.HTTP, InetSocketAddress.createUnresolved("nowhere.invalid", 0), held))
+            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, InetSocketAddress.createUnresolved("nowhere.invalid", 0)), held))
                     .hasMessageContaining("--http-address=nowhere.invalid: cannot listen there (the name is unknown)");
         }
     }
@@ -129,7 +127,7 @@ class ListenerTest {
                 .close();
         assertThat(path).exists();
         try (OpenResources held = new OpenResources()) {
-            Listener.reserve(Protocol.HTTP, UnixDomainSocketAddress.of(path), held);
+            Listener.reserve(new Endpoint(Kind.HTTP, UnixDomainSocketAddress.of(path)), held);
         }
         assertThat(path).doesNotExist();
     }
@@ -141,7 +139,7 @@ class ListenerTest {
         try (ServerSocketChannel other =
                         ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
                 OpenResources held = new OpenResources()) {
-            assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, address, held))
+            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, address), held))
                     .hasMessageContaining("--http-unix-socket=" + path + ": another server listens there");
             assertThat(other.isOpen()).isTrue();
         }
@@ -157,19 +155,19 @@ class ListenerTest {
         ServerSocketChannel other =
                 ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(address);
         try (OpenResources held = new OpenResources()) {
-            Listener.reserve(Protocol.GRPC, address, held);
+            Listener.reserve(new Endpoint(Kind.GRPC, address), held);
             try (SocketChannel client = SocketChannel.open(address)) {
                 assertThat(client.isConnected())
                         .as("until the new server listens")
                         .isTrue();
             }
         }
-        try (Listener first = listen(Protocol.GRPC, address)) {
+        try (Listener first = listen(Kind.GRPC, address)) {
             other.close();
             try (SocketChannel client = SocketChannel.open(address)) {
                 assertThat(client.isConnected()).isTrue();
             }
-            try (Listener second = listen(Protocol.GRPC, address)) {
+            try (Listener second = listen(Kind.GRPC, address)) {
                 first.close();
                 assertThat(path).as("the socket of the second").exists();
                 assertThat(second.endpoint().address()).isEqualTo(address);
@@ -182,7 +180,7 @@ class ListenerTest {
     void shouldLeaveAFileThatIsNoSocketAlone() throws Exception {
         Path path = Files.writeString(folder.resolve("file"), "mine");
         try (OpenResources held = new OpenResources()) {
-            assertThatThrownBy(() -> Listener.reserve(Protocol.HTTP, UnixDomainSocketAddress.of(path), held))
+            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, UnixDomainSocketAddress.of(path)), held))
                     .hasMessageContaining("is not a socket");
         }
         assertThat(path).hasContent("mine");

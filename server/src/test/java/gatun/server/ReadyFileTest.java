@@ -4,7 +4,8 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.server.Endpoint.Protocol;
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Kind;
 import gatun.server.settings.StartException;
 import java.io.IOException;
 import java.io.Reader;
@@ -37,9 +38,9 @@ class ReadyFileTest {
         try (ReadyFile ready = ReadyFile.write(
                 file,
                 List.of(
-                        new Endpoint(Protocol.HTTP, new InetSocketAddress(loopback, 18000)),
-                        new Endpoint(Protocol.HTTP, UnixDomainSocketAddress.of("/tmp/a b\\é")),
-                        new Endpoint(Protocol.METRICS, new InetSocketAddress(18002))))) {
+                        new Endpoint(Kind.HTTP, new InetSocketAddress(loopback, 18000)),
+                        new Endpoint(Kind.HTTP, UnixDomainSocketAddress.of("/tmp/a b\\é")),
+                        new Endpoint(Kind.METRICS, new InetSocketAddress(18002))))) {
             assertThat(ready).isNotNull();
             assertThat(read(file))
                     .containsEntry("pid", Long.toString(ProcessHandle.current().pid()))

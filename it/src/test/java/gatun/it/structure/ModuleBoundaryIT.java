@@ -37,6 +37,9 @@ class ModuleBoundaryIT {
         "gatun.v1, gatun.v2.protocol.V2Protocol",
         "gatun.tensorflow.serving, gatun.v1.protocol.V1Protocol",
         "gatun.server, gatun.v1.protocol.V1Protocol",
+        "gatun.server, gatun.tensorflow.serving.protocol.TensorFlowProtocol",
+        "gatun.server, gatun.console.protocol.ConsoleProtocol",
+        "gatun.server, gatun.cloud.sagemaker.SageMakerProtocol",
         "gatun.memory, gatun.runtime.server.InferenceServer",
         "gatun.bindings, gatun.memory.tensor.Tensor",
     })

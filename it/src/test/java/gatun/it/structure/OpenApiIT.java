@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.cloud.sagemaker.SageMakerProtocol;
 import gatun.cloud.sagemaker.SageMakerSettings;
-import gatun.console.ServerSurroundings;
 import gatun.console.protocol.ConsoleProtocol;
 import gatun.http.routes.OpenApi;
 import gatun.http.routes.OpenApiJson;
@@ -15,6 +14,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolSettings;
+import gatun.protocol.ServerSurroundings;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.tensorflow.serving.TensorFlowSettings;
@@ -77,7 +77,8 @@ class OpenApiIT {
                 SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer server =
                         GatunServer.open(ServerOptions.of(buffers, regions).listed(List.of()));
-                ConsoleProtocol console = new ConsoleProtocol(server, new Alone(), ProtocolSettings.standard())) {
+                ConsoleProtocol console = new ConsoleProtocol(
+                        server, new Alone(), ProtocolSettings.standard(), true)) {
             ProtocolSettings settings = ProtocolSettings.standard();
             Stream<Protocol> protocols = Stream.of(
                     console,

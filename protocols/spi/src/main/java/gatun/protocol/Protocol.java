@@ -4,10 +4,11 @@ package gatun.protocol;
 import gatun.grpc.GrpcService;
 import gatun.http.connection.Routes;
 import gatun.http.routes.RouteTable;
+import gatun.protocol.ServerSurroundings.Lane;
 import java.util.List;
 
 /** A protocol in front of one server. Safe for any thread; does not own the server. */
-public interface Protocol {
+public interface Protocol extends AutoCloseable {
     /** Its paths over HTTP. */
     RouteTable table();
 
@@ -20,4 +21,28 @@ public interface Protocol {
     default List<GrpcService> grpc() {
         return List.of();
     }
+
+    /** Whether its paths are on the ports of HTTP too, and not only on its own. */
+    default boolean shared() {
+        return true;
+    }
+
+    /**
+     * Prepares for requests on its own ports, which listen next. The models are loaded.
+     *
+     * @throws gatun.memory.tensor.GatunException with the reason why the server cannot start
+     */
+    default void beforeOwnPorts() {}
+
+    /** The lanes that clients have opened. */
+    default List<Lane> lanes() {
+        return List.of();
+    }
+
+    /** Ends, soon, what would last as long as its client, and begins no more of it; everything else is still served. */
+    default void drain() {}
+
+    /** Ends what the listeners do not end. They stop afterwards. */
+    @Override
+    default void close() {}
 }

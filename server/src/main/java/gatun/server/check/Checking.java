@@ -15,11 +15,12 @@ import gatun.runtime.repository.RepositoryAdvice;
 import gatun.runtime.repository.ServedPaths;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.logging.Log;
+import gatun.protocol.ProtocolProvider;
+import gatun.runtime.WarmUpSource;
 import gatun.server.settings.CheckSettings;
+import gatun.server.settings.ListenerSettings;
 import gatun.server.text.Version;
 import gatun.spi.discovery.InstalledBackends;
-import gatun.tensorflow.serving.ExampleMappings;
-import gatun.tensorflow.serving.grpc.WarmUpRecords;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -149,12 +150,15 @@ public final class Checking {
     }
 
     private static ServerOptions options(CheckSettings settings, BufferPool buffers, SharedRegions regions) {
+        List<ProtocolProvider> protocols = ListenerSettings.standard().protocols();
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .version(Version.text())
                 .autoComplete(settings.autoComplete())
                 .modelNamespacing(settings.modelNamespacing())
-                .configurationRule(ExampleMappings::check)
-                .warmUps(new WarmUpRecords(buffers, LimitSettings.standard(), 1));
+                .configurationRule(config -> protocols.forEach(protocol -> protocol.checkConfiguration(config)))
+                .warmUps(WarmUpSource.of(protocols.stream()
+                        .map(protocol -> protocol.recordedRequests(buffers, LimitSettings.standard(), 1))
+                        .toList()));
         settings.backendOptions()
                 .forEach((backend, values) ->
                         values.forEach((name, value) -> options.backendOption(backend, name, value)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
 import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;

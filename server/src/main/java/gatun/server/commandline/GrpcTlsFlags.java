@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
-import gatun.memory.tensor.GatunException;
-import gatun.server.commandline.FlagGroup.Flag;
-import gatun.tensorflow.serving.SslFile;
-import java.io.IOException;
-import java.nio.file.Path;
+import gatun.protocol.ProtocolProvider;
+import gatun.protocol.ProtocolProvider.GrpcTls;
+import gatun.protocol.flags.FlagGroup;
+import gatun.protocol.flags.FlagType.FlagException;
+import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -25,63 +23,33 @@ final class GrpcTlsFlags extends FlagGroup {
             "The server's certificate in PEM format, followed by those that vouch for it.",
             "Certificates in PEM format of those who vouch for clients.");
 
-    private final Flag<Optional<Path>> config = optional(
-            "--ssl_config_file",
-            FlagType.PATH,
-            "Speak gRPC over TLS as FILE says: TensorFlow Serving's SSLConfig, in protobuf's text format.");
-
     /**
      * The files for TLS; empty where TLS is off.
      *
+     * @param protocols may have a flag for them too
      * @throws ParameterException naming a file's flag that is missing, or that says something else
+     * @throws FlagException when the files that a protocol names cannot be used
      */
-    Optional<TlsFiles> files(CommandSpec spec) {
-        Optional<Path> file = config.value();
-        if (file.isPresent()) {
-            if (tls.value() || mutual.value()) {
-                throw new ParameterException(
-                        spec.commandLine(),
-                        config.name() + " and " + (mutual.value() ? mutual : tls).name()
-                                + " both say how gRPC is protected; give one of them.");
-            }
-            return Optional.of(files(spec, file.get()));
+    Optional<TlsFiles> files(CommandSpec spec, List<ProtocolProvider> protocols) {
+        Flag<Boolean> because = mutual.value() ? mutual : tls;
+        Optional<GrpcTls> other = protocols.stream()
+                .flatMap(protocol -> protocol.grpcTls().stream())
+                .findFirst();
+        if (other.isPresent() && because.value()) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    other.get().flag() + " and " + because.name()
+                            + " both say how gRPC is protected; give one of them.");
         }
-        if (!tls.value() && !mutual.value()) {
+        if (other.isPresent()) {
+            return Optional.of(other.get().files().get());
+        }
+        if (!because.value()) {
             return Optional.empty();
         }
-        Flag<Boolean> because = mutual.value() ? mutual : tls;
         return Optional.of(new TlsFiles(
                 TlsFileFlags.required(spec, because, files.certificate),
                 TlsFileFlags.required(spec, because, files.key),
                 mutual.value() ? Optional.of(TlsFileFlags.required(spec, because, files.roots)) : Optional.empty()));
-    }
-
-    private TlsFiles files(CommandSpec spec, Path file) {
-        SslFile read;
-        try {
-            read = SslFile.read(file);
-        } catch (GatunException e) {
-            throw new ParameterException(spec.commandLine(), config.name() + ": " + e.getMessage(), e);
-        }
-        if (read.clientsVerified() && read.clientRoots().isEmpty()) {
-            throw new ParameterException(
-                    spec.commandLine(),
-                    config.name() + "=" + file + ": client_verify is true and there is no custom_ca; add the"
-                            + " certificates, in PEM format, of those who vouch for clients.");
-        }
-        return new TlsFiles(
-                part("server_cert", file, SslFile::certificate),
-                part("server_key", file, SslFile::key),
-                read.clientsVerified() ? Optional.of(part("custom_ca", file, SslFile::clientRoots)) : Optional.empty());
-    }
-
-    private PemFile part(String field, Path file, Function<SslFile, String> part) {
-        return new PemFile(field + " of " + config.name(), file, path -> {
-            try {
-                return part.apply(SslFile.read(path));
-            } catch (GatunException e) {
-                throw new IOException(e.getMessage(), e);
-            }
-        });
     }
 }

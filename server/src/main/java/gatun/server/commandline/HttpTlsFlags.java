@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagGroup;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
 import java.util.Optional;

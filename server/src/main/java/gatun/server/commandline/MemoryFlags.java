@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.ClientRegions;
-import gatun.server.commandline.FlagGroup.Flag;
-import gatun.server.commandline.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.ServerSettings.ResponseCacheSettings;
@@ -14,7 +16,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.TypeConversionException;
 
 /** Native memory. Read once. */
 final class MemoryFlags extends OverlayFlags<MemorySettings> {
@@ -103,7 +104,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
             }
             try {
                 return localCache(cache.getValue());
-            } catch (TypeConversionException e) {
+            } catch (FlagException e) {
                 throw new ParameterException(spec.commandLine(), cacheOptions.name() + ": " + e.getMessage(), e);
             }
         });
@@ -111,7 +112,7 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
 
     private static ResponseCacheSettings localCache(Map<String, String> options) {
         if (!options.keySet().equals(Set.of("size"))) {
-            throw new TypeConversionException(
+            throw new FlagException(
                     LOCAL + "," + String.join(",", new TreeSet<>(options.keySet())) + " is not " + LOCAL_CACHE);
         }
         return new ResponseCacheSettings.Local(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
 import gatun.runtime.metrics.ShownMetrics;
-import gatun.server.commandline.FlagGroup.Flag;
-import gatun.server.commandline.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -35,13 +35,6 @@ final class MetricsFlags extends OverlayFlags<MetricsSettings> {
             FlagType.ANY_MILLISECONDS,
             standard.shown().hostInterval().orElse(Duration.ZERO),
             "How old what the metrics tell of processors and memory may be.");
-
-    /** How TensorFlow Serving's metrics are shown. */
-    final Flag<Optional<Path>> monitoringFile = optional(
-            "--monitoring_config_file",
-            FlagType.PATH,
-            "Count what TensorFlow Serving counts, and show it on the HTTP ports as FILE says"
-                    + " (MonitoringConfig in protobuf's text format).");
 
     MetricsFlags(MetricsSettings standard) {
         super(standard);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
 import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.util.ArrayList;
 import java.util.List;

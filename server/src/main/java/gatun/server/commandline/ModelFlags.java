@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
-import gatun.server.commandline.FlagGroup.Flag;
-import gatun.server.commandline.FlagGroup.OverlayFlags;
-import gatun.server.commandline.ModelListFlags.BatchingFlags;
+import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ModelSettings.Backends;
 import gatun.server.settings.ModelSettings.Control;
@@ -53,12 +53,12 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
 
     private final Flag<List<ModelPlace>> paths = arguments(
             "PATH",
-            FlagType.PLACE,
+            ModelPlace.TYPE,
             "What to serve: a model repository, the folder of one model, a SavedModel's folder, a model's file such as"
                     + " resnet.onnx, which is then called resnet, or the URL of a repository; may be given several times.");
     private final Flag<List<ModelPlace>> repositories = several(
             "--model-repository --model-store",
-            FlagType.PLACE,
+            ModelPlace.TYPE,
             "A folder that holds one folder per model, or a URL: s3://, gs://, as://, or an archive at https:// or file:;"
                     + " may be given several times. Required unless a PATH or the flags"
                     + " of TensorFlow Serving name the models. Also called --model-store.");
@@ -187,7 +187,6 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     ModelSettings settings(
             CommandSpec command,
             ModelListFlags list,
-            BatchingFlags batching,
             TensorFlowFlags tensorFlow,
             StoreFlags stores) {
         List<Path> folders = Stream.concat(
@@ -235,7 +234,6 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                                 .orElse(standard.loading().memoryByteSize())),
                 new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
                 new Runs(
-                        batching.settings(command),
                         rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(),
                         adaptive.value()),
                 stored);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.server.commandline.FlagGroup.Flag;
+import gatun.protocol.flags.FlagGroup;
+import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelListSettings.Names;
-import gatun.server.settings.ModelSettings.BatchingSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 
 /** Which models to serve, as TensorFlow Serving is told. Read once. */
 final class ModelListFlags extends FlagGroup {
@@ -18,7 +17,7 @@ final class ModelListFlags extends FlagGroup {
             flag("--model_name", FlagType.TEXT, "default", "What the model of --model_base_path is called.");
     private final Flag<Optional<ModelPlace>> basePath = optional(
             "--model_base_path",
-            FlagType.PLACE,
+            ModelPlace.TYPE,
             "Serve the model in DIR, or at a URL as of --model-repository, which holds one folder for each version.");
     private final Flag<Optional<Path>> file = optional(
             "--model_config_file",
@@ -71,36 +70,5 @@ final class ModelListFlags extends FlagGroup {
                 new Names.One(name.value(), local.path().toAbsolutePath());
             case ModelPlace.Remote remote -> new Names.Stored(name.value(), remote.location());
         };
-    }
-
-    /** How requests share runs, as TensorFlow Serving is told. Read once. */
-    static final class BatchingFlags extends FlagGroup {
-        private final Flag<Boolean> enabled = yesOrNo(
-                "--enable_batching",
-                false,
-                "Whether requests are joined of models whose configuration does not say how.");
-        private final Flag<Optional<Path>> file = optional(
-                "--batching_parameters_file",
-                FlagType.PATH,
-                "How they are joined (BatchingParameters in protobuf's text format).");
-        private final Flag<Boolean> eachVersion = yesOrNo(
-                "--enable_per_model_batching_parameters",
-                false,
-                "Whether each version says so itself, in its batching_params.pbtxt; without one it is not joined.");
-
-        /**
-         * @throws ParameterException when there are parameters, but batching is off
-         */
-        Optional<BatchingSettings> settings(CommandSpec command) {
-            if (!enabled.value() && (file.value().isPresent() || eachVersion.value())) {
-                throw new ParameterException(
-                        command.commandLine(),
-                        (file.value().isPresent() ? file : eachVersion).name() + " is set without setting "
-                                + enabled.name() + " to true.");
-            }
-            return enabled.value()
-                    ? Optional.of(new BatchingSettings(file.value(), eachVersion.value()))
-                    : Optional.empty();
-        }
     }
 }

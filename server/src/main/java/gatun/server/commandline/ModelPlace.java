@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
 import gatun.stores.location.RepositoryLocation;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,6 +10,9 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Where models are, as an operator says it. */
 sealed interface ModelPlace {
+    /** A folder, or the URL of something that is fetched. */
+    FlagType<ModelPlace> TYPE = FlagType.of("DIR", ModelPlace::of);
+
     /** A path of this machine. */
     record Local(Path path) implements ModelPlace {
         @Override

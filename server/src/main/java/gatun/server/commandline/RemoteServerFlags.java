@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
 import gatun.client.ClientOptions;
 import gatun.client.Retries;
 import gatun.client.TlsOptions;
@@ -51,7 +52,7 @@ final class RemoteServerFlags {
     static final class Count implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {
-            return FlagType.COUNT.read(value);
+            return FlagSpecs.read(FlagType.COUNT, value);
         }
     }
 

@@ -1,44 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagGroup;
+import gatun.protocol.flags.FlagType;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.grpc.connection.KeepaliveSettings.Age;
 import gatun.grpc.connection.KeepaliveSettings.ClientPings;
 import gatun.grpc.connection.KeepaliveSettings.Pings;
-import gatun.server.commandline.FlagGroup.Flag;
-import gatun.server.commandline.FlagGroup.OverlayFlags;
-import gatun.server.commandline.ModelListFlags.BatchingFlags;
+import gatun.protocol.ProtocolProvider;
+import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagType.FlagException;
+import gatun.protocol.flags.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagGroup.Section;
 import gatun.server.settings.ClientSettings;
 import gatun.server.settings.ListenerSettings;
-import gatun.server.settings.ListenerSettings.ConsoleSettings;
-import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import gatun.server.settings.ServerSettings;
-import gatun.tensorflow.serving.TensorFlowSettings;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
+import picocli.CommandLine.ParameterException;
 
 /** {@code gatun serve}: Triton's flags, so that existing argument lists work. They overlay the settings. */
 final class ServeCommand implements Callable<Integer> {
     private final ServeAction action;
     private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
+    private final List<Section> sections = new ArrayList<>();
+    private final List<ProtocolProvider> protocols;
     private final ModelFlags models;
     private final ModelListFlags modelList;
     private final StoreFlags stores;
-    private final BatchingFlags batching;
     private final TensorFlowFlags tensorFlow;
     private final HttpFlags http;
     private final HttpTlsFlags httpTls;
     private final GrpcFlags grpc;
     private final GrpcTlsFlags grpcTls;
     private final GrpcKeepaliveFlags grpcKeepalive;
-    private final LaneFlags lanes;
     private final MetricsFlags metrics;
-    private final ConsoleFlags console;
-    private final CloudFlags cloud;
     private final MemoryFlags memory;
     private final LimitFlags limits;
     private final ConnectionFlags connections;
@@ -54,18 +58,14 @@ final class ServeCommand implements Callable<Integer> {
         stores = group(
                 "Models in object stores", new StoreFlags(standard.models().stores()));
         modelList = group("Models as TensorFlow Serving is told", new ModelListFlags());
-        batching = group("Batching as TensorFlow Serving is told", new BatchingFlags());
         tensorFlow = group("TensorFlow as TensorFlow Serving is told", new TensorFlowFlags());
-        http = group("HTTP", new HttpFlags(listeners));
+        http = group("HTTP", new HttpFlags(listeners.http()));
         httpTls = group("HTTP over TLS", new HttpTlsFlags());
-        grpc = group("gRPC", new GrpcFlags(listeners));
+        grpc = group("gRPC", new GrpcFlags(listeners.grpc()));
         grpcTls = group("gRPC over TLS", new GrpcTlsFlags());
         grpcKeepalive = group(
                 "gRPC connections", new GrpcKeepaliveFlags(listeners.grpc().keepalive()));
-        lanes = group("Lanes", new LaneFlags(listeners.lanes()));
         metrics = group("Metrics", new MetricsFlags(listeners.metrics()));
-        console = group("Console", new ConsoleFlags(listeners.console()));
-        cloud = group("Vertex AI and SageMaker", new CloudFlags(listeners.cloud()));
         memory = group("Memory", new MemoryFlags(standard.memory()));
         limits = group("Limits", new LimitFlags(standard.clients().limits()));
         connections =
@@ -74,6 +74,13 @@ final class ServeCommand implements Callable<Integer> {
         log = group("Logging", new LogFlags());
         access = group("Access", new AccessFlags());
         trace = group("Tracing", new TraceFlags());
+        protocols = listeners.protocols();
+        protocols.forEach(protocol -> protocol.flags().forEach(this::place));
+        SequencedMap<String, CommandSpec> specs = new LinkedHashMap<>();
+        for (Section section : sections) {
+            FlagSpecs.add(section.flags(), specs.computeIfAbsent(section.title(), title -> CommandSpec.create()));
+        }
+        specs.forEach(spec::addMixin);
         spec.addMixin("Help", HelpFlag.mixin());
     }
 
@@ -99,74 +106,45 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private <G extends FlagGroup> G group(String title, G group) {
-        spec.addMixin(title, group.flags());
+        sections.add(new Section(title, "", group));
         return group;
+    }
+
+    /** Puts {@code section} behind the last of its title, or else behind the one that it follows. */
+    private void place(Section section) {
+        List<String> titles = sections.stream().map(Section::title).toList();
+        int same = titles.lastIndexOf(section.title());
+        int before = same >= 0 ? same : titles.lastIndexOf(section.after());
+        sections.add(before >= 0 ? before + 1 : sections.size(), section);
     }
 
     @Override
     public Integer call() {
         server.requireProfile(spec);
+        ServerSettings settings;
+        try {
+            settings = settings();
+            protocols.forEach(ProtocolProvider::check);
+        } catch (FlagException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
         return action.serve(
-                settings(),
-                log.settings(),
-                KnownFlags.warnings(spec.commandLine().getParseResult()));
+                settings, log.settings(), KnownFlags.warnings(spec.commandLine().getParseResult()));
     }
 
     private ServerSettings settings() {
         return new ServerSettings(
                 server.id.value(),
                 server.lifecycle(),
-                models.settings(spec, modelList, batching, tensorFlow, stores),
+                models.settings(spec, modelList, tensorFlow, stores),
                 memory.settings(spec),
                 new ListenerSettings(
                         http.settings(httpTls.files(spec)),
-                        grpc.settings(grpcTls.files(spec), grpcKeepalive.settings()),
-                        tensorFlowServing(),
-                        lanes.settings(),
+                        grpc.settings(grpcTls.files(spec, protocols), grpcKeepalive.settings()),
                         metrics.settings(),
-                        cloud.settings(),
-                        console.settings()),
+                        protocols),
                 new ClientSettings(access.settings(spec), limits.settings(), connections.settings(), access.hosts()),
                 trace.settings());
-    }
-
-    private TensorFlowServingSettings tensorFlowServing() {
-        TensorFlowSettings protocol = new TensorFlowSettings(
-                http.restCors.value(),
-                http.restTimeout.value(),
-                http.methodNames.value(),
-                grpc.tensorContent.value(),
-                grpc.anyLabels.value(),
-                grpc.profiler.value(),
-                Optional.empty());
-        return new TensorFlowServingSettings(
-                http.restPort.value(), grpc.tensorFlowPort.value(), protocol, metrics.monitoringFile.value());
-    }
-
-    /** The page about the server. Read once. */
-    static final class ConsoleFlags extends OverlayFlags<ConsoleSettings> {
-        private final Flag<Boolean> enabled = yesOrNo(
-                "--console",
-                standard.enabled(),
-                "Whether the HTTP port shows a page about the server at /console, and at / to browsers. Access to what"
-                        + " it shows is the group console.");
-        private final Flag<Optional<Integer>> port = optional(
-                "--console-port",
-                FlagType.PORT,
-                "A port for the console, with HTTP's other requests, so that it is not on --http-port; 0 for any free"
-                        + " port.");
-        private final Flag<Optional<String>> address = optional(
-                "--console-address",
-                FlagType.TEXT.labelled("ADDRESS"),
-                "The address of --console-port (default: that of --http-address).");
-
-        ConsoleFlags(ConsoleSettings standard) {
-            super(standard);
-        }
-
-        ConsoleSettings settings() {
-            return new ConsoleSettings(enabled.value(), address.value(), port.value());
-        }
     }
 
     /** How gRPC's connections are kept alive, and when they end. Read once. */

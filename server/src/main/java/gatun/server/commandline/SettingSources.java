@@ -101,27 +101,28 @@ final class SettingSources {
         static List<SettingSource> read(CommandSpec command, Map<String, String> environment) {
             List<SettingSource> found = new ArrayList<>();
             if (PREDICTION.equals(environment.get(MODE))) {
-                found.add(source(command, "--allow-vertex-ai", "true", MODE));
-                found.add(source(command, "--allow-http", "false", MODE));
-                found.add(source(command, "--allow-grpc", "false", MODE));
+                add(command, "--allow-vertex-ai", "true", MODE, found);
+                add(command, "--allow-http", "false", MODE, found);
+                add(command, "--allow-grpc", "false", MODE, found);
                 // What asks there is no browser, and may run beside the server in its Pod.
-                found.add(source(command, "--allow-host", "*", MODE));
+                add(command, "--allow-host", "*", MODE, found);
             }
             FLAGS.forEach((variable, flag) -> {
                 String value = environment.get(variable);
                 if (value != null && !value.isEmpty()) {
-                    found.add(source(command, flag, value, variable));
+                    add(command, flag, value, variable, found);
                 }
             });
             return found;
         }
 
-        private static SettingSource source(CommandSpec command, String flag, String value, String variable) {
+        /** Adds a value of a flag, if the protocol is there that has it. */
+        private static void add(
+                CommandSpec command, String flag, String value, String variable, List<SettingSource> found) {
             OptionSpec option = command.optionsMap().get(flag);
-            if (option == null) {
-                throw new IllegalStateException("there is no flag " + flag);
+            if (option != null) {
+                found.add(new SettingSource(option, List.of(value), variable));
             }
-            return new SettingSource(option, List.of(value), variable);
         }
     }
 

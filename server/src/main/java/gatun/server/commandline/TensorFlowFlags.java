@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.server.commandline.FlagGroup.Flag;
+import gatun.protocol.flags.FlagGroup;
+import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagGroup.Flag;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

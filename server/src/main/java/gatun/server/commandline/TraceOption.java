@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagType;
 import gatun.runtime.tracing.TraceSettings;
 import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.server.opentelemetry.CollectorSettings;

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.settings;
 
-import gatun.grpc.ResponseCompression;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.HttpTimeouts;
-import gatun.listener.TlsFiles;
 import gatun.runtime.metrics.ShownMetrics;
-import gatun.tensorflow.serving.TensorFlowSettings;
-import gatun.v2.lane.LaneSettings;
+import gatun.listener.TlsFiles;
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Kind;
+import gatun.protocol.Endpoint.Transport;
+import gatun.protocol.ProtocolProvider;
+import gatun.protocol.ProtocolProvider.CommonAddresses;
+import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.Set;
 
 /**
@@ -17,56 +24,91 @@ import java.util.Set;
  *
  * @param http the listener for HTTP requests
  * @param grpc the listener for gRPC requests
- * @param tensorFlow the settings of TensorFlow Serving's protocol
- * @param lanes the threads for requests without a socket
  * @param metrics the listener for metrics
- * @param cloud the endpoints that clouds expect
- * @param console the page about the server
+ * @param protocols the protocols, by their precedence; they have their own settings
  */
 public record ListenerSettings(
-        HttpSettings http,
-        GrpcSettings grpc,
-        TensorFlowServingSettings tensorFlow,
-        LaneSettings lanes,
-        MetricsSettings metrics,
-        CloudSettings cloud,
-        ConsoleSettings console) {
+        HttpSettings http, GrpcSettings grpc, MetricsSettings metrics, List<ProtocolProvider> protocols) {
     private static final String EVERY_ADDRESS = "0.0.0.0";
 
-    /** The ports of Triton, on every address. */
-    public static final ListenerSettings STANDARD = new ListenerSettings(
-            HttpSettings.STANDARD,
-            GrpcSettings.STANDARD,
-            TensorFlowServingSettings.STANDARD,
-            LaneSettings.STANDARD,
-            MetricsSettings.STANDARD,
-            CloudSettings.STANDARD,
-            ConsoleSettings.STANDARD);
+    private static final Comparator<Endpoint> ORDER = Comparator.comparing(
+                    (Endpoint endpoint) -> endpoint.kind().audience())
+            .thenComparing(endpoint -> endpoint.kind().transport());
 
-    /** The same, but nothing listens. */
-    public ListenerSettings disabled() {
+    /** Keeps a copy. */
+    public ListenerSettings {
+        protocols = List.copyOf(protocols);
+    }
+
+    /** The ports of Triton, on every address, and the protocols whose jars are there. */
+    public static ListenerSettings standard() {
+        // By this class's own loader: an application's thread may know another, which does not have them.
+        List<ProtocolProvider> found =
+                ServiceLoader.load(ProtocolProvider.class, ListenerSettings.class.getClassLoader()).stream()
+                        .map(ServiceLoader.Provider::get)
+                        .sorted(Comparator.comparingInt(ProtocolProvider::precedence))
+                        .toList();
+        return new ListenerSettings(
+                HttpSettings.STANDARD, GrpcSettings.STANDARD, MetricsSettings.STANDARD, found);
+    }
+
+    /** The same for a server within another program: nothing listens. */
+    public ListenerSettings embedded() {
+        protocols.forEach(ProtocolProvider::embed);
         return new ListenerSettings(
                 new HttpSettings(
                         http.bind.disabled(), http.maxInputSize, http.timeouts, http.allowedOrigins, http.healthBodies),
-                new GrpcSettings(grpc.bind.disabled(), grpc.keepalive, grpc.compression),
-                tensorFlow,
-                lanes,
+                new GrpcSettings(grpc.bind.disabled(), grpc.keepalive),
                 new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, metrics.gpus),
-                cloud.disabled(),
-                ConsoleSettings.NONE);
+                protocols);
     }
 
-    /** The same protocols in the same way, but neither TLS, nor metrics, nor endpoints of clouds. */
+    /** The same protocols in the same way, but neither TLS nor metrics. */
     public ListenerSettings plain() {
         return new ListenerSettings(
                 new HttpSettings(
                         http.bind.plain(), http.maxInputSize, http.timeouts, http.allowedOrigins, http.healthBodies),
-                new GrpcSettings(grpc.bind.plain(), grpc.keepalive, grpc.compression),
-                tensorFlow,
-                lanes,
+                new GrpcSettings(grpc.bind.plain(), grpc.keepalive),
                 new MetricsSettings(false, metrics.address, metrics.port, metrics.shown, false),
-                cloud.disabled(),
-                console);
+                protocols);
+    }
+
+    /** The places to listen on. */
+    public List<Endpoint> endpoints() {
+        List<Endpoint> endpoints = new ArrayList<>();
+        CommonAddresses common = new CommonAddresses(http.bind.address, grpc.bind.address);
+        protocols.forEach(protocol -> endpoints.addAll(protocol.ports(common)));
+        boolean anyGrpc = grpc.bind.enabled
+                || endpoints.stream().anyMatch(endpoint -> endpoint.kind().transport() == Transport.GRPC);
+        // Before those of protocols, and each port before its Unix socket.
+        if (anyGrpc) {
+            grpc.bind.unixSocket.ifPresent(path -> endpoints.addFirst(onUnixSocket(Kind.GRPC, path)));
+        }
+        if (grpc.bind.enabled) {
+            endpoints.addFirst(Endpoint.onPort(Kind.GRPC, grpc.bind.address, grpc.bind.port));
+        }
+        if (metrics.enabled) {
+            endpoints.addFirst(Endpoint.onPort(
+                    Kind.METRICS, metrics.address.orElse(http.bind.address), metrics.port));
+        }
+        if (http.bind.enabled) {
+            http.bind.unixSocket.ifPresent(path -> endpoints.addFirst(onUnixSocket(Kind.HTTP, path)));
+            endpoints.addFirst(Endpoint.onPort(Kind.HTTP, http.bind.address, http.bind.port));
+        }
+        return endpoints.stream().sorted(ORDER).map(this::secured).toList();
+    }
+
+    private static Endpoint onUnixSocket(Kind kind, Path path) {
+        return new Endpoint(kind, UnixDomainSocketAddress.of(path));
+    }
+
+    /** A Unix socket is protected by its mode, and clients that could use TLS there are hardly known. */
+    private Endpoint secured(Endpoint endpoint) {
+        BindSettings bind = endpoint.kind().transport() == Transport.GRPC ? grpc.bind : http.bind;
+        boolean tls = endpoint.kind().secured()
+                && bind.tls.isPresent()
+                && endpoint.port().isPresent();
+        return tls ? endpoint.withTls() : endpoint;
     }
 
     /**
@@ -120,30 +162,13 @@ public record ListenerSettings(
      *
      * @param bind its address
      * @param keepalive how connections are kept alive, and when they end
-     * @param compression how much inference responses are compressed
      */
-    public record GrpcSettings(BindSettings bind, KeepaliveSettings keepalive, ResponseCompression compression) {
+    public record GrpcSettings(BindSettings bind, KeepaliveSettings keepalive) {
         private static final int PORT = 8001;
 
-        /** On port 8001, without compression. */
+        /** On port 8001. */
         public static final GrpcSettings STANDARD =
-                new GrpcSettings(BindSettings.everywhere(PORT), KeepaliveSettings.standard(), ResponseCompression.NONE);
-    }
-
-    /**
-     * The settings of TensorFlow Serving's protocol, which the ports for HTTP and gRPC speak in any case.
-     *
-     * @param restPort a port that speaks only this protocol over HTTP; 0 for none
-     * @param grpcPort one more port for gRPC; 0 for none
-     * @param protocol the settings of the protocol, without its metrics
-     * @param monitoringFile says whether TensorFlow Serving's metrics are counted, and on which path of the HTTP ports
-     *     they are; empty for no
-     */
-    public record TensorFlowServingSettings(
-            int restPort, int grpcPort, TensorFlowSettings protocol, Optional<Path> monitoringFile) {
-        /** No ports of its own, and no metrics. */
-        public static final TensorFlowServingSettings STANDARD =
-                new TensorFlowServingSettings(0, 0, TensorFlowSettings.STANDARD, Optional.empty());
+                new GrpcSettings(BindSettings.everywhere(PORT), KeepaliveSettings.standard());
     }
 
     /**
@@ -162,25 +187,5 @@ public record ListenerSettings(
         /** On port 8002, with GPUs. */
         public static final MetricsSettings STANDARD =
                 new MetricsSettings(true, Optional.empty(), PORT, ShownMetrics.STANDARD, true);
-    }
-
-    /**
-     * The settings of the console.
-     *
-     * @param enabled whether it is at all
-     * @param address the address of its own port; empty for that of HTTP
-     * @param port a port of its own, which speaks all of HTTP's protocols, and 0 for any free one; empty for HTTP's ports
-     */
-    public record ConsoleSettings(boolean enabled, Optional<String> address, Optional<Integer> port) {
-        /** On HTTP's ports. */
-        public static final ConsoleSettings STANDARD = new ConsoleSettings(true, Optional.empty(), Optional.empty());
-
-        /** None. */
-        public static final ConsoleSettings NONE = new ConsoleSettings(false, Optional.empty(), Optional.empty());
-
-        /** Whether it is on the ports of HTTP. */
-        public boolean onHttp() {
-            return enabled && port.isEmpty();
-        }
     }
 }

@@ -35,7 +35,7 @@ public record ModelSettings(
             new Control(ControlMode.NONE, ServerOptions.DEFAULT_POLL_INTERVAL, List.of(), true, true),
             new Loading(ServerOptions.DEFAULT_LOAD_THREADS, 0, Duration.ZERO, Duration.ZERO, 1, OptionalLong.empty()),
             new Backends(Map.of(), Optional.empty(), Set.of()),
-            new Runs(Optional.empty(), Optional.empty(), EnumSet.allOf(Subject.class)),
+            new Runs(Optional.empty(), EnumSet.allOf(Subject.class)),
             StoreSettings.STANDARD);
 
     /** The same with these repositories, and no other. */
@@ -143,28 +143,14 @@ public record ModelSettings(
     /**
      * How models are run.
      *
-     * @param batching how requests share runs where configurations do not say; empty where they do not share any
      * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
      * @param learned what may be learned of runs, so that those that follow are done in the way that was fastest
      */
     public record Runs(
-            Optional<BatchingSettings> batching, Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned) {
+            Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned) {
         /** Keeps a copy of the subjects. */
         public Runs {
             learned = Set.copyOf(learned);
-        }
-    }
-
-    /**
-     * TensorFlow Serving's batching, for models whose own configuration does not set any.
-     *
-     * @param file the parameters, in protobuf's text format; empty for the defaults
-     * @param eachVersion whether versions bring parameters of their own
-     */
-    public record BatchingSettings(Optional<Path> file, boolean eachVersion) {
-        /** Checks that nothing is missing. */
-        public BatchingSettings {
-            Objects.requireNonNull(file, "file");
         }
     }
 

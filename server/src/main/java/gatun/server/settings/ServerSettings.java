@@ -36,7 +36,7 @@ public record ServerSettings(
                 LifecycleSettings.STANDARD,
                 ModelSettings.STANDARD,
                 MemorySettings.STANDARD,
-                ListenerSettings.STANDARD,
+                ListenerSettings.standard(),
                 ClientSettings.standard(),
                 TracingSettings.OFF);
     }
@@ -49,7 +49,7 @@ public record ServerSettings(
                 standard.lifecycle,
                 standard.models.withRepositories(List.of(repository)),
                 standard.memory,
-                standard.listeners.disabled(),
+                standard.listeners.embedded(),
                 standard.clients,
                 standard.tracing);
     }

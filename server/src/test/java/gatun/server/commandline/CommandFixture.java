@@ -4,6 +4,8 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.runtime.logging.LogSettings;
+import gatun.protocol.ProtocolProvider;
+import gatun.protocol.ProtocolProvider.CommonAddresses;
 import gatun.server.EmbeddedServer;
 import gatun.server.settings.LoggingSettings;
 import gatun.server.settings.ModelSettings;
@@ -45,6 +47,23 @@ abstract class CommandFixture {
         command.setOut(new PrintWriter(out, true));
         command.setErr(new PrintWriter(err, true));
         return GatunCommand.run(command, sources, environment, arguments);
+    }
+
+    /** A protocol with the flags that were parsed last. */
+    <P extends ProtocolProvider> P protocol(Class<P> type) {
+        return served.getLast().listeners().protocols().stream()
+                .filter(type::isInstance)
+                .map(type::cast)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** The port that a protocol listens on by the flags that were parsed last; 0 for none. */
+    int port(Class<? extends ProtocolProvider> type) {
+        return protocol(type).ports(new CommonAddresses("0.0.0.0", "0.0.0.0")).stream()
+                .flatMapToInt(endpoint -> endpoint.port().stream())
+                .findFirst()
+                .orElse(0);
     }
 
     ServerSettings serve(String... flags) {

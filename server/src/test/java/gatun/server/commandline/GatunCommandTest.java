@@ -20,7 +20,6 @@ import gatun.server.settings.ListenerSettings.BindSettings;
 import gatun.server.settings.ListenerSettings.GrpcSettings;
 import gatun.server.settings.ListenerSettings.HttpSettings;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
-import gatun.server.settings.ListenerSettings.TensorFlowServingSettings;
 import gatun.server.settings.LoggingSettings.AccessLogSettings;
 import gatun.server.settings.LoggingSettings.LogRotation;
 import gatun.server.settings.ModelSettings;
@@ -28,6 +27,8 @@ import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.ServerSettings.ResponseCacheSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
+import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
+import gatun.v2.protocol.V2ProtocolProvider;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -53,16 +54,13 @@ class GatunCommandTest extends CommandFixture {
                         HttpTimeouts.STANDARD,
                         Set.of(),
                         true));
-        assertThat(settings.listeners().tensorFlow())
-                .isEqualTo(new TensorFlowServingSettings(0, 0, TensorFlowSettings.STANDARD, Optional.empty()));
-        assertThat(serve("--rest_api_port=8501", "--rest_api_enable_cors_support", "--rest_api_timeout_in_ms=7")
-                        .listeners()
-                        .tensorFlow())
-                .isEqualTo(new TensorFlowServingSettings(
-                        8501,
-                        0,
-                        new TensorFlowSettings(true, Duration.ofMillis(7), false, false, false, true, Optional.empty()),
-                        Optional.empty()));
+        assertThat(protocol(TensorFlowProtocolProvider.class).settings()).isEqualTo(TensorFlowSettings.STANDARD);
+        assertThat(port(TensorFlowProtocolProvider.class)).isZero();
+        serve("--rest_api_port=8501", "--rest_api_enable_cors_support", "--rest_api_timeout_in_ms=7");
+        assertThat(port(TensorFlowProtocolProvider.class)).isEqualTo(8501);
+        assertThat(protocol(TensorFlowProtocolProvider.class).settings())
+                .isEqualTo(new TensorFlowSettings(
+                        true, Duration.ofMillis(7), false, false, false, true, Optional.empty()));
         assertThat(serve("--http-idle-timeout-secs=9", "--http-min-body-rate=0")
                         .listeners()
                         .http()
@@ -71,8 +69,7 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.listeners().grpc())
                 .isEqualTo(new GrpcSettings(
                         new BindSettings(true, "0.0.0.0", 8001, Optional.empty(), Optional.empty()),
-                        KeepaliveSettings.standard(),
-                        ResponseCompression.NONE));
+                        KeepaliveSettings.standard()));
         assertThat(settings.listeners().metrics())
                 .isEqualTo(new MetricsSettings(true, Optional.empty(), 8002, ShownMetrics.STANDARD, true));
         assertThat(settings.memory())
@@ -445,28 +442,17 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldReadHowPredictAnswers() {
-        assertThat(serve("--enable_serialization_as_tensor_content")
-                        .listeners()
-                        .tensorFlow()
-                        .protocol()
-                        .tensorContent())
-                .isTrue();
+        serve("--enable_serialization_as_tensor_content");
+        assertThat(protocol(TensorFlowProtocolProvider.class).settings().tensorContent()).isTrue();
         served.clear();
-        assertThat(serve("--enable_serialization_as_tensor_content=false")
-                        .listeners()
-                        .tensorFlow()
-                        .protocol()
-                        .tensorContent())
-                .isFalse();
+        serve("--enable_serialization_as_tensor_content=false");
+        assertThat(protocol(TensorFlowProtocolProvider.class).settings().tensorContent()).isFalse();
     }
 
     @Test
     void shouldReadHowMuchResponsesAreCompressed() {
-        assertThat(serve("--grpc-infer-response-compression-level=high")
-                        .listeners()
-                        .grpc()
-                        .compression())
-                .isEqualTo(ResponseCompression.HIGH);
+        serve("--grpc-infer-response-compression-level=high");
+        assertThat(protocol(V2ProtocolProvider.class).compression()).isEqualTo(ResponseCompression.HIGH);
         served.clear();
         assertThat(refuse("--grpc-infer-response-compression-level=best"))
                 .contains("'best' is not a level: none, low, medium or high");

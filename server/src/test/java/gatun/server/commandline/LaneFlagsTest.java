@@ -4,14 +4,16 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.v2.lane.LaneSettings;
+import gatun.v2.protocol.V2ProtocolProvider;
 import org.junit.jupiter.api.Test;
 
 class LaneFlagsTest extends CommandFixture {
     @Test
     void shouldServeLanesByOneThreadUnlessToldOtherwise() {
-        assertThat(serve().listeners().lanes()).isEqualTo(new LaneSettings(1, 20));
-        assertThat(serve("--lane-threads=2", "--lane-spin-us=50").listeners().lanes())
-                .isEqualTo(new LaneSettings(2, 50));
+        serve();
+        assertThat(protocol(V2ProtocolProvider.class).lanes()).isEqualTo(new LaneSettings(1, 20));
+        serve("--lane-threads=2", "--lane-spin-us=50");
+        assertThat(protocol(V2ProtocolProvider.class).lanes()).isEqualTo(new LaneSettings(2, 50));
     }
 
     @Test

@@ -3,12 +3,13 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.server.settings.CloudSettings;
+import gatun.cloud.vertexai.VertexAiProtocolProvider;
+import gatun.cloud.vertexai.VertexAiSettings;
+import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 import gatun.server.settings.ListenerSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,7 +43,7 @@ class SettingSourcesTest extends CommandFixture {
         assertThat(run("serve")).as(err.toString()).isEqualTo(SERVED);
 
         assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(9000);
-        assertThat(served.getLast().listeners().tensorFlow().restPort()).isEqualTo(8501);
+        assertThat(port(TensorFlowProtocolProvider.class)).isEqualTo(8501);
         assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("a"), Path.of("b"));
     }
 
@@ -67,7 +68,7 @@ class SettingSourcesTest extends CommandFixture {
         assertThat(served.getLast().listeners().http().bind().port()).isEqualTo(9000);
         assertThat(served.getLast().listeners().http().allowedOrigins()).isEqualTo(Set.of("https://a.example"));
         assertThat(served.getLast().listeners().grpc().bind().port()).isEqualTo(9001);
-        assertThat(served.getLast().listeners().tensorFlow().restPort()).isEqualTo(8501);
+        assertThat(port(TensorFlowProtocolProvider.class)).isEqualTo(8501);
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
     }
 
@@ -102,9 +103,9 @@ class SettingSourcesTest extends CommandFixture {
         ListenerSettings listeners = served.getLast().listeners();
         assertThat(listeners.http().bind().enabled()).isFalse();
         assertThat(listeners.grpc().bind().enabled()).isTrue();
-        assertThat(listeners.cloud().vertexAi().bind()).isEqualTo(new CloudSettings.Bind(true, Optional.empty(), 5234));
-        assertThat(listeners.cloud().vertexAi().predictRoute()).isEqualTo("/predict");
-        assertThat(listeners.cloud().vertexAi().healthRoute()).isEqualTo("/alive");
+        assertThat(port(VertexAiProtocolProvider.class)).isEqualTo(5234);
+        assertThat(protocol(VertexAiProtocolProvider.class).settings())
+                .isEqualTo(new VertexAiSettings("/predict", "/alive", ""));
         assertThat(served.getLast().clients().hosts()).containsExactly("*");
         assertThat(served.getLast().models().sources().repositories()).containsExactly(Path.of("models"));
 
@@ -133,7 +134,8 @@ class SettingSourcesTest extends CommandFixture {
         environment.put("GATUN_PORT", "tcp://10.0.0.7:8000");
         environment.put("GATUN_SERVICE_HOST", "10.0.0.7");
 
-        assertThat(serve().listeners().tensorFlow().grpcPort()).isZero();
+        serve();
+        assertThat(port(TensorFlowProtocolProvider.class)).isZero();
     }
 
     @Test

@@ -3,12 +3,12 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelSettings;
-import gatun.server.settings.ModelSettings.BatchingSettings;
 import gatun.server.settings.ServerSettings;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,7 +64,7 @@ class TensorFlowServingFlagsTest extends CommandFixture {
         assertThat(run(translated)).as(err.toString()).isEqualTo(SERVED);
         ServerSettings settings = served.getLast();
         assertThat(settings.listeners().grpc().bind().enabled()).isFalse();
-        assertThat(settings.listeners().tensorFlow().grpcPort()).isEqualTo(9000);
+        assertThat(port(TensorFlowProtocolProvider.class)).isEqualTo(9000);
         assertThat(settings.listeners().http().bind().enabled()).isFalse();
         assertThat(settings.listeners().metrics().enabled()).isFalse();
         assertThat(settings.models().loading().retries()).isEqualTo(5);
@@ -78,18 +77,25 @@ class TensorFlowServingFlagsTest extends CommandFixture {
     }
 
     @Test
-    void shouldReadHowTensorFlowServingJoinsRequests() {
-        assertThat(serve().models().runs().batching()).isEmpty();
-        assertThat(serve("--enable_batching").models().runs().batching())
-                .contains(new BatchingSettings(Optional.empty(), false));
-        assertThat(serve(
-                                "--enable_batching=true",
-                                "--batching_parameters_file=b",
-                                "--enable_per_model_batching_parameters")
-                        .models()
-                        .runs()
-                        .batching())
-                .contains(new BatchingSettings(Optional.of(Path.of("b")), true));
+    void shouldReadHowTensorFlowServingJoinsRequests(@TempDir Path folder) throws Exception {
+        serve();
+        assertThat(protocol(TensorFlowProtocolProvider.class).batching()).isEmpty();
+        Files.writeString(folder.resolve("m.txt"), "max_batch_size { value: 7 }");
+        serve("--enable_batching", "--batching_parameters_file=" + folder.resolve("m.txt"));
+        assertThat(protocol(TensorFlowProtocolProvider.class)
+                        .batching()
+                        .orElseThrow()
+                        .of(folder)
+                        .orElseThrow()
+                        .maxBatchSize())
+                .isEqualTo(7);
+        serve("--enable_batching=true", "--enable_per_model_batching_parameters");
+        assertThat(protocol(TensorFlowProtocolProvider.class)
+                        .batching()
+                        .orElseThrow()
+                        .of(folder))
+                .as("a version without parameters of its own")
+                .isEmpty();
         served.clear();
         assertThat(refuse("--batching_parameters_file=b"))
                 .contains("--batching_parameters_file is set without setting --enable_batching to true.");

@@ -128,6 +128,11 @@ public final class SageMakerProtocol implements Protocol {
         return table;
     }
 
+    @Override
+    public boolean shared() {
+        return false;
+    }
+
     /** Lists, loads and unloads models as SageMaker's multi-model endpoints ask for it. Safe for any thread. */
     static final class MultiModelRoutes {
         /** The archive that a client of SageMaker names; SageMaker passes it on with each request. */

@@ -73,11 +73,12 @@ public final class VertexAiProtocol implements Protocol {
     }
 
     /**
-     * Chooses the model of predictions among those that are ready. To be called before there are requests.
+     * Chooses the model of predictions among those that are ready.
      *
      * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when there is no default model
      */
-    public void chooseModel() {
+    @Override
+    public void beforeOwnPorts() {
         inference = "/v2/models/" + settings.chooseModel(server) + "/infer";
     }
 
@@ -104,6 +105,11 @@ public final class VertexAiProtocol implements Protocol {
     @Override
     public RouteTable table() {
         return table;
+    }
+
+    @Override
+    public boolean shared() {
+        return false;
     }
 
     /** The paths that a prediction may be redirected to: those that read, and inference. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import gatun.console.ServerSurroundings;
+import gatun.protocol.ServerSurroundings;
 import gatun.console.history.Sampler;
 import gatun.console.history.VersionRates;
 import gatun.console.history.VersionRates.VersionKey;

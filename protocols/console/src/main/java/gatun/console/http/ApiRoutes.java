@@ -3,7 +3,7 @@ package gatun.console.http;
 
 import static gatun.http.routes.Route.get;
 
-import gatun.console.ServerSurroundings;
+import gatun.protocol.ServerSurroundings;
 import gatun.console.history.History;
 import gatun.console.history.Sampler;
 import gatun.console.history.SlowRequest;

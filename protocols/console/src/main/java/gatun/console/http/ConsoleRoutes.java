@@ -3,7 +3,7 @@ package gatun.console.http;
 
 import static gatun.http.routes.Route.get;
 
-import gatun.console.ServerSurroundings;
+import gatun.protocol.ServerSurroundings;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;

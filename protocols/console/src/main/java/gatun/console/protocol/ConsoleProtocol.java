@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.protocol;
 
-import gatun.console.ServerSurroundings;
 import gatun.console.http.ConsoleRoutes;
 import gatun.http.connection.Routes;
 import gatun.http.routes.RouteTable;
 import gatun.protocol.ClientRegions;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolSettings;
+import gatun.protocol.ServerSurroundings;
 import gatun.runtime.server.InferenceServer;
 
 /** One server's console: a page, its API, and a thread that samples. Closed before the listeners. */
-public final class ConsoleProtocol implements Protocol, AutoCloseable {
+public final class ConsoleProtocol implements Protocol {
     private final ConsoleRoutes routes;
+    private final boolean shared;
 
-    /** The console of {@code server}, with the access that {@code settings} say. */
-    public ConsoleProtocol(InferenceServer server, ServerSurroundings surroundings, ProtocolSettings settings) {
+    /**
+     * The console of {@code server}, with the access that {@code settings} say.
+     *
+     * @param shared whether it is on the ports of HTTP
+     */
+    public ConsoleProtocol(
+            InferenceServer server, ServerSurroundings surroundings, ProtocolSettings settings, boolean shared) {
+        this.shared = shared;
         this.routes = new ConsoleRoutes(
                 server,
                 surroundings,
@@ -33,8 +40,14 @@ public final class ConsoleProtocol implements Protocol, AutoCloseable {
         return routes;
     }
 
-    /** Ends the streams of events, soon; no more are begun. To be called before connections are waited for. */
-    public void endViewers() {
+    @Override
+    public boolean shared() {
+        return shared;
+    }
+
+    /** Ends the streams of events, soon; no more are begun. */
+    @Override
+    public void drain() {
         routes.endViewers();
     }
 

@@ -12,7 +12,7 @@ import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.regions.SharedRegions;
-import gatun.protocol.ProtocolProvider;
+import gatun.protocol.testing.TestServer.ProtocolMaker;
 import gatun.runtime.metrics.ShownMetrics;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.InferenceServer;
@@ -61,7 +61,7 @@ public final class ListenerUnderTest implements AutoCloseable {
             Path repository,
             TestServerSettings settings,
             Optional<ServerTls> tls,
-            List<ProtocolProvider> protocols,
+            List<ProtocolMaker> protocols,
             HttpService... services) {
         this.server = GatunServer.open(ServerOptions.of(buffers, regions)
                 .repository(repository)
@@ -82,13 +82,13 @@ public final class ListenerUnderTest implements AutoCloseable {
 
     /** Starts with the models of {@code repository}, to which {@link #writeModel} writes. */
     public static ListenerUnderTest start(
-            Path repository, TestServerSettings settings, List<ProtocolProvider> protocols, HttpService... services) {
+            Path repository, TestServerSettings settings, List<ProtocolMaker> protocols, HttpService... services) {
         return new ListenerUnderTest(repository, settings, Optional.empty(), protocols, services);
     }
 
     /** Starts over TLS. */
     public static ListenerUnderTest startOver(
-            ServerTls tls, Path repository, TestServerSettings settings, List<ProtocolProvider> protocols) {
+            ServerTls tls, Path repository, TestServerSettings settings, List<ProtocolMaker> protocols) {
         return new ListenerUnderTest(repository, settings, Optional.of(tls), protocols);
     }
 

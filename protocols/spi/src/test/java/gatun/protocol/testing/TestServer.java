@@ -4,7 +4,8 @@ package gatun.protocol.testing;
 import gatun.grpc.GrpcListener;
 import gatun.grpc.GrpcService;
 import gatun.grpc.GrpcSettings;
-import gatun.protocol.ProtocolProvider;
+import gatun.protocol.Protocol;
+import gatun.protocol.ProtocolSettings;
 import gatun.runtime.server.InferenceServer;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -20,10 +21,17 @@ public final class TestServer implements AutoCloseable {
     private final WebServer listener;
     private final ManagedChannel channel;
 
+    /** Makes a protocol with settings of the test's own. */
+    @FunctionalInterface
+    public interface ProtocolMaker {
+        /** The protocol in front of {@code server}. */
+        Protocol create(InferenceServer server, ProtocolSettings settings);
+    }
+
     /** The services of {@code protocols} in front of {@code server}. */
-    public TestServer(InferenceServer server, TestServerSettings settings, ProtocolProvider... protocols) {
+    public TestServer(InferenceServer server, TestServerSettings settings, ProtocolMaker... protocols) {
         List<GrpcService> services = new ArrayList<>();
-        for (ProtocolProvider protocol : protocols) {
+        for (ProtocolMaker protocol : protocols) {
             services.addAll(protocol.create(server, settings.protocol()).grpc());
         }
         edge = GrpcListener.of(

@@ -7,16 +7,16 @@ import gatun.http.routes.RouteTable;
 import gatun.protocol.ClientRegions;
 import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolSettings;
+import gatun.protocol.ServerSurroundings.Lane;
 import gatun.runtime.server.InferenceServer;
 import gatun.v2.grpc.V2Services;
 import gatun.v2.http.V2Routes;
 import gatun.v2.lane.LaneSettings;
-import gatun.v2.lane.LaneSettings.LaneUse;
 import gatun.v2.lane.Lanes;
 import java.util.List;
 
 /** Triton's protocol, version 2, or Open Inference Protocol. Closed before the listeners. */
-public final class V2Protocol implements Protocol, AutoCloseable {
+public final class V2Protocol implements Protocol {
     private final Lanes lanes;
     private final RouteTable table;
     private final List<GrpcService> services;
@@ -43,9 +43,11 @@ public final class V2Protocol implements Protocol, AutoCloseable {
         this.services = List.of(V2Services.of(server, regions, settings.grpc().forwarding(), compression));
     }
 
-    /** What lanes are used for now, by their numbers. */
-    public List<LaneUse> lanes() {
-        return lanes.uses();
+    @Override
+    public List<Lane> lanes() {
+        return lanes.uses().stream()
+                .map(lane -> new Lane(lane.number(), lane.owner(), lane.byteSize(), lane.slots(), lane.inFlight()))
+                .toList();
     }
 
     @Override

@@ -2,7 +2,7 @@
 package gatun.v2.http;
 
 import gatun.listener.ServerTls;
-import gatun.protocol.ProtocolProvider;
+import gatun.protocol.testing.TestServer.ProtocolMaker;
 import gatun.protocol.testing.ListenerUnderTest;
 import gatun.protocol.testing.TestServerSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
@@ -17,7 +17,7 @@ import java.util.function.UnaryOperator;
 /** The v2 protocol over HTTP on a real port. */
 final class V2TestServer {
     /** The others beside it, as a server speaks them. */
-    private static final List<ProtocolProvider> PROTOCOLS = List.of(
+    private static final List<ProtocolMaker> PROTOCOLS = List.of(
             V2Protocol::new,
             (server, settings) -> new TensorFlowProtocol(server, settings, TensorFlowSettings.STANDARD),
             V1Protocol::new);

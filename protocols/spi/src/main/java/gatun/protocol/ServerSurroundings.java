@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.console;
+package gatun.protocol;
 
 import java.time.Instant;
 import java.util.List;
@@ -7,7 +7,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** What is around a server that the console tells of. Safe for any thread; asked once a second at most. */
+/** What is around a server that operators are told of. Safe for any thread; asked once a second at most. */
 public interface ServerSurroundings {
     /**
      * How many connections are open, by protocol.
