@@ -56,8 +56,8 @@ final class TargetFlags {
             split = ",",
             description = {
                 "How tensors travel: binary, json (HTTP only), stream (gRPC only), lane (to lane:/PATH only), and"
-                    + " posix, sealed or cuda for shared memory; put together by +, such as stream+posix. Several by"
-                    + " comma: each is measured. (binary; lane to lane:/PATH)"
+                        + " posix, sealed or cuda for shared memory; put together by +, such as stream+posix. Several by"
+                        + " comma: each is measured. (binary; lane to lane:/PATH)"
             })
     List<String> transports = new ArrayList<>();
 

@@ -85,7 +85,9 @@ class EngineFolderIT {
         Path repository = folder.resolve("models");
         run(0, "init", file.toString(), "--model-repository=" + repository, ENGINES);
         assertThat(repository.resolve("three/1/model.toy")).hasContent("3");
-        assertThat(repository.resolve("three/config.pbtxt")).content().contains("platform: \"toy_number\"", "name: \"IN\"");
+        assertThat(repository.resolve("three/config.pbtxt"))
+                .content()
+                .contains("platform: \"toy_number\"", "name: \"IN\"");
     }
 
     @Test
