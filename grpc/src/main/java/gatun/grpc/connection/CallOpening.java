@@ -25,11 +25,12 @@ record CallOpening<Q, R>(
         RequestHead head,
         Decompressor decompressor,
         OptionalLong timeoutNanos,
-        CallServices services) {
+        CallServices services)
+        implements GrpcStream.CallFactory {
     private static final Placement AT_THE_START = (start, byteSize) -> 0;
 
-    /** Where the call's request messages are to lie in their buffers. */
-    Placement placement() {
+    @Override
+    public Placement placement() {
         MethodDescriptor.Marshaller<Q> marshaller = method.getMethodDescriptor().getRequestMarshaller();
         return marshaller instanceof Placement placement ? placement : AT_THE_START;
     }
@@ -57,7 +58,8 @@ record CallOpening<Q, R>(
         return "CallOptions deadline exceeded after " + seconds + "s. [the server ended the call]";
     }
 
-    GrpcCall<Q, R> open(GrpcStream stream) {
+    @Override
+    public GrpcCall<Q, R> open(GrpcStream stream) {
         return new GrpcCall<>(this, stream);
     }
 }

@@ -31,7 +31,7 @@ final class CallProgress {
     }
 
     private final boolean waitsForWholeRequest;
-    private final Response<?> response;
+    private final CallResponse<?> response;
 
     // Guarded by this.
     /** The message that the handler gets next; most calls have no other. */
@@ -61,7 +61,7 @@ final class CallProgress {
      * @param waitsForWholeRequest whether it begins only when its request is complete
      * @param response knows whether a message could be sent now without waiting
      */
-    CallProgress(boolean waitsForWholeRequest, Response<?> response) {
+    CallProgress(boolean waitsForWholeRequest, CallResponse<?> response) {
         this.waitsForWholeRequest = waitsForWholeRequest;
         this.response = response;
     }

@@ -6,6 +6,9 @@ import java.nio.charset.StandardCharsets;
 
 /** Appends frames to a connection's next write. Used under the writer's lock. */
 final class FrameEncoder {
+    /** HPACK's "the table has size 0 from now on", to be put in front of a connection's first block. */
+    static final byte TABLE_SIZE_ZERO = 0x20;
+
     /** The most bytes of a payload that are appended without making room first. */
     private static final int SMALL_PAYLOAD_SIZE = 16;
 
@@ -48,7 +51,7 @@ final class FrameEncoder {
                     | (endStream && type == Http2.HEADERS ? Http2.FLAG_END_STREAM : 0);
             frameHeader(type, length + extra, flags, streamId);
             if (extra == 1) {
-                batch.putByte(HeaderEncoder.TABLE_SIZE_ZERO);
+                batch.putByte(TABLE_SIZE_ZERO);
                 extra = 0;
             }
             batch.put(block, offset, length);

@@ -42,7 +42,7 @@ final class FrameHandler {
     private @Nullable CallOpening<?, ?> lastOpening;
 
     /** The call that the present frame has completed, and nobody runs yet. */
-    private @Nullable GrpcCall<?, ?> ready;
+    private @Nullable StreamCall ready;
 
     /** When the last frame came. */
     private volatile long lastReadNanos = System.nanoTime();
@@ -276,8 +276,8 @@ final class FrameHandler {
 
     /** The call that is to run since the last frame; null for none. The caller finds a thread for it. */
     @Nullable
-    GrpcCall<?, ?> takeReady() {
-        GrpcCall<?, ?> call = ready;
+    StreamCall takeReady() {
+        StreamCall call = ready;
         ready = null;
         return call;
     }

@@ -41,7 +41,7 @@ final class FrameWriter {
     private final WriteBatch batch;
     private final FrameEncoder frames;
     private @Nullable Runnable afterFlush;
-    private final ArrayList<GrpcStream> parked = new ArrayList<>();
+    private final ArrayList<SendingStream> parked = new ArrayList<>();
 
     // Written under the lock, read anywhere.
     private volatile boolean closed;
@@ -168,7 +168,7 @@ final class FrameWriter {
      * @param trailers the block that ends the stream; empty when more will come
      * @return whether all was written; false when the stream or the connection ended before
      */
-    boolean send(GrpcStream stream, byte[] headers, @Nullable OutboundMessage message, byte[] trailers) {
+    boolean send(SendingStream stream, byte[] headers, @Nullable OutboundMessage message, byte[] trailers) {
         try (message) {
             lock.lock();
             try {
@@ -205,7 +205,7 @@ final class FrameWriter {
         }
     }
 
-    private boolean sendBody(GrpcStream stream, OutboundMessage message) throws IOException {
+    private boolean sendBody(SendingStream stream, OutboundMessage message) throws IOException {
         long left = message.wireByteSize();
         while (left > 0) {
             int allowed = (int) Math.min(Math.min(connectionWindow, stream.sendWindow()), Math.min(left, BATCH_SIZE));
@@ -247,7 +247,7 @@ final class FrameWriter {
     }
 
     /** Leaves the lock until there may be room in the windows; false when the stream or connection ended meanwhile. */
-    private boolean parkUntilWoken(GrpcStream stream) {
+    private boolean parkUntilWoken(SendingStream stream) {
         if (closed || stream.sendClosed()) {
             return false; // Who ended it has woken whoever waited, and wakes nobody again.
         }
@@ -284,7 +284,7 @@ final class FrameWriter {
     }
 
     /** Nothing more will be sent on this stream; wakes the call that waits to send. Under the lock. */
-    void endStream(GrpcStream stream) {
+    void endStream(SendingStream stream) {
         assert lock.isHeldByCurrentThread();
         stream.closeSend();
         stream.wake();
@@ -411,7 +411,7 @@ final class FrameWriter {
     }
 
     private void wakeAll() {
-        for (GrpcStream stream : parked) {
+        for (SendingStream stream : parked) {
             stream.wake();
         }
         parked.clear();

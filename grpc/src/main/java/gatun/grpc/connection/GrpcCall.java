@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>As {@link ServerCall} says, one thread at a time may call its methods, but it need not be the call's own.
  */
-public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
+public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements StreamCall {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
 
     /** The listener of a call whose handler failed to make one. */
@@ -47,7 +47,7 @@ public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private final GrpcStream stream;
     private final CallProgress progress;
     private final Context.CancellableContext context;
-    private final Response<R> response;
+    private final CallResponse<R> response;
 
     /** The work for what the client has not got a response to, in nanoseconds as {@link WorkBudgets} counts it. */
     @SuppressWarnings("UnusedVariable") // UNFINISHED reads it
@@ -73,7 +73,7 @@ public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
         this.opening = opening;
         this.stream = stream;
         this.accessEntry = opening.services().accessEntry(opening.head());
-        this.response = new Response<>(opening, stream);
+        this.response = new CallResponse<>(opening, stream);
         this.progress = new CallProgress(getMethodDescriptor().getType().clientSendsOneMessage(), response);
         this.context = opening.newContext();
     }
@@ -86,13 +86,13 @@ public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
 
     // Called by the connection. None of these waits.
 
-    /** {@code byteCount} bytes of a message came. */
-    void received(int byteCount) {
+    @Override
+    public void received(int byteCount) {
         UNFINISHED.addAndGet(this, WorkBudgets.ofBytes(byteCount));
     }
 
-    /** Begins to watch the deadline; once, when the connection knows the stream. */
-    void watchDeadline() {
+    @Override
+    public void watchDeadline() {
         Deadline deadline = context.getDeadline();
         if (deadline == null) {
             return;
@@ -106,43 +106,44 @@ public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
                 Runnable::run);
     }
 
-    /** A message is complete. */
-    void messageArrived(InboundMessage message) {
+    @Override
+    public void messageArrived(InboundMessage message) {
         UNFINISHED.addAndGet(this, WorkBudgets.REQUEST_NANOS);
         runIf(progress.messageArrived(message));
     }
 
-    /** No more messages will come; whether this is to be run now: by the caller, or by a thread that it starts. */
-    boolean requestEnded() {
+    @Override
+    public boolean requestEnded() {
         return progress.requestEnded();
     }
 
-    /** Nobody runs this though it was to be run: it is cancelled next. */
-    void standBack() {
+    @Override
+    public void standBack() {
         progress.standBack();
     }
 
-    /** Has a thread of its own run this. */
-    void runApart() {
+    @Override
+    public void runApart() {
         opening.services().threads().newThread(this).start();
     }
 
-    /** Whether it asks for one inference. */
-    boolean isInference() {
+    @Override
+    public boolean isInference() {
         return opening.isInference();
     }
 
-    GrpcStream stream() {
+    @Override
+    public GrpcStream stream() {
         return stream;
     }
 
-    /** There may be room to send again. The writer calls it under its lock. */
-    void windowOpened() {
+    @Override
+    public void windowOpened() {
         runIf(progress.windowOpened());
     }
 
-    /** Nobody waits for the response any more. */
-    void cancel(Status why) {
+    @Override
+    public void cancel(Status why) {
         cancellation = why;
         CallProgress.Cancellation cancelled = progress.cancel();
         if (cancelled != CallProgress.Cancellation.TOO_LATE) {
@@ -178,16 +179,16 @@ public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements Runnable {
     private void countWork(Status.Code why) {
         long nanos = UNFINISHED.getAndSet(this, 0);
         if (why == Status.Code.CANCELLED || why == Status.Code.DEADLINE_EXCEEDED) {
-            stream.connection().abandoned().add(nanos);
+            stream.abandoned().add(nanos);
         } else {
-            stream.connection().abandoned().finish(nanos);
+            stream.abandoned().finish(nanos);
         }
     }
 
     private void finishWork() {
         long nanos = UNFINISHED.getAndSet(this, 0);
         if (nanos > 0) {
-            stream.connection().abandoned().finish(nanos);
+            stream.abandoned().finish(nanos);
         }
     }
 

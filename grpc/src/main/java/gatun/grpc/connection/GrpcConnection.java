@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * that it is {@linkplain LentReader lent to}: other threads run the handlers else, and write. Calls that still run when
  * the connection is gone are cancelled.
  */
-final class GrpcConnection implements ServerConnection {
+final class GrpcConnection implements ServerConnection, GrpcStream.Host {
     private static final Logger LOG = LoggerFactory.getLogger(GrpcConnection.class);
 
     /** Every so many calls, checks that the client is still there: who only connects and leaves gets no runs. */
@@ -109,15 +109,13 @@ final class GrpcConnection implements ServerConnection {
                 .start());
     }
 
-    LentReader lentReader() {
-        return lentReader;
-    }
-
-    FrameWriter writer() {
+    @Override
+    public FrameWriter writer() {
         return writer;
     }
 
-    BufferPool pool() {
+    @Override
+    public BufferPool pool() {
         return pool;
     }
 
@@ -142,13 +140,13 @@ final class GrpcConnection implements ServerConnection {
                 transport.transferred().out());
     }
 
-    /** The work that its client throws away. */
-    AbandonedCalls abandoned() {
+    @Override
+    public AbandonedCalls abandoned() {
         return abandoned;
     }
 
-    /** Who sends here, among all who share the buffer pool. */
-    Sender sender() {
+    @Override
+    public Sender sender() {
         return sender;
     }
 
@@ -159,6 +157,16 @@ final class GrpcConnection implements ServerConnection {
 
     ConnectionSettings settings() {
         return settings;
+    }
+
+    @Override
+    public int streamWindow() {
+        return settings.streamWindow();
+    }
+
+    @Override
+    public int maxMessageSize() {
+        return settings.maxMessageSize();
     }
 
     /** What a reading thread does before it reads frames. */
@@ -231,7 +239,7 @@ final class GrpcConnection implements ServerConnection {
             if (frames.hasReady() && streams.calls() <= FIRST_CALLS && hasLeft()) {
                 return true;
             }
-            GrpcCall<?, ?> ready = frames.takeReady();
+            StreamCall ready = frames.takeReady();
             if (ready != null && !lentReader.run(ready)) {
                 return false;
             }
@@ -249,16 +257,26 @@ final class GrpcConnection implements ServerConnection {
 
     // Called by other threads.
 
-    /** The stream is over; its late frames are passed over from now on. */
-    void forget(GrpcStream stream) {
+    @Override
+    public void forget(GrpcStream stream) {
         streams.forget(stream);
         end.finishWhenIdle();
     }
 
-    /** A call's handler was told its end. */
-    void callEnded() {
+    @Override
+    public void callEnded() {
         streams.endCall();
         end.finishWhenIdle();
+    }
+
+    @Override
+    public void beforeResponse(StreamCall call) {
+        lentReader.beforeResponse(call);
+    }
+
+    @Override
+    public void beforeWaiting(StreamCall call) {
+        lentReader.takeBack(call);
     }
 
     @Override
@@ -297,7 +315,7 @@ final class GrpcConnection implements ServerConnection {
         open.remove(this);
         watch.close();
         transport.close();
-        GrpcCall<?, ?> ready = frames.takeReady();
+        StreamCall ready = frames.takeReady();
         if (ready != null) {
             ready.standBack();
         }

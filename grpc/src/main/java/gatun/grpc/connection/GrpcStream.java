@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.memory.buffers.ReadingPace;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.buffers.Sender;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /** One HTTP/2 stream: its windows, state and call. The reader feeds it, and the call sends through it. */
-final class GrpcStream implements MessageAssembler.Receiver {
+final class GrpcStream extends SendingStream implements MessageAssembler.Receiver {
     private static final AtomicReferenceFieldUpdater<GrpcStream, @Nullable StreamChanges> CHANGES =
             AtomicReferenceFieldUpdater.newUpdater(GrpcStream.class, StreamChanges.class, "changes");
     private static final AtomicIntegerFieldUpdater<GrpcStream> OPEN_PARTS =
             AtomicIntegerFieldUpdater.newUpdater(GrpcStream.class, "openParts");
 
-    /** Its number, as an object that all who keep the stream by it share. */
-    private final Integer id;
-
-    private final GrpcConnection connection;
-    private final FrameWriter writer;
+    private final Host host;
     private final ReceiveWindow receiveWindow;
     private final MessageAssembler assembler;
-    private final GrpcCall<?, ?> call;
+    private final StreamCall call;
 
     /** Set once, by the reader. */
     private volatile boolean remoteClosed;
@@ -37,48 +33,63 @@ final class GrpcStream implements MessageAssembler.Receiver {
     @SuppressWarnings("UnusedVariable") // OPEN_PARTS reads it
     private volatile int openParts = 2;
 
-    // Written under the writer's lock; the volatile ones are read anywhere.
+    /** The connection of a stream. */
+    interface Host {
+        FrameWriter writer();
 
-    /** The send window less its initial size, in bytes; below zero when bytes were sent. */
-    private volatile long sendCredit;
+        BufferPool pool();
 
-    private volatile boolean sendClosed;
-    private volatile @Nullable Thread parked;
-    private boolean headersSent;
+        /** Who sends, among all who share the buffer pool. */
+        Sender sender();
 
-    /** Made when the client's window is shut for the first time. */
-    private volatile @Nullable ReadingPace pace;
+        /** Bytes that a client may send on a stream ahead of what was consumed. */
+        int streamWindow();
 
-    private boolean inMessage;
+        /** The most bytes of a request message. */
+        int maxMessageSize();
 
-    /** A stream that carries the call that {@code opening} makes. */
-    GrpcStream(int id, GrpcConnection connection, CallOpening<?, ?> opening) {
-        this.id = id;
-        this.connection = connection;
-        this.writer = connection.writer();
-        ConnectionSettings settings = connection.settings();
-        this.receiveWindow = new ReceiveWindow(settings.streamWindow());
-        this.assembler = new MessageAssembler(
-                connection.pool(), connection.sender(), opening.placement(), settings.maxMessageSize(), this);
-        this.call = opening.open(this);
+        /** The work that the client throws away. */
+        AbandonedCalls abandoned();
+
+        /** The stream is over; its late frames are passed over from now on. Any thread. */
+        void forget(GrpcStream stream);
+
+        /** A call's handler was told its end. Any thread. */
+        void callEnded();
+
+        /** The end of a call's response is about to be written. Under the writer's lock. */
+        void beforeResponse(StreamCall call);
+
+        /** The calling thread, which may be the one that reads the connection, is about to wait for the client. */
+        void beforeWaiting(StreamCall call);
     }
 
-    int id() {
-        return id;
+    /** Makes the call of a stream. */
+    interface CallFactory {
+        /** Where the call's request messages are to lie in their buffers. */
+        Placement placement();
+
+        /** Makes the call. */
+        StreamCall open(GrpcStream stream);
     }
 
-    /** The same number as a key. */
-    Integer key() {
-        return id;
+    /** A stream that carries the call that {@code calls} makes. */
+    GrpcStream(int id, Host host, CallFactory calls) {
+        super(id, host.writer());
+        this.host = host;
+        this.receiveWindow = new ReceiveWindow(host.streamWindow());
+        this.assembler =
+                new MessageAssembler(host.pool(), host.sender(), calls.placement(), host.maxMessageSize(), this);
+        this.call = calls.open(this);
     }
 
-    GrpcCall<?, ?> call() {
+    StreamCall call() {
         return call;
     }
 
-    /** The connection that carries this stream. */
-    GrpcConnection connection() {
-        return connection;
+    /** The work that the client throws away. */
+    AbandonedCalls abandoned() {
+        return host.abandoned();
     }
 
     // Called by the reader.
@@ -115,26 +126,26 @@ final class GrpcStream implements MessageAssembler.Receiver {
     /** The client or the connection gave the stream up: nothing can be sent. */
     void lost(Status why) {
         remoteClosed = true;
-        changes().end(writer, w -> w.endStream(this));
+        changes().end(writer(), w -> w.endStream(this));
         over(why);
     }
 
     /** The stream is against HTTP/2's rules and ends without a response. */
     void reset(Http2Error error) {
         remoteClosed = true;
-        changes().end(writer, w -> {
-            if (!sendClosed) {
-                w.frames().reset(id, error);
+        changes().end(writer(), w -> {
+            if (!sendClosed()) {
+                w.frames().reset(id(), error);
                 w.endStream(this);
             }
         });
-        connection.abandoned().noteEndedEarly();
+        host.abandoned().noteEndedEarly();
         over(Status.CANCELLED.withDescription("the client broke the rules of HTTP/2: " + error));
     }
 
     /** The client lets more be sent. */
     void growSendWindow(int increment) {
-        changes().grow(writer, increment);
+        changes().grow(writer(), increment);
     }
 
     private StreamChanges changes() {
@@ -150,57 +161,33 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     /** Answers with an error of the connection's own, without waiting. Any thread. */
     void abort(Status status) {
-        connection.abandoned().noteEndedEarly();
-        changes().end(writer, w -> appendAbort(w, status));
+        host.abandoned().noteEndedEarly();
+        changes().end(writer(), w -> appendAbort(w, status));
         over(status);
     }
 
     /** Ends the call when its client reads too slowly, and others find no memory. Any thread. */
     void endIfReadTooSlowly() {
-        ReadingPace known = pace;
-        if (known != null && known.isTooSlow()) {
+        if (isReadTooSlowly()) {
             abort(Status.UNAVAILABLE.withDescription(
                     "the response was read too slowly while memory was short for others; try again later"));
         }
     }
 
-    /** A part of a message has to wait for the client. Under the writer's lock. */
-    void waitsForClient() {
-        ReadingPace known = pace;
-        if (known == null) {
-            known = new ReadingPace();
-            pace = known;
-        }
-        known.begin();
-    }
-
-    /** {@code byteCount} bytes of a message are sent, and {@code left} are not. Under the writer's lock. */
-    void sent(long byteCount, long left) {
-        ReadingPace known = pace;
-        if (known == null) {
-            return;
-        }
-        if (left > 0) {
-            known.addTaken(byteCount);
-        } else {
-            known.end();
-        }
-    }
-
     private void appendAbort(FrameWriter w, Status status) throws IOException {
-        if (sendClosed) {
+        if (sendClosed()) {
             return;
         }
-        if (inMessage) {
-            w.frames().reset(id, Http2Error.CANCEL);
+        if (isInMessage()) {
+            w.frames().reset(id(), Http2Error.CANCEL);
         } else {
             Metadata none = new Metadata();
             byte[] block =
-                    headersSent ? HeaderEncoder.trailers(status, none) : HeaderEncoder.trailersOnly(status, none);
-            w.frames().headers(id, block, true);
+                    hasSentHeaders() ? HeaderEncoder.trailers(status, none) : HeaderEncoder.trailersOnly(status, none);
+            w.frames().headers(id(), block, true);
         }
-        if (!remoteClosed && !inMessage) {
-            w.frames().reset(id, Http2Error.NO_ERROR);
+        if (!remoteClosed && !isInMessage()) {
+            w.frames().reset(id(), Http2Error.NO_ERROR);
         }
         w.endStream(this);
     }
@@ -208,12 +195,12 @@ final class GrpcStream implements MessageAssembler.Receiver {
     private void over(Status why) {
         assembler.close();
         call.cancel(why);
-        connection.forget(this);
+        host.forget(this);
     }
 
     private void forgetWhenOver() {
-        if (remoteClosed && sendClosed) {
-            connection.forget(this);
+        if (remoteClosed && sendClosed()) {
+            host.forget(this);
         }
     }
 
@@ -240,12 +227,12 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     /** Sends; see {@link FrameWriter#send}. */
     boolean send(byte[] headers, @Nullable OutboundMessage message, byte[] trailers) {
-        boolean sent = writer.send(this, headers, message, trailers);
+        boolean sent = writer().send(this, headers, message, trailers);
         if (trailers.length > 0) {
             if (!remoteClosed) {
                 assembler.close();
-                connection.abandoned().noteEndedEarly();
-                connection.forget(this);
+                host.abandoned().noteEndedEarly();
+                host.forget(this);
             }
             forgetWhenOver();
         }
@@ -272,114 +259,56 @@ final class GrpcStream implements MessageAssembler.Receiver {
 
     private void endPart() {
         if (OPEN_PARTS.decrementAndGet(this) == 0) {
-            connection.callEnded();
+            host.callEnded();
         }
     }
 
-    /** Whether a message could be sent now without waiting. */
-    boolean isReady() {
-        return !sendClosed && sendWindow() > 0 && writer.isReady();
-    }
-
-    /** Whether that many bytes fit into the client's windows as they are. */
-    boolean hasRoomFor(long byteSize) {
-        return byteSize <= sendWindow() && byteSize <= writer.connectionWindow();
-    }
-
     private void announce(int increment) {
-        if (increment > 0 && !remoteClosed && !sendClosed) {
-            changes().announce(writer, increment);
+        if (increment > 0 && !remoteClosed && !sendClosed()) {
+            changes().announce(writer(), increment);
         }
     }
 
     // Called by the writer, under its lock.
 
-    /** The end of the response is about to be written. */
-    void beforeResponse() {
-        connection.lentReader().beforeResponse(call);
+    @Override
+    protected void beforeResponse() {
+        host.beforeResponse(call);
+    }
+
+    @Override
+    protected void beforeWaiting() {
+        host.beforeWaiting(call);
+    }
+
+    @Override
+    protected void windowOpened() {
+        call.windowOpened();
+    }
+
+    @Override
+    protected void sendEnded() {
+        endPart();
     }
 
     void applyGrowth(FrameWriter w, long increment) throws IOException {
         moveSendWindow(increment);
-        if (sendWindow() > Http2.LARGEST_WINDOW_SIZE && !sendClosed) {
-            w.frames().reset(id, Http2Error.FLOW_CONTROL_ERROR);
+        if (sendWindow() > Http2.LARGEST_WINDOW_SIZE && !sendClosed()) {
+            w.frames().reset(id(), Http2Error.FLOW_CONTROL_ERROR);
             w.endStream(this);
         }
     }
 
     void applyAnnouncement(FrameWriter w, int increment) throws IOException {
-        if (!sendClosed) {
+        if (!sendClosed()) {
             receiveWindow.told(increment);
-            w.frames().windowUpdate(id, increment);
-        }
-    }
-
-    /** Whether nothing more can be sent. Any thread. */
-    boolean sendClosed() {
-        return sendClosed;
-    }
-
-    void closeSend() {
-        if (!sendClosed) {
-            sendClosed = true;
-            endPart();
+            w.frames().windowUpdate(id(), increment);
         }
     }
 
     /** Whether the client's half of the stream is open, so that it must be told to stop. */
-    boolean remoteOpen() {
+    @Override
+    public boolean remoteOpen() {
         return !remoteClosed;
-    }
-
-    /** Bytes that may be sent on the stream; negative when the client has made its windows smaller. Any thread. */
-    long sendWindow() {
-        return writer.initialWindow() + sendCredit;
-    }
-
-    /** Changes the window; may make it negative. */
-    void moveSendWindow(long delta) {
-        long moved = sendCredit + delta;
-        sendCredit = moved;
-        if (delta > 0) {
-            wakeToSend();
-        }
-    }
-
-    /** Lets the call that waits for the window look again, if it may send. */
-    void wakeToSend() {
-        if (sendWindow() > 0) {
-            wake();
-        }
-    }
-
-    void headersSent() {
-        headersSent = true;
-    }
-
-    void inMessage(boolean now) {
-        inMessage = now;
-    }
-
-    /** The calling thread is about to wait for the client: where it reads the connection, another goes on. */
-    void beforeWaiting() {
-        connection.lentReader().takeBack(call);
-    }
-
-    void park(Thread thread) {
-        parked = thread;
-    }
-
-    boolean isParked() {
-        return parked != null;
-    }
-
-    /** Lets the call that waits for the window look again. */
-    void wake() {
-        Thread thread = parked;
-        if (thread != null) {
-            parked = null;
-            LockSupport.unpark(thread);
-        }
-        call.windowOpened();
     }
 }

@@ -16,9 +16,6 @@ import org.eclipse.jetty.http2.hpack.HpackException;
 
 /** Response header blocks without HPACK's dynamic table, so the usual ones are encoded once. Thread-safe. */
 final class HeaderEncoder {
-    /** HPACK's "the table has size 0 from now on", to be put in front of a connection's first block. */
-    static final byte TABLE_SIZE_ZERO = 0x20;
-
     /** No block. */
     static final byte[] NONE = {};
 
@@ -123,8 +120,8 @@ final class HeaderEncoder {
         } catch (HpackException e) {
             throw new IllegalArgumentException("metadata that HTTP/2 cannot carry: " + e.getMessage(), e);
         }
-        // The encoder begins with TABLE_SIZE_ZERO, which the connection writes once by itself.
-        int start = target.get(0) == TABLE_SIZE_ZERO ? 1 : 0;
+        // The encoder begins with it, which the connection writes once by itself.
+        int start = target.get(0) == FrameEncoder.TABLE_SIZE_ZERO ? 1 : 0;
         byte[] bytes = new byte[target.position() - start];
         target.get(start, bytes);
         return bytes;

@@ -33,14 +33,14 @@ final class LentReader implements LoanWatchdog.Lender {
     private final Runnable readOn;
 
     /** The call that runs on the reading thread. Whoever takes it out reads from then on, or has another thread read. */
-    private final AtomicReference<@Nullable GrpcCall<?, ?>> borrower = new AtomicReference<>();
+    private final AtomicReference<@Nullable StreamCall> borrower = new AtomicReference<>();
 
     // Of the reading thread.
     private final Trust callsAreAlone;
     private int callsSinceLook;
 
     // Of the watchdog.
-    private @Nullable GrpcCall<?, ?> seen;
+    private @Nullable StreamCall seen;
     private int looks;
 
     /** Lends the thread that uses {@code reader}. {@code readOn} starts another thread that reads. */
@@ -53,7 +53,7 @@ final class LentReader implements LoanWatchdog.Lender {
     }
 
     /** Runs a complete call, or starts a thread for it. False where another thread reads from now on. */
-    boolean run(GrpcCall<?, ?> call) {
+    boolean run(StreamCall call) {
         if (!mayBorrow(call)) {
             call.runApart();
             return true;
@@ -69,7 +69,7 @@ final class LentReader implements LoanWatchdog.Lender {
         return borrower.compareAndSet(call, null);
     }
 
-    private boolean mayBorrow(GrpcCall<?, ?> call) {
+    private boolean mayBorrow(StreamCall call) {
         return call.isInference()
                 && reader.canLook()
                 && placement.runsOnReader(
@@ -77,7 +77,7 @@ final class LentReader implements LoanWatchdog.Lender {
     }
 
     /** A call is about to be answered here. On the reading thread, checks now and then that the client waits. */
-    void beforeResponse(GrpcCall<?, ?> call) {
+    void beforeResponse(StreamCall call) {
         if (borrower.get() != call || ++callsSinceLook < CALLS_TO_A_LOOK || !borrower.compareAndSet(call, null)) {
             return;
         }
@@ -94,7 +94,7 @@ final class LentReader implements LoanWatchdog.Lender {
     }
 
     /** The call is about to wait for the client: where it runs on the reading thread, another reads on. Any thread. */
-    void takeBack(GrpcCall<?, ?> call) {
+    void takeBack(StreamCall call) {
         if (borrower.compareAndSet(call, null)) {
             readOn.run();
         }
@@ -108,7 +108,7 @@ final class LentReader implements LoanWatchdog.Lender {
     /** Has another thread read on where the same call has been running for some looks. */
     @Override
     public void look() {
-        GrpcCall<?, ?> now = borrower.get();
+        StreamCall now = borrower.get();
         looks = now == seen ? looks + 1 : 1;
         seen = now;
         if (now != null && looks >= LOOKS) {

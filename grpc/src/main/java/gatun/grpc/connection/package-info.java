@@ -22,7 +22,7 @@
  *       {@link gatun.grpc.connection.GrpcCall} the call.
  *   <li>DATA goes straight into the message's buffer ({@link gatun.grpc.connection.MessageAssembler}), which reaches
  *       the handler as an {@link gatun.grpc.connection.InboundMessage}.
- *   <li>The handler answers through {@link gatun.grpc.connection.Response}; {@link gatun.grpc.connection.FrameWriter}
+ *   <li>The handler answers through {@link gatun.grpc.connection.CallResponse}; {@link gatun.grpc.connection.FrameWriter}
  *       puts frames and native memory into one write.
  * </ol>
  *

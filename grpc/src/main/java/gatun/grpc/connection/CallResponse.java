@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  * there is never more than one. Used by one thread at a time, as {@link io.grpc.ServerCall} asks, but for
  * {@code isReady}.
  */
-final class Response<R> {
+final class CallResponse<R> {
     /** Bytes that are compressed in one step. */
     private static final int PIECE = 16 * 1024;
 
     @SuppressWarnings("rawtypes") // a class has no type arguments
-    private static final AtomicReferenceFieldUpdater<Response, @Nullable OutboundMessage> UNSENT_MESSAGE =
-            AtomicReferenceFieldUpdater.newUpdater(Response.class, OutboundMessage.class, "unsentMessage");
+    private static final AtomicReferenceFieldUpdater<CallResponse, @Nullable OutboundMessage> UNSENT_MESSAGE =
+            AtomicReferenceFieldUpdater.newUpdater(CallResponse.class, OutboundMessage.class, "unsentMessage");
 
     private final CallOpening<?, R> opening;
     private final GrpcStream stream;
@@ -54,7 +54,7 @@ final class Response<R> {
     private volatile @Nullable Thread sender;
 
     /** The response to the call that {@code opening} has begun, over its stream. */
-    Response(CallOpening<?, R> opening, GrpcStream stream) {
+    CallResponse(CallOpening<?, R> opening, GrpcStream stream) {
         this.opening = opening;
         this.stream = stream;
         this.unary = opening.method().getMethodDescriptor().getType() == MethodDescriptor.MethodType.UNARY;
