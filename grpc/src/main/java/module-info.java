@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The gRPC listener. {@code gatun.grpc.connection} runs any io.grpc service on HTTP/2 and knows nothing of inference;
+ * The gRPC listener. {@code gatun.grpc.connection} runs any io.grpc service on HTTP/2 and knows nothing of inference: it
+ * stands on {@code calls}, those on {@code streams}, those on {@code headers}, and those on {@code frames};
  * {@code gatun.grpc.message} reads and writes the messages of inferences where they lie; {@code gatun.grpc} joins the
  * services of protocols, which it does not know.
  */
@@ -23,6 +24,10 @@ module gatun.grpc {
 
     exports gatun.grpc;
     exports gatun.grpc.message;
-    // How connections are kept alive is for the server's flags to say; messages are those of a connection.
+    // How connections are kept alive is for the server's flags to say.
     exports gatun.grpc.connection;
+    // The call of a handler, and its messages.
+    exports gatun.grpc.calls;
+    exports gatun.grpc.streams;
+    exports gatun.grpc.frames;
 }

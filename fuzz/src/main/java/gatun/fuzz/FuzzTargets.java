@@ -2,7 +2,7 @@
 package gatun.fuzz;
 
 import gatun.grpc.connection.ConnectionFuzz;
-import gatun.grpc.connection.HeaderBlockFuzz;
+import gatun.grpc.headers.HeaderBlockFuzz;
 import gatun.grpc.message.LoadedFilesFuzz;
 import gatun.http.connection.ChunksFuzz;
 import gatun.http.connection.HttpHeadFuzz;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc;
 
-import gatun.grpc.connection.GuardedCallHandler;
+import gatun.grpc.calls.GuardedCallHandler;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiAccess.Refusal;
 import gatun.runtime.access.ApiGroup;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc;
 
-import gatun.grpc.connection.CompressionInterceptor;
+import gatun.grpc.calls.CompressionInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import java.util.List;

@@ -3,7 +3,14 @@ package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
 import gatun.fuzz.LoggedFailures;
-import gatun.grpc.connection.CallServices.ServiceTable;
+import gatun.grpc.calls.CallAdmission;
+import gatun.grpc.calls.CallServices;
+import gatun.grpc.calls.CallServices.ServiceTable;
+import gatun.grpc.calls.DeadlineTimer;
+import gatun.grpc.calls.Decompression;
+import gatun.grpc.calls.HostCheck;
+import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.frames.Http2;
 import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.IoBuffers;
 import gatun.memory.buffers.BufferPool;

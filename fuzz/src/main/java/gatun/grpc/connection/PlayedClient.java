@@ -2,6 +2,7 @@
 package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
+import gatun.grpc.frames.Http2;
 import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
 import java.io.ByteArrayOutputStream;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.connection.Http2Error.ConnectionError;
+import gatun.grpc.frames.FrameReader;
+import gatun.grpc.frames.FrameWriter;
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
+import gatun.grpc.streams.GrpcStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Collection;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.frames.Http2;
+
 /**
  * The limits of every connection of one listener.
  *

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.calls.DeadlineTimer;
+import gatun.grpc.frames.FrameWriter;
 import gatun.listener.Transport;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.connection.Http2Error.ConnectionError;
+import gatun.grpc.frames.FrameWriter;
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import java.io.IOException;
 
 /**

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.connection.Http2Error.ConnectionError;
+import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import java.util.function.LongSupplier;
 
 /**

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.connection.Http2Error.ConnectionError;
+import gatun.grpc.calls.CallAdmission;
+import gatun.grpc.calls.CallServices;
+import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.frames.FrameReader;
+import gatun.grpc.frames.FrameWriter;
+import gatun.grpc.frames.Http2Error.ConnectionError;
+import gatun.grpc.streams.AbandonedCalls;
+import gatun.grpc.streams.GrpcStream;
+import gatun.grpc.streams.StreamCall;
 import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ConnectionUse;

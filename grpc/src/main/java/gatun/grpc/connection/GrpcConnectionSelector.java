@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.connection.CallServices.ServiceTable;
+import gatun.grpc.calls.CallAdmission;
+import gatun.grpc.calls.CallLocation;
+import gatun.grpc.calls.CallServices;
+import gatun.grpc.calls.CallServices.ServiceTable;
+import gatun.grpc.calls.DeadlineTimer;
+import gatun.grpc.calls.Decompression;
+import gatun.grpc.calls.HostCheck;
+import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.frames.Http2;
 import gatun.listener.AcceptedChannels;
 import gatun.listener.ChannelTransport;
 import gatun.listener.ConnectionUse;

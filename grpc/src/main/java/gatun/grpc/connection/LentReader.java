@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.frames.FrameReader;
+import gatun.grpc.streams.StreamCall;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.placement.LoanWatchdog;
 import gatun.runtime.placement.RunPlacement;
@@ -17,6 +19,7 @@ import org.slf4j.LoggerFactory;
  * thread has to be woken for the one or the other. Where clients have several calls at a time, their calls have threads
  * of their own. A call that waits for the client, or has lasted for some time, has another thread read on.
  */
+@SuppressWarnings("ReferenceEquality") // a call equals no other
 final class LentReader implements LoanWatchdog.Lender {
     private static final Logger LOG = LoggerFactory.getLogger(LentReader.class);
 

@@ -9,26 +9,26 @@
  * virtual thread of its own while there are events for its handler, and writes its responses itself, under the one lock
  * that orders frames. Calls for inference that come one at a time are run by the reading thread
  * ({@link gatun.grpc.connection.LentReader}), and another reads on when one waits or lasts
- * ({@link gatun.runtime.placement.LoanWatchdog}). {@link gatun.grpc.connection.DeadlineTimer} runs the timers of all.
+ * ({@link gatun.runtime.placement.LoanWatchdog}). {@link gatun.grpc.calls.DeadlineTimer} runs the timers of all.
  *
  * <h2>The way of a call</h2>
  *
  * <ol>
  *   <li>{@link gatun.grpc.connection.GrpcConnectionSelector} makes a {@link gatun.grpc.connection.GrpcConnection},
- *       whose thread cuts frames ({@link gatun.grpc.connection.FrameReader}), does what they ask for
- *       ({@link gatun.grpc.connection.FrameHandler}) and decodes headers ({@link gatun.grpc.connection.HeaderDecoder}).
- *   <li>{@link gatun.grpc.connection.CallAdmission} decides from the headers which method is called, or why none is. A
- *       {@link gatun.grpc.connection.GrpcStream} holds the windows of both directions, a
- *       {@link gatun.grpc.connection.GrpcCall} the call.
- *   <li>DATA goes straight into the message's buffer ({@link gatun.grpc.connection.MessageAssembler}), which reaches
- *       the handler as an {@link gatun.grpc.connection.InboundMessage}.
- *   <li>The handler answers through {@link gatun.grpc.connection.CallResponse}; {@link gatun.grpc.connection.FrameWriter}
+ *       whose thread cuts frames ({@link gatun.grpc.frames.FrameReader}), does what they ask for
+ *       ({@link gatun.grpc.connection.FrameHandler}) and decodes headers ({@link gatun.grpc.headers.HeaderDecoder}).
+ *   <li>{@link gatun.grpc.calls.CallAdmission} decides from the headers which method is called, or why none is. A
+ *       {@link gatun.grpc.streams.GrpcStream} holds the windows of both directions, a
+ *       {@link gatun.grpc.calls.GrpcCall} the call.
+ *   <li>DATA goes straight into the message's buffer ({@code MessageAssembler}), which reaches
+ *       the handler as an {@link gatun.grpc.streams.InboundMessage}.
+ *   <li>The handler answers through {@code CallResponse}; {@link gatun.grpc.frames.FrameWriter}
  *       puts frames and native memory into one write.
  * </ol>
  *
  * <h2>Limits on clients</h2>
  *
- * Windows bound the bytes that wait to be read ({@link gatun.grpc.connection.ReceiveWindow},
+ * Windows bound the bytes that wait to be read ({@code ReceiveWindow},
  * {@link gatun.grpc.connection.ConnectionWindow}); frames that cost a client nothing are counted
  * ({@link gatun.grpc.connection.FloodGuard}, {@link gatun.grpc.connection.PingStrikes});
  * {@link gatun.grpc.connection.ConnectionWatch} ends connections that are silent or too old,

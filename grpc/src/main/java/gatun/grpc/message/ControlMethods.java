@@ -3,7 +3,7 @@ package gatun.grpc.message;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.Message;
-import gatun.grpc.connection.InboundMessage;
+import gatun.grpc.streams.InboundMessage;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.limits.HeapBudget;

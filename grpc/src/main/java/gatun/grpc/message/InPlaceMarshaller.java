@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.message;
 
-import gatun.grpc.connection.InboundMessage;
-import gatun.grpc.connection.OutboundMessage;
-import gatun.grpc.connection.Placement;
+import gatun.grpc.frames.OutboundMessage;
+import gatun.grpc.streams.InboundMessage;
+import gatun.grpc.streams.Placement;
 import gatun.memory.tensor.GatunException;
 import io.grpc.MethodDescriptor;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.message;
 
-import gatun.grpc.connection.GrpcCall;
+import gatun.grpc.calls.GrpcCall;
 import gatun.grpc.connection.GrpcConnectionSelector;
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.message;
 
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;

@@ -3,6 +3,8 @@ package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
 import gatun.runtime.limits.WorkBudgets;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCalls;

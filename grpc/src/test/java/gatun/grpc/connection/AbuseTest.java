@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import gatun.grpc.calls.GuardedCallHandler;
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;

@@ -4,6 +4,9 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import gatun.grpc.calls.CompressionInterceptor;
+import gatun.grpc.calls.Encodings;
+import gatun.grpc.frames.Http2;
 import io.grpc.CallOptions;
 import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;

@@ -4,7 +4,11 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.grpc.connection.Http2Error.ConnectionError;
+import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.frames.FrameWriter;
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.listener.IoBuffers;
 import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import com.google.protobuf.Any;
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
+import gatun.grpc.frames.Http2;
 import io.grpc.Metadata;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;

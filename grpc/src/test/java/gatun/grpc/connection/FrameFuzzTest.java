@@ -3,6 +3,7 @@ package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.frames.Http2;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -4,6 +4,8 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
 import io.grpc.ServerCall;
 import java.io.IOException;
 import java.util.function.Consumer;

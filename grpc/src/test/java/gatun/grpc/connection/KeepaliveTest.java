@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import gatun.grpc.connection.KeepaliveSettings.Age;
 import gatun.grpc.connection.KeepaliveSettings.ClientPings;
 import gatun.grpc.connection.KeepaliveSettings.Pings;
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;

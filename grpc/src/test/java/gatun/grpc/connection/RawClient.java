@@ -3,6 +3,8 @@ package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -21,7 +23,7 @@ import org.eclipse.jetty.http2.hpack.HpackDecoder;
 import org.eclipse.jetty.http2.hpack.HpackException;
 
 /** A client that writes the frames it is told to, right or wrong. Every read has a deadline. */
-final class RawClient implements AutoCloseable {
+public final class RawClient implements AutoCloseable {
     /** A frame as it came. */
     record Frame(int type, int flags, int streamId, ByteBuffer payload) {
         int payloadInt(int offset) {
@@ -126,7 +128,7 @@ final class RawClient implements AutoCloseable {
     }
 
     /** Fields as HPACK literals without indexing. */
-    static byte[] literals(String... namesAndValues) {
+    public static byte[] literals(String... namesAndValues) {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             block.write(0);

@@ -4,6 +4,8 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import gatun.grpc.frames.Http2;
+import gatun.grpc.frames.Http2Error;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCalls;
 import java.io.IOException;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import gatun.grpc.frames.Http2;
 import gatun.listener.PemFile;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsFiles;

@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import gatun.grpc.calls.GrpcCall;
 import io.grpc.CallOptions;
 import io.grpc.ClientInterceptors;
 import io.grpc.Context;

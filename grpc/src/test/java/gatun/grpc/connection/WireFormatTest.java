@@ -4,7 +4,9 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.grpc.connection.HeaderEncoder.PercentEncoding;
+import gatun.grpc.calls.CallTimeout;
+import gatun.grpc.headers.HeaderEncoder;
+import gatun.grpc.headers.HeaderEncoder.PercentEncoding;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.net.URLDecoder;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.frames.FrameWriter;
 import gatun.listener.IoBuffers;
 import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1.grpc;
 
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.CallTrace;
 import gatun.grpc.message.RawAlignment;
 import gatun.grpc.message.TensorMessage;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1.grpc;
 
-import gatun.grpc.connection.CallLocation;
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.calls.CallLocation;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.InferenceCall;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;

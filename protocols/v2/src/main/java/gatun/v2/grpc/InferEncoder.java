@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.TensorMessage;
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireWriter;

@@ -2,7 +2,7 @@
 package gatun.tensorflow.serving.grpc;
 
 import com.google.protobuf.Int64Value;
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.RawMessage;
 import gatun.grpc.message.WireReader;
 import gatun.grpc.message.WireWriter;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.grpc;
 
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.CallTrace;
 import gatun.grpc.message.InferenceCall;
 import gatun.memory.buffers.BufferPool;

@@ -5,7 +5,7 @@ import com.google.protobuf.Any;
 import com.google.protobuf.Int64Value;
 import gatun.grpc.GrpcService;
 import gatun.grpc.connection.GrpcConnectionSelector;
-import gatun.grpc.connection.OutboundMessage;
+import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.ControlMethods;
 import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;

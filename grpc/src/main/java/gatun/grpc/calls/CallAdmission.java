@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.calls;
+
+import gatun.grpc.calls.CallServices.ServiceTable;
+import gatun.grpc.headers.HeaderEncoder;
+import gatun.grpc.headers.RequestHead;
+import gatun.runtime.access.HostNames;
+import io.grpc.Decompressor;
+import io.grpc.Metadata;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.Status;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** Decides whether a header block opens a call, and which. Immutable. */
+public final class CallAdmission {
+    /** The header block opens no call; it is answered with another, which ends the stream. */
+    public static final class RefusedCall extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final transient byte[] answer;
+        private final Status.Code code;
+
+        private RefusedCall(Status.Code code, byte[] answer) {
+            super("", null, false, false);
+            this.code = code;
+            this.answer = answer;
+        }
+
+        /** What the answer says is wrong. */
+        public Status.Code code() {
+            return code;
+        }
+
+        /** The answering block. */
+        public byte[] answer() {
+            return answer;
+        }
+    }
+
+    private static final String CONTENT_TYPE = "application/grpc";
+    private static final int METHOD_NOT_ALLOWED = 405;
+    private static final int UNSUPPORTED_MEDIA_TYPE = 415;
+
+    /** The most characters of a client's own words that a response repeats. */
+    private static final int QUOTE_LENGTH = 200;
+
+    private final ServiceTable table;
+
+    public CallAdmission(ServiceTable table) {
+        this.table = table;
+    }
+
+    /**
+     * The call that a block opens. {@code last} says what the connection's last call was opened with, which is the
+     * result for another with the same head; null for none.
+     */
+    @SuppressWarnings("ReferenceEquality") // to compare the fields of two takes longer than to open a call
+    public CallOpening<?, ?> admit(RequestHead head, CallServices services, @Nullable CallOpening<?, ?> last)
+            throws RefusedCall {
+        Optional<String> foreignHost = services.hosts().foreignHost(head);
+        if (foreignHost.isPresent()) {
+            throw refuse(Status.PERMISSION_DENIED, HostNames.refusal(foreignHost.get()));
+        }
+        CallOpening<?, ?> opening = last != null && head == last.head() ? last : opening(head, services);
+        requireAllowed(opening);
+        return opening;
+    }
+
+    /** Asks each time: what is allowed may have changed. */
+    private static void requireAllowed(CallOpening<?, ?> opening) throws RefusedCall {
+        if (opening.method().getServerCallHandler() instanceof GuardedCallHandler<?, ?> guarded) {
+            Optional<Status> refusal = guarded.refusal(opening.head().metadata());
+            if (refusal.isPresent()) {
+                throw new RefusedCall(
+                        refusal.get().getCode(), HeaderEncoder.trailersOnly(refusal.get(), new Metadata()));
+            }
+        }
+    }
+
+    private CallOpening<?, ?> opening(RequestHead head, CallServices services) throws RefusedCall {
+        if (!head.method().equals("POST")) {
+            throw new RefusedCall(
+                    Status.Code.INTERNAL,
+                    HeaderEncoder.refusal(
+                            METHOD_NOT_ALLOWED,
+                            Status.INTERNAL.withDescription(
+                                    "the HTTP method is " + quote(head.method()) + " and must be POST")));
+        }
+        if (!isGrpc(head.contentType())) {
+            throw new RefusedCall(
+                    Status.Code.INTERNAL,
+                    HeaderEncoder.refusal(
+                            UNSUPPORTED_MEDIA_TYPE,
+                            Status.INTERNAL.withDescription("the content-type is '" + quote(head.contentType())
+                                    + "' and must be " + CONTENT_TYPE + " or begin with " + CONTENT_TYPE + "+ or "
+                                    + CONTENT_TYPE + ";")));
+        }
+        Optional<ServerMethodDefinition<?, ?>> method = table.find(head.path());
+        if (method.isEmpty()) {
+            throw refuse(
+                    Status.UNIMPLEMENTED,
+                    "Method not found: " + quote(head.path().substring(1)));
+        }
+        String encoding = head.compression().encoding();
+        Optional<Decompressor> decompressor = Encodings.decompressor(encoding);
+        if (decompressor.isEmpty()) {
+            Metadata accepted = new Metadata();
+            accepted.put(Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER), Encodings.ALL);
+            Status status = Status.UNIMPLEMENTED.withDescription(
+                    "the grpc-encoding '" + quote(encoding) + "' is not known here");
+            throw new RefusedCall(status.getCode(), HeaderEncoder.trailersOnly(status, accepted));
+        }
+        OptionalLong timeout = OptionalLong.empty();
+        if (!head.timeout().isEmpty()) {
+            timeout = CallTimeout.parseNanos(head.timeout());
+            if (timeout.isEmpty()) {
+                throw refuse(
+                        Status.INVALID_ARGUMENT,
+                        "the grpc-timeout '" + quote(head.timeout())
+                                + "' must be up to 8 digits and one of H, M, S, m, u, n");
+            }
+        }
+        return opening(method.get(), head, decompressor.get(), timeout, services);
+    }
+
+    /** The response to a call that our limits refuse. */
+    public static byte[] answer(Status status, String text) {
+        return HeaderEncoder.trailersOnly(status.withDescription(text), new Metadata());
+    }
+
+    private static RefusedCall refuse(Status status, String text) {
+        return new RefusedCall(status.getCode(), answer(status, text));
+    }
+
+    private static <Q, R> CallOpening<Q, R> opening(
+            ServerMethodDefinition<Q, R> method,
+            RequestHead head,
+            Decompressor decompressor,
+            OptionalLong timeout,
+            CallServices services) {
+        return new CallOpening<>(method, head, decompressor, timeout, services);
+    }
+
+    private static boolean isGrpc(String contentType) {
+        String lower = contentType.toLowerCase(Locale.ROOT);
+        return lower.equals(CONTENT_TYPE)
+                || lower.startsWith(CONTENT_TYPE + "+")
+                || lower.startsWith(CONTENT_TYPE + ";");
+    }
+
+    private static String quote(String text) {
+        return text.length() <= QUOTE_LENGTH ? text : text.substring(0, QUOTE_LENGTH) + "...";
+    }
+}

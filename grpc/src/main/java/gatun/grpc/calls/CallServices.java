@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.calls;
+
+import gatun.grpc.headers.RequestHead;
+import gatun.runtime.access.PeerLocation;
+import gatun.runtime.logging.AccessEntry;
+import gatun.runtime.logging.AccessLog;
+import gatun.runtime.placement.RunPlacement;
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerMethodDefinition;
+import io.grpc.ServerServiceDefinition;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadFactory;
+import javax.net.ssl.SSLSession;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The objects that all calls of a connection share.
+ *
+ * @param root the context that calls' contexts descend from, which tells where the client is
+ * @param attributes properties of the connection for handlers
+ * @param hosts checks which server the calls are for
+ * @param timer cancels calls at their deadlines; runs short tasks only
+ * @param placement decides whether calls run on the threads that read connections
+ * @param threads makes the threads that calls run on
+ * @param decompression unpacks compressed messages
+ * @param accessLog gets a line for each call
+ */
+public record CallServices(
+        Context root,
+        Attributes attributes,
+        HostCheck hosts,
+        DeadlineTimer timer,
+        RunPlacement placement,
+        ThreadFactory threads,
+        Decompression decompression,
+        AccessLog accessLog) {
+    private static final Metadata.Key<String> TRACEPARENT =
+            Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
+
+    /** The entry of a call in the access log; null where there is no such log. */
+    @Nullable
+    public AccessEntry accessEntry(RequestHead head) {
+        if (!accessLog.isOn()) {
+            return null;
+        }
+        String procedure = head.path().startsWith("/") ? head.path().substring(1) : head.path();
+        AccessEntry entry =
+                AccessEntry.begin(accessLog, "grpc", attributes.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR), procedure);
+        String parent = head.metadata().get(TRACEPARENT);
+        if (parent != null) {
+            entry.traceParent(parent);
+        }
+        return entry;
+    }
+
+    /** The context that the call's own descends from. */
+    public Context root(RequestHead head) {
+        return head.route().forwarded() ? CallLocation.in(root, PeerLocation.OTHER_MACHINE) : root;
+    }
+
+    /** The same on a connection that is protected by {@code session}. */
+    public CallServices secured(SSLSession session) {
+        Attributes secured = attributes.toBuilder()
+                .set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session)
+                .build();
+        return new CallServices(root, secured, hosts, timer, placement, threads, decompression, accessLog);
+    }
+
+    /** The methods that a listener serves, by path. Immutable. */
+    public static final class ServiceTable {
+        private final Map<String, ServerMethodDefinition<?, ?>> methods = new HashMap<>();
+        private final List<ServerServiceDefinition> services;
+
+        /** The methods of {@code services}. Throws {@link IllegalArgumentException} when two have the same name. */
+        public ServiceTable(List<ServerServiceDefinition> services) {
+            this.services = List.copyOf(services);
+            for (ServerServiceDefinition service : services) {
+                for (ServerMethodDefinition<?, ?> method : service.getMethods()) {
+                    String path = "/" + method.getMethodDescriptor().getFullMethodName();
+                    if (methods.put(path, method) != null) {
+                        throw new IllegalArgumentException("two services serve " + path);
+                    }
+                }
+            }
+        }
+
+        Optional<ServerMethodDefinition<?, ?>> find(String path) {
+            return Optional.ofNullable(methods.get(path));
+        }
+
+        /** The services that this was made from. */
+        public List<ServerServiceDefinition> services() {
+            return services;
+        }
+    }
+}

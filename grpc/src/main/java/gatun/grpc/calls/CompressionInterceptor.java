@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.calls;
+
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Compresses the responses of some methods with the first of some encodings that the client takes; with none otherwise.
+ */
+public final class CompressionInterceptor implements ServerInterceptor {
+    private static final Metadata.Key<String> ACCEPTED =
+            Metadata.Key.of("grpc-accept-encoding", Metadata.ASCII_STRING_MARSHALLER);
+
+    private final List<String> encodings;
+    private final Set<String> methods;
+
+    /**
+     * An interceptor for calls on {@link gatun.grpc.connection.GrpcConnectionSelector}'s connections.
+     *
+     * @param encodings the encodings to compress with, best first
+     * @param methods the bare names of the methods whose responses are compressed
+     */
+    public CompressionInterceptor(List<String> encodings, Set<String> methods) {
+        this.encodings = encodings;
+        this.methods = methods;
+    }
+
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+            ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+        if (methods.contains(call.getMethodDescriptor().getBareMethodName())) {
+            String accepted = headers.get(ACCEPTED);
+            choose(accepted == null ? "" : accepted).ifPresent(call::setCompression);
+        }
+        return next.startCall(call, headers);
+    }
+
+    private Optional<String> choose(String accepted) {
+        List<String> known = Encodings.list(accepted);
+        return encodings.stream().filter(known::contains).findFirst();
+    }
+}

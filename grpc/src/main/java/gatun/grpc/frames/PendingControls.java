@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package gatun.grpc.frames;
+
+import gatun.grpc.frames.FrameWriter.Control;
+import gatun.grpc.frames.Http2Error.ConnectionError;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Tasks for a connection's writer; too many make the reading thread wait. Taken under the writer's lock. */
+final class PendingControls {
+    /** Responses to frames, while the client does not read; no frames that cause more are read meanwhile. */
+    private static final int LIMIT = 256;
+
+    private final Duration readingPatience;
+    private final BooleanSupplier closed;
+    private final Queue<Control> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger count = new AtomicInteger();
+
+    /** The reading thread while it waits for responses to be written. */
+    private volatile @Nullable Thread reader;
+
+    /**
+     * None yet.
+     *
+     * @param readingPatience for how long a client with too many unread responses may read none
+     * @param closed whether nothing is written any more
+     */
+    PendingControls(Duration readingPatience, BooleanSupplier closed) {
+        this.readingPatience = readingPatience;
+        this.closed = closed;
+    }
+
+    void add(Control action) {
+        queue.add(action);
+        count.incrementAndGet();
+    }
+
+    /** Takes the oldest; null when there is none. */
+    @Nullable
+    Control poll() {
+        Control action = queue.poll();
+        if (action != null && count.decrementAndGet() == LIMIT / 2) {
+            wakeReader();
+        }
+        return action;
+    }
+
+    /** The number of tasks that wait, at this moment. */
+    int size() {
+        return count.get();
+    }
+
+    boolean isEmpty() {
+        return queue.isEmpty();
+    }
+
+    /** Drops all, when nothing is written any more. */
+    void clear() {
+        queue.clear();
+    }
+
+    /**
+     * Returns at once where not too many wait; else as soon as half of them are gone. For the reading thread.
+     *
+     * @throws ConnectionError when the client reads none of its responses for too long
+     */
+    void awaitRoom() {
+        if (count.get() >= LIMIT) {
+            awaitWritten();
+        }
+    }
+
+    private void awaitWritten() {
+        long deadline = System.nanoTime() + readingPatience.toNanos();
+        reader = Thread.currentThread();
+        try {
+            while (!closed.getAsBoolean() && count.get() >= LIMIT) {
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    throw new ConnectionError(
+                            Http2Error.ENHANCE_YOUR_CALM, LIMIT + " answers were not read within " + readingPatience);
+                }
+                LockSupport.parkNanos(this, left);
+                if (Thread.interrupted()) {
+                    throw new ConnectionError(Http2Error.ENHANCE_YOUR_CALM, "the connection ends with answers unread");
+                }
+            }
+        } finally {
+            reader = null;
+        }
+    }
+
+    /** Lets the reading thread look again, if it waits. */
+    void wakeReader() {
+        Thread waiting = reader;
+        if (waiting != null) {
+            LockSupport.unpark(waiting);
+        }
+    }
+}
