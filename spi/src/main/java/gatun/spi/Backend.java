@@ -20,10 +20,7 @@ public interface Backend extends AutoCloseable {
     /** The name that a configuration's {@code backend} field gives, such as {@code onnxruntime}. */
     String name();
 
-    /**
-     * The kinds of model files that the engine runs, constant; by default none, for models that are all configuration.
-     * May be called before {@link #start}.
-     */
+    /** The engine's kinds of model files, constant; none by default. May be called before {@link #start}. */
     default List<ModelFormat> formats() {
         return List.of();
     }
@@ -46,10 +43,7 @@ public interface Backend extends AutoCloseable {
         return List.of();
     }
 
-    /**
-     * The version of the engine's library, or why there is none; loads it. Empty, as by default, for an engine of whose
-     * library no command line is asked.
-     */
+    /** Loads the engine's library and tells its version, or why there is none; empty by default. */
     default Optional<String> libraryVersion() {
         return Optional.empty();
     }

@@ -26,10 +26,7 @@ final class NumericFields {
     /** Whether the client's table may hold one of the names. */
     private boolean indexed;
 
-    /**
-     * Checks a block. Throws {@link ConnectionError} when a field is no number that has to be one, or that may have to
-     * be one and could be a format.
-     */
+    /** Checks a block. Throws {@link ConnectionError} for a numeric field without a number, or a format. */
     void require(ByteBuffer block) {
         ByteBuffer in = block.duplicate();
         while (in.hasRemaining()) {

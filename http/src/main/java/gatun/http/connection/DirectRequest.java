@@ -7,10 +7,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
-/**
- * A request with a plain head, whose parts are read where they lie. One object serves one request after the other. For
- * the connection's thread.
- */
+/** A request with a plain head, read in place; reused for the next. For the connection's thread. */
 final class DirectRequest implements IncomingRequest {
     private final RequestHeadParser head;
     private String lastPath = "";

@@ -141,10 +141,7 @@ public final class EngineCatalog {
         return fileName(format -> format.is(Trait.KNOWN_BY_ENDING) && format.hasEnding(name));
     }
 
-    /**
-     * The name that an engine finds a model by that is this file alone, which somebody has named; empty for a file that
-     * is no whole model.
-     */
+    /** The name by which engines find a model in this one file, which is named explicitly; empty for no whole model. */
     public Optional<String> looseName(String name) {
         boolean hasEnding = name.lastIndexOf('.') > 0;
         return fileName(
