@@ -3,7 +3,6 @@ package gatun.console.http;
 
 import static gatun.http.routes.Route.get;
 
-import gatun.protocol.ServerSurroundings;
 import gatun.console.history.History;
 import gatun.console.history.Sampler;
 import gatun.console.history.SlowRequest;
@@ -17,13 +16,17 @@ import gatun.http.routes.UrlText;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.ClientRegions;
+import gatun.protocol.ServerSurroundings;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ServerExit;
 import gatun.runtime.access.ApiGroup;
+import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.server.InferenceServer;
 import io.helidon.http.Method;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /** The API of the console: what a page about the server needs, as JSON. Safe for any thread. */
@@ -292,6 +295,55 @@ final class ApiRoutes implements AutoCloseable {
             });
             json.endObject();
             exchange.sendPiece(text.raw("\n\n"));
+        }
+    }
+
+    /** A text that is made when asked for, at most once a second. Thread-safe. */
+    static final class SharedText {
+        private final Ticks ticks;
+        private final Consumer<JsonWriter> writing;
+
+        /** Held while the text is made: who asks meanwhile wants the same. */
+        private final ReentrantLock lock = new ReentrantLock();
+
+        // Guarded by lock.
+        private long madeAt = -1;
+        private byte[] text = {};
+
+        /** A text that {@code writing} writes, anew after each of the {@code ticks}. */
+        SharedText(Ticks ticks, Consumer<JsonWriter> writing) {
+            this.ticks = ticks;
+            this.writing = writing;
+        }
+
+        private byte[] make() {
+            // The models that are looked at are not what the request asks for that happens to come first.
+            AccessEntry entry = AccessEntry.current();
+            AccessEntry.unbind();
+            try {
+                JsonWriter json = new JsonWriter();
+                writing.accept(json);
+                return Arrays.copyOf(json.array(), json.size());
+            } finally {
+                if (entry != null) {
+                    entry.bind();
+                }
+            }
+        }
+
+        /** The text as it is now; nobody changes it. */
+        byte[] get() {
+            lock.lock();
+            try {
+                long now = ticks.count();
+                if (madeAt != now) {
+                    text = make();
+                    madeAt = now;
+                }
+                return text;
+            } finally {
+                lock.unlock();
+            }
         }
     }
 }
