@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.protocol.Endpoint;
-import gatun.protocol.Endpoint.Audience;
-import gatun.protocol.Endpoint.Transport;
 import gatun.client.GatunClient;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Audience;
+import gatun.protocol.Endpoint.Transport;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;

@@ -81,11 +81,7 @@ public final class Listener implements AutoCloseable {
          * @param grace how long running requests may take to finish once the listener is closed
          * @param speak sets up the protocol
          */
-        Prepared(
-                Endpoint endpoint,
-                OpenConnections open,
-                Duration grace,
-                Consumer<WebServerConfig.Builder> speak) {
+        Prepared(Endpoint endpoint, OpenConnections open, Duration grace, Consumer<WebServerConfig.Builder> speak) {
             this.endpoint = endpoint;
             this.open = open;
             this.config = WebServerConfig.builder()

@@ -36,9 +36,7 @@ final class Listeners implements AutoCloseable {
             Endpoint endpoint = listener.endpoint();
             closing.put(
                     endpoint,
-                    Thread.ofPlatform()
-                            .name("stop-" + endpoint.kind().key())
-                            .start(listener::close));
+                    Thread.ofPlatform().name("stop-" + endpoint.kind().key()).start(listener::close));
         }
         try {
             await(closing);

@@ -61,10 +61,7 @@ final class PrivateServer implements AskedServer {
             SharedRegions regions = opened.add(SharedRegions.open(buffers));
             GatunServer inference = opened.add(GatunServer.open(options(first, repository, buffers, regions)));
             ProtocolListeners edges = new ProtocolListeners(
-                    settings(first),
-                    List.of(
-                            new Endpoint(Kind.HTTP, http),
-                            new Endpoint(Kind.GRPC, grpc)));
+                    settings(first), List.of(new Endpoint(Kind.HTTP, http), new Endpoint(Kind.GRPC, grpc)));
             edges.prepare(inference, new FetchWatch(FetchProgress.NONE), opened);
             edges.listen();
             return new PrivateServer(opened, http, grpc);

@@ -14,7 +14,7 @@ import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsException;
 import gatun.listener.TlsFiles;
-import gatun.listener.WireProtocol;
+import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.Endpoint;
 import gatun.protocol.Endpoint.Audience;
@@ -27,7 +27,6 @@ import gatun.protocol.ProtocolProvider.ProtocolContext;
 import gatun.protocol.ProtocolSettings;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.limits.WorkBudgets;
-import gatun.memory.metrics.MetricSink.MetricSource;
 import gatun.runtime.server.InferenceServer;
 import gatun.server.settings.ClientSettings.AccessSettings;
 import gatun.server.settings.ListenerSettings;
@@ -162,7 +161,9 @@ final class ProtocolListeners {
                         .withHosts(hosts)
                         .withHealthOfAnyName(asked.grpc().bind().enabled()),
                 budgets,
-                protocols.sequencedValues().stream().flatMap(one -> one.grpc().stream()).toList()));
+                protocols.sequencedValues().stream()
+                        .flatMap(one -> one.grpc().stream())
+                        .toList()));
         opened.add(listeners);
         http = Optional.of(httpListener);
         grpc = Optional.of(grpcListener);
@@ -237,9 +238,11 @@ final class ProtocolListeners {
             return List.of(owner.map(Protocol::http).orElse(context.metrics()));
         }
         List<Protocol> spoken = protocols.sequencedValues().stream()
-                .filter(protocol -> protocol.shared() || owner.filter(protocol::equals).isPresent())
+                .filter(protocol ->
+                        protocol.shared() || owner.filter(protocol::equals).isPresent())
                 .toList();
-        List<Routes> routes = new ArrayList<>(spoken.stream().map(Protocol::http).toList());
+        List<Routes> routes =
+                new ArrayList<>(spoken.stream().map(Protocol::http).toList());
         List<RouteTable> tables = spoken.stream().map(Protocol::table).toList();
         routes.add(OpenApiJson.table(
                 "Gatun", Version.text(), tables, context.settings().http().access()));
@@ -270,8 +273,7 @@ final class ProtocolListeners {
         grpcTls.ifPresent(ServerTls::reload);
     }
 
-    private void serve(
-            HttpListener http, Endpoint endpoint, List<Routes> routes, WebServerConfig.Builder listener) {
+    private void serve(HttpListener http, Endpoint endpoint, List<Routes> routes, WebServerConfig.Builder listener) {
         if (endpoint.tls()) {
             http.configure(listener, httpTls.orElseThrow(), routes);
         } else {

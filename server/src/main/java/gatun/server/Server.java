@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.protocol.Endpoint;
-import gatun.protocol.ProtocolProvider;
-import gatun.runtime.WarmUpSource;
 import gatun.isolation.ProcessIsolation;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.Endpoint;
+import gatun.protocol.ProtocolProvider;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.EngineStatistics;
@@ -17,6 +16,7 @@ import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.ServedPath;
+import gatun.runtime.WarmUpSource;
 import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.logging.AccessLog;

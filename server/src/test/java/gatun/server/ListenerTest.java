@@ -98,9 +98,11 @@ class ListenerTest {
     @Test
     void shouldNameTheFlagOfAnAddressThatIsNotHere() {
         try (OpenResources held = new OpenResources()) {
-            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, new InetSocketAddress("192.0.2.1", 0)), held))
+            assertThatThrownBy(() ->
+                            Listener.reserve(new Endpoint(Kind.HTTP, new InetSocketAddress("192.0.2.1", 0)), held))
                     .hasMessageContaining("--http-address=192.0.2.1: cannot listen there");
-            assertThatThrownBy(() -> Listener.reserve(new Endpoint(Kind.HTTP, InetSocketAddress.createUnresolved("nowhere.invalid", 0)), held))
+            assertThatThrownBy(() -> Listener.reserve(
+                            new Endpoint(Kind.HTTP, InetSocketAddress.createUnresolved("nowhere.invalid", 0)), held))
                     .hasMessageContaining("--http-address=nowhere.invalid: cannot listen there (the name is unknown)");
         }
     }

@@ -77,8 +77,7 @@ class OpenApiIT {
                 SharedRegions regions = SharedRegions.open(buffers);
                 GatunServer server =
                         GatunServer.open(ServerOptions.of(buffers, regions).listed(List.of()));
-                ConsoleProtocol console = new ConsoleProtocol(
-                        server, new Alone(), ProtocolSettings.standard(), true)) {
+                ConsoleProtocol console = new ConsoleProtocol(server, new Alone(), ProtocolSettings.standard(), true)) {
             ProtocolSettings settings = ProtocolSettings.standard();
             Stream<Protocol> protocols = Stream.of(
                     console,

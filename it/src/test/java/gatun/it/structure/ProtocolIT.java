@@ -87,8 +87,8 @@ class ProtocolIT {
     @Test
     void shouldSpeakAProtocolWhoseJarIsAdded() throws Exception {
         Map<String, String> environment = Map.of("GATUN_JAVA_OPTS", "-cp " + toy());
-        try (ServerProcess server = ServerProcess.launch(
-                ServerProcess.exampleModels(), environment, "--toy-addend=5", "--toy-port=0")) {
+        try (ServerProcess server =
+                ServerProcess.launch(ServerProcess.exampleModels(), environment, "--toy-addend=5", "--toy-port=0")) {
             HttpApi http = new HttpApi(server);
             assertThat(http.get("/v1/toy/37").body()).isEqualTo("{\"sum\":42}");
             assertThat(http.get("/v1/models/simple").statusCode())
@@ -104,7 +104,8 @@ class ProtocolIT {
             URI own = URI.create("http://127.0.0.1:" + server.ready("toy.port") + "/");
             assertThat(status(http, own.resolve("/v1/toy/1"))).isEqualTo(200);
             assertThat(status(http, own.resolve("/v2/health/live"))).isEqualTo(404);
-            assertThat(http.send(HttpRequest.newBuilder(server.metrics()), BodyHandlers.ofString()).body())
+            assertThat(http.send(HttpRequest.newBuilder(server.metrics()), BodyHandlers.ofString())
+                            .body())
                     .contains("protocol=\"toy\",transport=\"http\"");
         }
         ServerProcess help = ServerProcess.start(List.of("help", "serve"), environment);

@@ -43,10 +43,7 @@ public final class CloudPort {
                 FlagType.TEXT.labelled("ADDRESS"),
                 "The address to listen on (default: that of --http-address).");
         port = flags.flag(
-                "--" + key + "-port",
-                FlagType.PORT,
-                PORT,
-                "The port to listen on, 0 for any free port." + portSources);
+                "--" + key + "-port", FlagType.PORT, PORT, "The port to listen on, 0 for any free port." + portSources);
     }
 
     /** Whether the cloud's requests are taken. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagGroup;
-import gatun.protocol.flags.FlagType;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.flags.FlagGroup;
+import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagType;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.access.TokenFile;
-import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.server.settings.ClientSettings.AccessSettings;
 import java.nio.file.Path;
 import java.util.EnumMap;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagGroup;
-import gatun.protocol.flags.FlagType;
 import gatun.listener.TlsFiles;
+import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagType;
 import gatun.server.settings.ListenerSettings.BindSettings;
 import java.nio.file.Path;
 import java.util.Optional;

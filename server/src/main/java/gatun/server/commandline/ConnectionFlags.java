@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
 import gatun.listener.ConnectionLimits;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagType;
 import java.time.Duration;
 
 /** How many connections there may be. Read once. */

@@ -41,8 +41,8 @@ final class FlagSpecs {
 
     private static OptionSpec option(Flag<?> flag) {
         FlagType<?> type = flag.type();
-        OptionSpec.Builder option = OptionSpec.builder(flag.names().toArray(String[]::new))
-                .description(flag.description());
+        OptionSpec.Builder option =
+                OptionSpec.builder(flag.names().toArray(String[]::new)).description(flag.description());
         if (flag.kind() == Kind.PRESENT) {
             return option.type(Boolean.class).arity("0").build();
         }

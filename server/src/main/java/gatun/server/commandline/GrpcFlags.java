@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /** The gRPC listener. Read once. */
 final class GrpcFlags extends OverlayFlags<GrpcSettings> {
-    private final BindFlags bind = new BindFlags(
-            this, "grpc", "gRPC", "--grpc_socket_path", standard.bind());
+    private final BindFlags bind = new BindFlags(this, "grpc", "gRPC", "--grpc_socket_path", standard.bind());
+
     GrpcFlags(GrpcSettings standard) {
         super(standard);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
 import gatun.http.HttpTimeouts;
 import gatun.listener.TlsFiles;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagType;
 import gatun.server.settings.ListenerSettings.HttpSettings;
 import java.time.Duration;
 import java.util.List;
@@ -14,8 +14,7 @@ import java.util.Set;
 
 /** The HTTP listener. Read once. */
 final class HttpFlags extends OverlayFlags<HttpSettings> {
-    private final BindFlags bind =
-            new BindFlags(this, "http", "HTTP", "", standard.bind());
+    private final BindFlags bind = new BindFlags(this, "http", "HTTP", "", standard.bind());
     private final Flag<Long> maxInputSize = flag(
             "--http-max-input-size",
             FlagType.BYTE_SIZE,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagGroup;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;
+import gatun.protocol.flags.FlagGroup;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;

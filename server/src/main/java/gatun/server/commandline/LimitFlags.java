@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
 import gatun.runtime.limits.LimitSettings;
 import gatun.runtime.limits.LimitSettings.ModelLimits;
 import gatun.runtime.limits.RequestLimits;
-import gatun.protocol.flags.FlagGroup.Flag;
-import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import java.util.Optional;
 
 /** How much one client, and all of them together, may ask for. Read once. */

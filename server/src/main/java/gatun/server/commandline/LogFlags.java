@@ -2,10 +2,10 @@
 package gatun.server.commandline;
 
 import gatun.protocol.flags.FlagGroup;
+import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagType;
 import gatun.runtime.logging.LogSettings;
 import gatun.runtime.logging.LogSettings.LogFormat;
-import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.server.settings.LoggingSettings;
 import gatun.server.settings.LoggingSettings.AccessLogSettings;
 import gatun.server.settings.LoggingSettings.LogRotation;

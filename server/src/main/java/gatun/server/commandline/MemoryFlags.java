@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.ClientRegions;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.ServerSettings.ResponseCacheSettings;

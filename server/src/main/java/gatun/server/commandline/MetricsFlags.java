@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
-import gatun.runtime.metrics.ShownMetrics;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagType;
+import gatun.runtime.metrics.ShownMetrics;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
 import java.time.Duration;
 import java.util.List;

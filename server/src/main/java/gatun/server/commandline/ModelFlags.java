@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
+import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ResourceAmount;
-import gatun.protocol.flags.FlagGroup.Flag;
-import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ModelSettings.Backends;
 import gatun.server.settings.ModelSettings.Control;
@@ -184,11 +184,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     }
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
-    ModelSettings settings(
-            CommandSpec command,
-            ModelListFlags list,
-            TensorFlowFlags tensorFlow,
-            StoreFlags stores) {
+    ModelSettings settings(CommandSpec command, ModelListFlags list, TensorFlowFlags tensorFlow, StoreFlags stores) {
         List<Path> folders = Stream.concat(
                         standard.sources().repositories().stream(), ModelPlace.paths(repositories.value()).stream())
                 .toList();
@@ -233,9 +229,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                                 .map(OptionalLong::of)
                                 .orElse(standard.loading().memoryByteSize())),
                 new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
-                new Runs(
-                        rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(),
-                        adaptive.value()),
+                new Runs(rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(), adaptive.value()),
                 stored);
     }
 

@@ -2,8 +2,8 @@
 package gatun.server.commandline;
 
 import gatun.protocol.flags.FlagGroup;
-import gatun.protocol.flags.FlagType;
 import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagType;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelListSettings.Names;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
 import gatun.client.ClientOptions;
 import gatun.client.Retries;
 import gatun.client.TlsOptions;
+import gatun.protocol.flags.FlagType;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagGroup;
-import gatun.protocol.flags.FlagType;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.grpc.connection.KeepaliveSettings.Age;
 import gatun.grpc.connection.KeepaliveSettings.ClientPings;
 import gatun.grpc.connection.KeepaliveSettings.Pings;
 import gatun.protocol.ProtocolProvider;
+import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagGroup.Section;
+import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.server.settings.ClientSettings;
 import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;

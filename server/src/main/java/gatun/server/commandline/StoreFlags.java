@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
+import gatun.protocol.flags.FlagType;
 import gatun.server.settings.ModelSettings.StoreSettings;
 import gatun.stores.location.RepositoryLocation;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@
 package gatun.server.commandline;
 
 import gatun.protocol.flags.FlagGroup;
-import gatun.protocol.flags.FlagType;
 import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagType;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

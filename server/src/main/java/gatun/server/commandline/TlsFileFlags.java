@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagGroup;
-import gatun.protocol.flags.FlagType;
 import gatun.listener.PemFile;
+import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
+import gatun.protocol.flags.FlagType;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;

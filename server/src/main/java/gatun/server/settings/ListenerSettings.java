@@ -3,13 +3,13 @@ package gatun.server.settings;
 
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.http.HttpTimeouts;
-import gatun.runtime.metrics.ShownMetrics;
 import gatun.listener.TlsFiles;
 import gatun.protocol.Endpoint;
 import gatun.protocol.Endpoint.Kind;
 import gatun.protocol.Endpoint.Transport;
 import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolProvider.CommonAddresses;
+import gatun.runtime.metrics.ShownMetrics;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,8 +48,7 @@ public record ListenerSettings(
                         .map(ServiceLoader.Provider::get)
                         .sorted(Comparator.comparingInt(ProtocolProvider::precedence))
                         .toList();
-        return new ListenerSettings(
-                HttpSettings.STANDARD, GrpcSettings.STANDARD, MetricsSettings.STANDARD, found);
+        return new ListenerSettings(HttpSettings.STANDARD, GrpcSettings.STANDARD, MetricsSettings.STANDARD, found);
     }
 
     /** The same for a server within another program: nothing listens. */
@@ -88,8 +87,7 @@ public record ListenerSettings(
             endpoints.addFirst(Endpoint.onPort(Kind.GRPC, grpc.bind.address, grpc.bind.port));
         }
         if (metrics.enabled) {
-            endpoints.addFirst(Endpoint.onPort(
-                    Kind.METRICS, metrics.address.orElse(http.bind.address), metrics.port));
+            endpoints.addFirst(Endpoint.onPort(Kind.METRICS, metrics.address.orElse(http.bind.address), metrics.port));
         }
         if (http.bind.enabled) {
             http.bind.unixSocket.ifPresent(path -> endpoints.addFirst(onUnixSocket(Kind.HTTP, path)));

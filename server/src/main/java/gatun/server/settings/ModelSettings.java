@@ -12,7 +12,6 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -146,8 +145,7 @@ public record ModelSettings(
      * @param rateLimit the amounts of resources, where instances run only while they have what they ask for
      * @param learned what may be learned of runs, so that those that follow are done in the way that was fastest
      */
-    public record Runs(
-            Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned) {
+    public record Runs(Optional<List<ResourceAmount>> rateLimit, Set<Subject> learned) {
         /** Keeps a copy of the subjects. */
         public Runs {
             learned = Set.copyOf(learned);

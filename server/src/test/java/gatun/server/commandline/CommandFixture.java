@@ -3,9 +3,9 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.runtime.logging.LogSettings;
 import gatun.protocol.ProtocolProvider;
 import gatun.protocol.ProtocolProvider.CommonAddresses;
+import gatun.runtime.logging.LogSettings;
 import gatun.server.EmbeddedServer;
 import gatun.server.settings.LoggingSettings;
 import gatun.server.settings.ModelSettings;

@@ -443,10 +443,12 @@ class GatunCommandTest extends CommandFixture {
     @Test
     void shouldReadHowPredictAnswers() {
         serve("--enable_serialization_as_tensor_content");
-        assertThat(protocol(TensorFlowProtocolProvider.class).settings().tensorContent()).isTrue();
+        assertThat(protocol(TensorFlowProtocolProvider.class).settings().tensorContent())
+                .isTrue();
         served.clear();
         serve("--enable_serialization_as_tensor_content=false");
-        assertThat(protocol(TensorFlowProtocolProvider.class).settings().tensorContent()).isFalse();
+        assertThat(protocol(TensorFlowProtocolProvider.class).settings().tensorContent())
+                .isFalse();
     }
 
     @Test

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.cloud.vertexai.VertexAiProtocolProvider;
 import gatun.cloud.vertexai.VertexAiSettings;
-import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 import gatun.server.settings.ListenerSettings;
+import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

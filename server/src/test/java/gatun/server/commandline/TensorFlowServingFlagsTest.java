@@ -3,13 +3,13 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelSettings;
 import gatun.server.settings.ServerSettings;
+import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

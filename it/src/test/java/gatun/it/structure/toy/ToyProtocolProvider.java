@@ -34,8 +34,7 @@ import java.util.Optional;
 
 /** A protocol of a test's own, in a jar that the server does not know: {@code /v1/toy/37} adds a number to 37. */
 public final class ToyProtocolProvider implements ProtocolProvider {
-    private static final Kind PORT =
-            new Kind("toy", "Toy", Transport.HTTP, "/v1/toy", Audience.CLIENTS, false, false);
+    private static final Kind PORT = new Kind("toy", "Toy", Transport.HTTP, "/v1/toy", Audience.CLIENTS, false, false);
     private static final Origin ORIGIN = new Origin(1000, "toy", "http");
     private static final ResponseHeaders JSON =
             ResponseHeaders.of(ResponseHeaders.constant("Content-Type: application/json"));

@@ -66,11 +66,7 @@ public final class VertexAiProtocolProvider implements ProtocolProvider {
     @Override
     public Optional<Protocol> create(ProtocolContext context) {
         return port.enabled()
-                ? Optional.of(new VertexAiProtocol(
-                        context.server(),
-                        context.settings(),
-                        settings(),
-                        context.metrics()))
+                ? Optional.of(new VertexAiProtocol(context.server(), context.settings(), settings(), context.metrics()))
                 : Optional.empty();
     }
 }

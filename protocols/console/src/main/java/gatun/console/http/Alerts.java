@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import gatun.protocol.ServerSurroundings;
 import gatun.console.history.Sampler;
 import gatun.console.history.VersionRates;
 import gatun.console.history.VersionRates.VersionKey;
@@ -9,6 +8,7 @@ import gatun.console.http.Alerts.ConsoleAlert.Severity;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.protocol.ServerSurroundings;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.server.InferenceServer;
 import gatun.spi.Setting;

@@ -3,13 +3,13 @@ package gatun.console.http;
 
 import static gatun.http.routes.Route.get;
 
-import gatun.protocol.ServerSurroundings;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
 import gatun.http.routes.RouteConventions.StandardConventions;
 import gatun.http.routes.RouteTable;
 import gatun.protocol.ClientRegions;
+import gatun.protocol.ServerSurroundings;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceServer;

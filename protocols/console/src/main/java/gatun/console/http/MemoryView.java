@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import gatun.protocol.ServerSurroundings;
 import gatun.http.json.JsonWriter;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.RegionUse;
 import gatun.memory.regions.SystemRegionStatus;
+import gatun.protocol.ServerSurroundings;
 import gatun.runtime.server.InferenceServer;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import gatun.protocol.ServerSurroundings;
 import gatun.console.history.Sampler;
 import gatun.console.history.VersionRates;
 import gatun.console.history.VersionRates.VersionKey;
@@ -10,6 +9,7 @@ import gatun.http.json.JsonWriter;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
 import gatun.memory.tensor.GatunException;
+import gatun.protocol.ServerSurroundings;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelStatus;

@@ -58,7 +58,8 @@ public final class ConsoleProtocolProvider implements ProtocolProvider {
 
     @Override
     public List<Endpoint> ports(CommonAddresses common) {
-        return port.value()
+        return port
+                .value()
                 .filter(number -> enabled.value())
                 .map(number -> Endpoint.onPort(PORT, address.value().orElse(common.http()), number))
                 .stream()
@@ -69,8 +70,8 @@ public final class ConsoleProtocolProvider implements ProtocolProvider {
     public Optional<Protocol> create(ProtocolContext context) {
         boolean onOwnPort = port.value().isPresent();
         return enabled.value() && (onOwnPort || context.overHttp())
-                ? Optional.of(new ConsoleProtocol(
-                        context.server(), context.surroundings(), context.settings(), !onOwnPort))
+                ? Optional.of(
+                        new ConsoleProtocol(context.server(), context.surroundings(), context.settings(), !onOwnPort))
                 : Optional.empty();
     }
 }

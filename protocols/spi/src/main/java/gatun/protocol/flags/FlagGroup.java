@@ -113,11 +113,7 @@ public class FlagGroup {
         private Supplier<? extends @Nullable Object> given = () -> standard;
 
         private Flag(
-                String names,
-                FlagType<?> type,
-                Kind kind,
-                String description,
-                Function<@Nullable Object, V> view) {
+                String names, FlagType<?> type, Kind kind, String description, Function<@Nullable Object, V> view) {
             this.names = names;
             this.type = type;
             this.kind = kind;

@@ -55,7 +55,8 @@ public record FlagType<T>(
     public static final FlagType<Long> BYTE_SIZE = number("BYTES", 1, "a number of bytes from 1 up, such as 67108864");
 
     /** A number of bytes; zero is allowed. */
-    public static final FlagType<Long> BYTE_SIZE_OR_NONE = number("BYTES", 0, "a number of bytes from 0 up, such as 67108864");
+    public static final FlagType<Long> BYTE_SIZE_OR_NONE =
+            number("BYTES", 0, "a number of bytes from 0 up, such as 67108864");
 
     /** A limit of a count or of bytes that lets something through. */
     public static final FlagType<Integer> LIMIT =
@@ -94,7 +95,8 @@ public record FlagType<T>(
             milliseconds(Integer.MIN_VALUE, "an int").labelled("MILLIS");
 
     /** A number of microseconds; one below zero is as zero. */
-    public static final FlagType<Duration> MICROSECONDS = number("MICROSECONDS", Long.MIN_VALUE, "a number of microseconds")
+    public static final FlagType<Duration> MICROSECONDS = number(
+                    "MICROSECONDS", Long.MIN_VALUE, "a number of microseconds")
             .as(micros -> Duration.of(Math.max(0, micros), ChronoUnit.MICROS), d -> d.toNanos() / 1000);
 
     /** Values that are shown nowhere, or as their class shows them. */

@@ -2,8 +2,8 @@
 package gatun.v2.http;
 
 import gatun.listener.ServerTls;
-import gatun.protocol.testing.TestServer.ProtocolMaker;
 import gatun.protocol.testing.ListenerUnderTest;
+import gatun.protocol.testing.TestServer.ProtocolMaker;
 import gatun.protocol.testing.TestServerSettings;
 import gatun.tensorflow.serving.TensorFlowSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocol;

@@ -13,9 +13,9 @@ import gatun.protocol.Protocol;
 import gatun.protocol.ProtocolProvider;
 import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.protocol.flags.FlagGroup.Section;
 import gatun.protocol.flags.FlagType;
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.limits.LimitSettings;
@@ -51,9 +51,7 @@ public final class TensorFlowProtocolProvider implements ProtocolProvider {
 
     private final FlagGroup batchingFlags = new FlagGroup();
     private final Flag<Boolean> batching = batchingFlags.yesOrNo(
-            "--enable_batching",
-            false,
-            "Whether requests are joined of models whose configuration does not say how.");
+            "--enable_batching", false, "Whether requests are joined of models whose configuration does not say how.");
     private final Flag<Optional<Path>> batchingFile = batchingFlags.optional(
             "--batching_parameters_file",
             FlagType.PATH,
@@ -99,10 +97,7 @@ public final class TensorFlowProtocolProvider implements ProtocolProvider {
             STANDARD.profiler(),
             "Whether tensorflow.ProfilerService tells clients for some time what requests do.");
     private final Flag<Integer> grpcPort = grpcFlags.flag(
-            "--port",
-            FlagType.PORT,
-            0,
-            "One more port to listen on, for clients of TensorFlow Serving, 0 for none.");
+            "--port", FlagType.PORT, 0, "One more port to listen on, for clients of TensorFlow Serving, 0 for none.");
 
     private final FlagGroup tlsFlags = new FlagGroup();
     private final Flag<Optional<Path>> sslFile = tlsFlags.optional(
@@ -214,8 +209,7 @@ public final class TensorFlowProtocolProvider implements ProtocolProvider {
     @Override
     public Optional<BatchingRules> batching() {
         return batching.value()
-                ? Optional.of(
-                        named(batchingFile, () -> BatchingFiles.of(batchingFile.value(), eachVersion.value())))
+                ? Optional.of(named(batchingFile, () -> BatchingFiles.of(batchingFile.value(), eachVersion.value())))
                 : Optional.empty();
     }
 
