@@ -7,7 +7,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -33,10 +34,15 @@ class ReadDigitTest {
 
     @Test
     void shouldSayWhatToDoWhenNoServerAnswers() throws IOException {
-        int free = freePort();
+        int free;
+        // It is bound and does not listen: nobody else can take its port meanwhile.
+        try (Socket nobody = new Socket()) {
+            nobody.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            free = nobody.getLocalPort();
 
-        assertThat(run(SEVEN, "--url=http://localhost:" + free, "--grpc-url=localhost:" + free))
-                .isEqualTo(1);
+            assertThat(run(SEVEN, "--url=http://localhost:" + free, "--grpc-url=localhost:" + free))
+                    .isEqualTo(1);
+        }
 
         assertThat(out.toString().lines().skip(1)).hasSize(5).allMatch(line -> line.endsWith("failed"));
         assertThat(err.toString().lines())
@@ -81,11 +87,4 @@ class ReadDigitTest {
 
     private int run(String... arguments) {
         return ReadDigit.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-}
+    }}

@@ -3,8 +3,6 @@ package gatun.testing;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,24 +37,23 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** A port that nobody listens at. */
-    public static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return free.getLocalPort();
-        }
-    }
-
     /**
-     * Starts a server that keeps nothing on disk, and waits until it takes connections.
+     * Starts a server that keeps nothing on disk, and waits until it takes connections: by TLS where the options name
+     * a certificate.
      *
      * @param options more of its options, such as {@code --requirepass}
      */
-    public static RedisServer start(int port, String... options) throws IOException {
+    public static RedisServer start(String... options) throws IOException, InterruptedException {
+        return FreePorts.start(ports -> startAt(ports.getAsInt(), options));
+    }
+
+    /** Starts one where another was. */
+    public static RedisServer startAt(int port, String... options) throws IOException {
+        boolean secured = List.of(options).contains("--tls-cert-file");
         List<String> command = new ArrayList<>(List.of("redis-server", "--bind", "127.0.0.1", "--save", ""));
-        if (List.of(options).contains("--tls-port")) {
-            command.addAll(List.of("--port", "0"));
-        } else {
-            command.addAll(List.of("--port", Integer.toString(port)));
+        command.addAll(List.of("--port", secured ? "0" : Integer.toString(port)));
+        if (secured) {
+            command.addAll(List.of("--tls-port", Integer.toString(port)));
         }
         command.addAll(List.of(options));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

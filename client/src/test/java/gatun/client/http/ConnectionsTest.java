@@ -17,9 +17,9 @@ import gatun.client.Retries;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
 import gatun.client.UnreachableException;
+import gatun.testing.FreePorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -142,16 +142,14 @@ class ConnectionsTest {
 
     @Test
     void shouldSayThatNobodyListens() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
-        String url = "http://localhost:" + port;
-        try (GatunClient client = GatunClient.connect(ClientOptions.of(url).withRetries(Retries.NONE))) {
+        try (Socket nobody = FreePorts.refusing();
+                GatunClient client = GatunClient.connect(ClientOptions.of("http://localhost:" + nobody.getLocalPort())
+                        .withRetries(Retries.NONE))) {
             UnreachableException refused =
                     catchThrowableOfType(UnreachableException.class, () -> client.infer(REQUEST));
             assertThat(refused)
-                    .hasMessage("cannot connect to " + url + ": Connection refused; is the server running there?");
+                    .hasMessage("cannot connect to http://localhost:" + nobody.getLocalPort()
+                            + ": Connection refused; is the server running there?");
             assertThat(refused.mayHaveArrived()).isFalse();
             assertThat(client.server().live()).isFalse();
             assertThat(client.server().ready()).isFalse();

@@ -2,10 +2,9 @@
 package gatun.it.harness;
 
 import gatun.testing.Await;
+import gatun.testing.FreePorts;
 import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,10 +38,10 @@ public final class S3Server implements AutoCloseable {
      * @param folder for its files
      */
     public static S3Server start(Path folder) throws IOException, InterruptedException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        return FreePorts.start(ports -> startAt(ports.getAsInt(), folder));
+    }
+
+    private static S3Server startAt(int port, Path folder) throws IOException, InterruptedException {
         Path configuration = Files.writeString(folder.resolve("s3proxy.conf"), """
                 s3proxy.endpoint=http://127.0.0.1:%d
                 s3proxy.authorization=aws-v4

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ServerProcess;
+import gatun.testing.FreePorts;
 import gatun.testing.RedisServer;
+import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,8 +65,8 @@ class RedisCacheIT {
     @Test
     void shouldAnswerWhatAnotherServerAnsweredAndGoOnWithoutRedis() throws Exception {
         makeModel();
-        int port = RedisServer.freePort();
-        RedisServer redis = RedisServer.start(port, "--requirepass", "redis123!");
+        RedisServer redis = RedisServer.start("--requirepass", "redis123!");
+        int port = redis.port();
         try (ServerProcess first = launch(port);
                 ServerProcess second = launch(port);
                 HttpApi one = new HttpApi(first);
@@ -86,12 +88,14 @@ class RedisCacheIT {
     @Test
     void shouldNotStartWithoutItsRedis() throws Exception {
         makeModel();
-        List<String> flags = List.of(
-                "serve",
-                "--model-repository=" + repository,
-                "--cache-config=redis,host=127.0.0.1",
-                "--cache-config=redis,port=" + RedisServer.freePort());
-        try (ServerProcess server = ServerProcess.start(flags, Map.of())) {
+        try (Socket nobody = FreePorts.refusing();
+                ServerProcess server = ServerProcess.start(
+                        List.of(
+                                "serve",
+                                "--model-repository=" + repository,
+                                "--cache-config=redis,host=127.0.0.1",
+                                "--cache-config=redis,port=" + nobody.getLocalPort()),
+                        Map.of())) {
             assertThat(server.expectErrors().awaitExit(Duration.ofSeconds(60))).isEqualTo(1);
             assertThat(server.log()).contains("failed to connect to Redis (127.0.0.1:");
         }

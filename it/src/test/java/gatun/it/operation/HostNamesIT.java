@@ -7,8 +7,8 @@ import gatun.it.harness.HttpApi;
 import gatun.it.harness.RawGrpc;
 import gatun.it.harness.RawHttp;
 import gatun.it.harness.ServerProcess;
+import gatun.testing.FreePorts;
 import gatun.testing.Python;
-import gatun.testing.RedisServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -40,7 +40,6 @@ class HostNamesIT {
     static Path folder;
 
     private static String python;
-    private static int restPort;
 
     @AutoClose
     private static ServerProcess server;
@@ -51,15 +50,14 @@ class HostNamesIT {
     @BeforeAll
     static void start() throws Exception {
         python = Python.with("grpc");
-        restPort = RedisServer.freePort();
-        server = ServerProcess.launch(
+        server = FreePorts.start(ports -> ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--model-control-mode=explicit",
                 "--load-model=simple",
                 "--console-port=0",
-                "--rest_api_port=" + restPort,
+                "--rest_api_port=" + ports.getAsInt(),
                 "--http-unix-socket=" + folder.resolve("http"),
-                "--grpc-unix-socket=" + folder.resolve("grpc"));
+                "--grpc-unix-socket=" + folder.resolve("grpc")));
         http = new HttpApi(server);
     }
 
@@ -95,7 +93,7 @@ class HostNamesIT {
             server.httpPort(),
             Integer.parseInt(server.ready("metrics.port")),
             Integer.parseInt(server.ready("console.port")),
-            restPort
+            Integer.parseInt(server.ready("rest.port"))
         }) {
             try (RawHttp connection = RawHttp.connect(at(port))) {
                 connection.send("GET /v2 HTTP/1.1\r\nhOST: " + host + "\r\n\r\n");

@@ -11,7 +11,7 @@ import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import gatun.testing.Await;
 import gatun.testing.Certificates;
-import gatun.testing.RedisServer;
+import gatun.testing.FreePorts;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.GRPCInferenceServiceGrpc.GRPCInferenceServiceBlockingStub;
 import gatun.wire.inference.ModelInferRequest;
@@ -73,17 +73,19 @@ class ScaleOutIT {
     private static final class Machine {
         private final String name;
         private final String address;
-        private final int http = RedisServer.freePort();
-        private final int grpc = RedisServer.freePort();
         private ServerProcess server;
+        private final int http;
+        private final int grpc;
 
         Machine(int number) throws Exception {
             name = "gatun-" + number;
             address = "127.0.0." + (1 + number);
-            server = launch();
+            server = launch(0, 0);
+            http = server.httpPort();
+            grpc = server.grpcPort();
         }
 
-        private ServerProcess launch() throws InterruptedException {
+        private ServerProcess launch(int http, int grpc) throws InterruptedException {
             return ServerProcess.launch(
                     folder.resolve("models"),
                     Map.of("GATUN_JAVA_OPTS", "-Xms32m -Xmx96m"),
@@ -97,7 +99,7 @@ class ScaleOutIT {
 
         void restart() throws InterruptedException {
             server.close();
-            server = launch();
+            server = launch(http, grpc);
         }
 
         void awaitUp() {
@@ -121,11 +123,13 @@ class ScaleOutIT {
             machines.add(new Machine(number));
         }
         identity = new Certificates(folder).identity("proxy");
-        httpPort = RedisServer.freePort();
-        grpcPort = RedisServer.freePort();
-        tlsPort = RedisServer.freePort();
         Path socket = folder.resolve("proxy.sock");
-        proxy = HaProxy.start(Files.writeString(folder.resolve("haproxy.cfg"), configuration(socket)), socket);
+        proxy = FreePorts.start(ports -> {
+            httpPort = ports.getAsInt();
+            grpcPort = ports.getAsInt();
+            tlsPort = ports.getAsInt();
+            return HaProxy.start(Files.writeString(folder.resolve("haproxy.cfg"), configuration(socket)), socket);
+        });
     }
 
     /** The project's configuration with the addresses, files and limits of this test. */

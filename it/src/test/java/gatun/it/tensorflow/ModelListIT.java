@@ -9,6 +9,7 @@ import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
+import gatun.testing.FreePorts;
 import gatun.testing.Await;
 import gatun.wire.tensorflow.DataType;
 import gatun.wire.tensorflow.TensorProto;
@@ -26,7 +27,6 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -92,12 +92,6 @@ class ModelListIT {
                 .handleReloadConfigRequest(request.build());
         assertThat(response.getMetric(0).getName()).isEqualTo("/tensorflow/serving/request_count");
         return response.getMetric(0).getInt64ValueIncrease();
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0)) {
-            return free.getLocalPort();
-        }
     }
 
     private static ServerProcess launch(String... flags) throws InterruptedException {
@@ -217,10 +211,9 @@ class ModelListIT {
 
     @Test
     void shouldListenOnThePortOfTensorFlowServingsToo() throws Exception {
-        int port = freePort();
-        try (ServerProcess server = launch("--model_base_path=" + folder.resolve("adder"), "--port=" + port);
-                GrpcClient grpc = GrpcClient.tcp(port)) {
-            assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
+        try (ServerProcess server = FreePorts.start(
+                        ports -> launch("--model_base_path=" + folder.resolve("adder"), "--port=" + ports.getAsInt()));
+                GrpcClient grpc = GrpcClient.tcp(Integer.parseInt(server.ready("tensorflow-grpc.port")))) {
             assertThat(predict(grpc, model("default"))
                             .getModelSpec()
                             .getVersion()
@@ -236,13 +229,11 @@ class ModelListIT {
                 allowed_batch_sizes: 2 allowed_batch_sizes: 4
                 """);
         Path monitoring = Files.writeString(folder.resolve("monitoring.config"), "prometheus_config { enable: true }");
-        int port = freePort();
-        int restPort = freePort();
-        try (ServerProcess server = ServerProcess.launchModelServer(
-                        "--rest_api_port=" + restPort,
+        try (ServerProcess server = FreePorts.start(ports -> ServerProcess.launchModelServer(
+                        "--rest_api_port=" + ports.getAsInt(),
                         "--monitoring_config_file=" + monitoring,
                         "--allow_version_labels_for_unavailable_models=true",
-                        "--port=" + port,
+                        "--port=" + ports.getAsInt(),
                         "--grpc_socket_path=" + folder.resolve("grpc.sock"),
                         "--model_name=sums",
                         "--model_base_path=" + folder.resolve("adder"),
@@ -252,9 +243,8 @@ class ModelListIT {
                         "--tensorflow_session_parallelism=1",
                         "--grpc_channel_arguments=grpc.max_connection_age_ms=600000",
                         "--max_num_load_retries=1",
-                        "--flush_filesystem_caches=false");
-                GrpcClient grpc = GrpcClient.tcp(port)) {
-            assertThat(server.ready("tensorflow-grpc.port")).isEqualTo(Integer.toString(port));
+                        "--flush_filesystem_caches=false"));
+                GrpcClient grpc = GrpcClient.tcp(Integer.parseInt(server.ready("tensorflow-grpc.port")))) {
             assertThat(server.ready("grpc.unix-socket"))
                     .isEqualTo(folder.resolve("grpc.sock").toString());
             assertThat(server.readyKeys()).contains("rest.port").doesNotContain("http.url", "metrics.url", "grpc.port");
@@ -270,10 +260,11 @@ class ModelListIT {
                             .withDeadlineAfter(20, TimeUnit.SECONDS)
                             .predict(large.build()))
                     .hasMessage("INVALID_ARGUMENT: Task size 5 is larger than maximum input batch size 4");
-            String metrics = "http://127.0.0.1:" + restPort + "/monitoring/prometheus/metrics";
+            String rest = "http://127.0.0.1:" + server.ready("rest.port");
+            String metrics = rest + "/monitoring/prometheus/metrics";
             HttpClient http = HttpClient.newHttpClient();
             HttpResponse<String> missing = http.send(
-                    HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + restPort + "/v1/models/none:predict"))
+                    HttpRequest.newBuilder(URI.create(rest + "/v1/models/none:predict"))
                             .POST(HttpRequest.BodyPublishers.ofString("{\"instances\":[1]}"))
                             .build(),
                     HttpResponse.BodyHandlers.ofString());

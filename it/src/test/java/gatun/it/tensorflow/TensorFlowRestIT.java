@@ -9,6 +9,7 @@ import com.google.gson.JsonParser;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ServerProcess;
+import gatun.testing.FreePorts;
 import gatun.testing.RecordFiles;
 import gatun.wire.tensorflow.DataType;
 import gatun.wire.tensorflow.Example;
@@ -20,8 +21,6 @@ import gatun.wire.tensorflow.serving.PredictRequest;
 import gatun.wire.tensorflow.serving.PredictionLog;
 import gatun.wire.tensorflow.serving.PredictionServiceGrpc;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -52,7 +51,6 @@ class TensorFlowRestIT {
     @AutoClose
     private static HttpApi api;
 
-    private static int restPort;
 
     @BeforeAll
     static void start() throws Exception {
@@ -60,8 +58,8 @@ class TensorFlowRestIT {
         warmUp("simple");
         model("patient", "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000 }");
         digits();
-        restPort = freePort();
-        server = ServerProcess.launch(repository, "--rest_api_port=" + restPort, "--rest_api_timeout_in_ms=5000");
+        server = FreePorts.start(ports -> ServerProcess.launch(
+                repository, "--rest_api_port=" + ports.getAsInt(), "--rest_api_timeout_in_ms=5000"));
         api = new HttpApi(server);
     }
 
@@ -97,19 +95,13 @@ class TensorFlowRestIT {
         }
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
-    }
-
     private static String sixteen(int value) {
         return "[" + String.join(", ", Collections.nCopies(16, Integer.toString(value))) + "]";
     }
 
     private static HttpResponse<String> atRestPort(HttpRequest.Builder request, String path) {
         return api.send(
-                request.uri(URI.create("http://localhost:" + restPort + path)), HttpResponse.BodyHandlers.ofString());
+                request.uri(URI.create("http://localhost:" + server.ready("rest.port") + path)), HttpResponse.BodyHandlers.ofString());
     }
 
     @Test

@@ -9,7 +9,9 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.spi.ResponseStore;
 import gatun.testing.Certificates;
+import gatun.testing.FreePorts;
 import gatun.testing.RedisServer;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -30,7 +32,7 @@ class RedisStoreTest {
     @BeforeAll
     static void start() throws Exception {
         assumeTrue(RedisServer.isInstalled(), "redis-server is not installed");
-        redis = RedisServer.start(RedisServer.freePort());
+        redis = RedisServer.start();
     }
 
     @AfterAll
@@ -96,15 +98,15 @@ class RedisStoreTest {
 
     @Test
     void shouldFailWhileRedisIsGoneAndWorkWhenItIsBack() throws Exception {
-        int port = RedisServer.freePort();
-        RedisServer first = RedisServer.start(port);
+        RedisServer first = RedisServer.start();
+        int port = first.port();
         try (ResponseStore store = open(at(port), Map.of())) {
             store.put(KEY, bytes(1));
             first.close();
             assertThatThrownBy(() -> store.get(KEY))
                     .isInstanceOf(GatunException.class)
                     .hasMessageContaining("Redis does not respond");
-            try (RedisServer second = RedisServer.start(port)) {
+            try (RedisServer second = RedisServer.startAt(port)) {
                 assertThat(second.port()).isEqualTo(port);
                 assertThat(store.get(KEY)).as("forgotten").isEmpty();
                 store.put(KEY, bytes(2));
@@ -115,7 +117,7 @@ class RedisStoreTest {
 
     @Test
     void shouldGoOnReadingWhereRedisIsFull() throws Exception {
-        try (RedisServer full = RedisServer.start(RedisServer.freePort(), "--maxmemory", "3mb");
+        try (RedisServer full = RedisServer.start("--maxmemory", "3mb");
                 ResponseStore store = open(at(full.port()), Map.of())) {
             store.put(KEY, bytes(10));
             for (int i = 0; i < 10; i++) {
@@ -130,7 +132,7 @@ class RedisStoreTest {
 
     @Test
     void shouldSayWhoMustIntroduceItself() throws Exception {
-        try (RedisServer closed = RedisServer.start(RedisServer.freePort(), "--requirepass", "redis123!")) {
+        try (RedisServer closed = RedisServer.start("--requirepass", "redis123!")) {
             assertThatThrownBy(() -> open(at(closed.port()), Map.of()))
                     .hasMessageContaining("NOAUTH Authentication required");
             assertThatThrownBy(() -> open(at(closed.port(), "password", "wrong"), Map.of()))
@@ -154,11 +156,7 @@ class RedisStoreTest {
         Certificates certificates = new Certificates(folder);
         Certificates.Identity server = certificates.identity("redis");
         Certificates.Identity client = certificates.identity("client");
-        int port = RedisServer.freePort();
         try (RedisServer closed = RedisServer.start(
-                port,
-                "--tls-port",
-                Integer.toString(port),
                 "--tls-cert-file",
                 server.certificate().toString(),
                 "--tls-key-file",
@@ -193,10 +191,11 @@ class RedisStoreTest {
 
     @Test
     void shouldSayThatNobodyListens() throws Exception {
-        int port = RedisServer.freePort();
-        assertThatThrownBy(() -> open(at(port), Map.of()))
-                .isInstanceOfSatisfying(GatunException.class, failure -> assertThat(failure.code())
-                        .isEqualTo(ErrorCode.UNAVAILABLE))
-                .hasMessageContaining("failed to connect to Redis (127.0.0.1:" + port + "): Connection refused");
+        try (Socket nobody = FreePorts.refusing()) {
+            assertThatThrownBy(() -> open(at(nobody.getLocalPort()), Map.of()))
+                    .isInstanceOfSatisfying(GatunException.class, failure -> assertThat(failure.code())
+                            .isEqualTo(ErrorCode.UNAVAILABLE))
+                    .hasMessageContaining("failed to connect to Redis (127.0.0.1:" + nobody.getLocalPort() + "): Connection refused");
+        }
     }
 }
