@@ -236,6 +236,7 @@ class ClientGrpcIT {
         client.models().unload("running_sum");
         assertThat(client.models().index(false))
                 .filteredOn(model -> model.name().equals("running_sum"))
+                .isNotEmpty()
                 .allSatisfy(model -> assertThat(model.isReady()).isFalse());
         client.models().load("running_sum");
         assertThat(client.models().ready("running_sum", "")).isTrue();

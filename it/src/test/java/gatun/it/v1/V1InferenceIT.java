@@ -277,6 +277,7 @@ class V1InferenceIT {
                     .succeeded();
             assertThat(response.raw()).allSatisfy(raw -> assertThat(raw).isEmpty());
             assertThat(response.header().messages(4))
+                    .hasSize(2)
                     .allSatisfy(output ->
                             assertThat(output.message(2).number(2)).as("bytes").isEqualTo(64));
             assertThat(object.read(1024, 64).array()).isEqualTo(ints(SimpleModel.SUM));

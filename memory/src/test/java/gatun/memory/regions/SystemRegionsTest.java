@@ -106,6 +106,7 @@ class SystemRegionsTest extends RegionFixture {
             assertThat(posix.tell("truncate 0")).isEqualTo("done");
             assertThat(first.renew()).isFalse();
             assertThat(regions.uses())
+                    .hasSize(2)
                     .allSatisfy(use -> assertThat(use.leases()).isZero());
         }
     }

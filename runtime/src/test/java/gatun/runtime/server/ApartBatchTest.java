@@ -468,7 +468,8 @@ class ApartBatchTest {
             assertThat(response.outputs().getFirst().inSharedMemory()).isTrue();
             assertThat(window.toArray(ValueLayout.JAVA_FLOAT)).containsExactly(7, 8);
         }
-        assertThat(lent).allSatisfy(memory -> assertThat(memory.closed).hasValue(1));
+        assertThat(lent).isNotEmpty().allSatisfy(memory -> assertThat(memory.closed)
+                .hasValue(1));
         assertThat(lease.closed).isEqualTo(1);
     }
 }

@@ -119,11 +119,10 @@ class BatchingTest {
         InferenceRequest blocker = test.request("m");
         copyInputs(requests[0], blocker);
         clients.execute(() -> {
-            try (blocker;
-                    InferenceResponse ignored = test.server().infer(blocker)) {
-                assertThat(ignored.outputs()).isNotEmpty();
+            try (blocker) {
+                test.server().infer(blocker).close();
             } catch (GatunException e) {
-                assertThat(e).as("a script that fails").isNotNull();
+                // The scripts of some tests fail for every request.
             }
         });
         Await.opened(busy);

@@ -11,6 +11,7 @@ import gatun.runtime.ModelStatus.ModelState;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -81,16 +82,14 @@ class LoadRetryTest {
             tried.countDown();
             throw GatunException.invalidArgument("broken");
         };
-        Thread loading = Thread.ofVirtual().start(() -> {
-            try {
-                test.server().load("m", ModelOverride.NONE);
-            } catch (GatunException e) {
-                assertThat(e).isNotNull();
-            }
-        });
+        CompletableFuture<Void> loading =
+                CompletableFuture.runAsync(() -> test.server().load("m", ModelOverride.NONE));
         assertThat(tried.await(30, TimeUnit.SECONDS)).isTrue();
         test.close();
-        assertThat(loading.join(Duration.ofSeconds(30))).isTrue();
+        assertThat(loading)
+                .failsWithin(Duration.ofSeconds(30))
+                .withThrowableThat()
+                .withCauseInstanceOf(GatunException.class);
         assertThat(loads).hasValue(1);
     }
 
