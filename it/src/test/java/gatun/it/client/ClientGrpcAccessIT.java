@@ -14,6 +14,7 @@ import gatun.client.Retries;
 import gatun.client.TlsOptions;
 import gatun.client.UnreachableException;
 import gatun.it.harness.ChildJvm;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import gatun.testing.Certificates;
@@ -25,10 +26,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The servers that the Java client trusts over gRPC, and its errors where it cannot connect. */
@@ -42,15 +42,14 @@ class ClientGrpcAccessIT {
     private static Certificates.Identity identity;
     private static Certificates.Identity own;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(ClientGrpcAccessIT::start);
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Certificates certificates = new Certificates(folder);
         identity = certificates.identity("server");
         own = certificates.identity("client");
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--grpc-use-ssl-mutual=true",
                 "--grpc-server-cert=" + identity.certificate(),

@@ -14,6 +14,7 @@ import gatun.client.InferResponse;
 import gatun.client.ServerException;
 import gatun.client.StatusCode;
 import gatun.client.SystemRegion;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
@@ -29,14 +30,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The client over HTTP with the real server, on TCP and on a Unix socket. */
+/** The client over HTTP with the real server.process(), on TCP and on a Unix socket. */
 @Timeout(120)
 class ClientHttpIT {
     private static final Tensor LEFT = ArrayTensors.of("INPUT0", SimpleModel.LEFT, 1, 16);
@@ -45,8 +45,11 @@ class ClientHttpIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
+                ServerProcess.exampleModels(),
+                "--http-unix-socket=" + folder.resolve("http.sock"),
+                "--allow-client-shm"));
 
     /** How the server is reached. */
     enum Transport {
@@ -63,14 +66,6 @@ class ClientHttpIT {
         GatunClient client() {
             return GatunClient.connect(url());
         }
-    }
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--http-unix-socket=" + folder.resolve("http.sock"),
-                "--allow-client-shm");
     }
 
     @ParameterizedTest

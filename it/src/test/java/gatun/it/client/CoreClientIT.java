@@ -3,6 +3,7 @@ package gatun.it.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.testing.Python;
@@ -11,10 +12,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,13 +33,12 @@ class CoreClientIT {
 
     private static String python;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(CoreClientIT::start);
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         python = Python.with("grpc", "google.protobuf");
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--allow-client-shm",
                 "--grpc-unix-socket=" + folder.resolve("grpc.sock"));
@@ -74,13 +73,13 @@ class CoreClientIT {
 
     @Test
     void shouldServeTheCCoreOverAUnixDomainSocket() throws Exception {
-        run("unix:" + server.ready("grpc.unix-socket"));
+        run("unix:" + server.process().ready("grpc.unix-socket"));
     }
 
     /** Over a Unix socket the C core names its server localhost; some clients name the socket. */
     @ParameterizedTest
     @ValueSource(strings = {"/run/gatun/grpc.sock", "%2Frun%2Fgatun%2Fgrpc.sock", "unix:/run/gatun/grpc.sock"})
     void shouldServeAClientThatNamesTheSocketAsItsAuthority(String authority) throws Exception {
-        run("unix:" + server.ready("grpc.unix-socket"), authority);
+        run("unix:" + server.process().ready("grpc.unix-socket"), authority);
     }
 }

@@ -4,25 +4,19 @@ package gatun.it.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.ChildJvm;
-import gatun.it.harness.ServerProcess;
+import gatun.it.harness.ServerExtension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A program with the client, over HTTP alone, in a JVM that was told nothing. */
 class PlainHttpIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    @AutoClose
-    private static ServerProcess server;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels());
-    }
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.ofExamples();
 
     private static ChildJvm program(List<String> flags, int most) {
         return ChildJvm.launchPlainly(

@@ -13,6 +13,7 @@ import gatun.client.ServerException;
 import gatun.client.SharedTensors;
 import gatun.client.SharedTensorsBuilder;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import gatun.memory.tensor.Datatype;
@@ -27,15 +28,14 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tensors that the Java client shares with the real server, over each of its transports. */
+/** Tensors that the Java client shares with the real server.process(), over each of its transports. */
 @Timeout(120)
 class SharedTensorsIT {
     private static final int LIMIT_SECONDS = 60;
@@ -45,21 +45,14 @@ class SharedTensorsIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
-
-    @AutoClose
-    private static HttpApi http;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--allow-client-shm",
                 "--http-unix-socket=" + folder.resolve("http"),
-                "--grpc-unix-socket=" + folder.resolve("grpc"));
-        http = new HttpApi(server);
-    }
+                "--grpc-unix-socket=" + folder.resolve("grpc")));
+
+    private static final HttpApi http = server.http();
 
     /** After each test nothing is registered and no buffer is lent. */
     @AfterEach

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ModelRepositoryFolder;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import java.io.ByteArrayOutputStream;
@@ -19,10 +20,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,14 +37,12 @@ class SageMakerIT {
 
     private static Path models;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(SageMakerIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Path repository = Files.createDirectories(folder.resolve("repository"));
         models = Files.createDirectories(folder.resolve("models"));
         new ModelRepositoryFolder(repository).simple("simple", "", 1);
@@ -65,7 +63,7 @@ class SageMakerIT {
         Files.writeString(models.resolve("three/model/config.pbtxt"), "backend: \"absent\"");
         Files.createDirectories(models.resolve("leading"));
         Files.createSymbolicLink(models.resolve("leading/model"), repository);
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 repository,
                 Map.of("SAGEMAKER_TRITON_DEFAULT_MODEL_NAME", "simple", "SAGEMAKER_TRITON_PING_MODE", "live"),
                 "--model-control-mode=explicit",
@@ -75,11 +73,10 @@ class SageMakerIT {
                 "--sagemaker-model-directory=" + models,
                 "--limit-models=5",
                 "--http-restricted-api=model-repository:key=secret");
-        http = new HttpApi(server);
     }
 
     private static HttpRequest.Builder request(String path) {
-        return HttpRequest.newBuilder(URI.create(server.ready("sagemaker.url") + path))
+        return HttpRequest.newBuilder(URI.create(server.process().ready("sagemaker.url") + path))
                 .header("key", "secret");
     }
 
@@ -236,11 +233,11 @@ class SageMakerIT {
 
     @Test
     void shouldRestrictTheRepositoryAndNotInference() {
-        HttpRequest.Builder list = HttpRequest.newBuilder(URI.create(server.ready("sagemaker.url") + "/models"));
+        HttpRequest.Builder list = HttpRequest.newBuilder(URI.create(server.process().ready("sagemaker.url") + "/models"));
         HttpResponse<String> refused = http.send(list, BodyHandlers.ofString());
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(refused.body()).contains("This API is restricted");
-        HttpRequest.Builder invoke = HttpRequest.newBuilder(URI.create(server.ready("sagemaker.url") + "/invocations"))
+        HttpRequest.Builder invoke = HttpRequest.newBuilder(URI.create(server.process().ready("sagemaker.url") + "/invocations"))
                 .POST(BodyPublishers.ofString(SimpleModel.json()));
         assertThat(http.send(invoke, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ModelRepositoryFolder;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import java.io.ByteArrayOutputStream;
@@ -19,15 +20,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The endpoint for Vertex AI in the real server, started by the variables that Vertex AI sets. */
+/** The endpoint for Vertex AI in the real server.process(), started by the variables that Vertex AI sets. */
 @Timeout(120)
 class VertexAiIT {
     private static final String BINARY = "application/vnd.vertex-ai-triton.binary+json;json-header-size=";
@@ -40,21 +40,18 @@ class VertexAiIT {
     @TempDir
     static Path repository;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(VertexAiIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         new ModelRepositoryFolder(repository).simple("simple", "", 1);
-        server = ServerProcess.launch(repository, VARIABLES, "--http-restricted-api=statistics:key=secret");
-        http = new HttpApi(server);
+        return ServerProcess.launch(repository, VARIABLES, "--http-restricted-api=statistics:key=secret");
     }
 
     private static URI uri(String path) {
-        return URI.create(server.ready("vertex-ai.url") + path);
+        return URI.create(server.process().ready("vertex-ai.url") + path);
     }
 
     private static HttpRequest.Builder predict(String body) {
@@ -71,7 +68,7 @@ class VertexAiIT {
 
     @Test
     void shouldListenWhereVertexAiLooksAndNowhereElse() {
-        assertThat(server.readyKeys()).contains("vertex-ai.port").doesNotContain("http.port", "grpc.port");
+        assertThat(server.process().readyKeys()).contains("vertex-ai.port").doesNotContain("http.port", "grpc.port");
         assertThat(send(HttpRequest.newBuilder(uri("/health"))).statusCode()).isEqualTo(200);
         assertThat(send(HttpRequest.newBuilder(uri("/v2/health/ready"))).statusCode())
                 .isEqualTo(400);

@@ -4,6 +4,7 @@ package gatun.it.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.client.GatunClient;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.testing.Await;
 import gatun.wire.inference.ModelStatistics;
@@ -17,14 +18,13 @@ import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * {@code gatun bench} as its own process against the real server, over every protocol and transport, with short
+ * {@code gatun bench} as its own process against the real server.process(), over every protocol and transport, with short
  * windows.
  */
 @Timeout(180)
@@ -36,17 +36,12 @@ class BenchIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--allow-client-shm",
                 "--http-unix-socket=" + folder.resolve("http.sock"),
-                "--grpc-unix-socket=" + folder.resolve("grpc.sock"));
-    }
+                "--grpc-unix-socket=" + folder.resolve("grpc.sock")));
 
     @Test
     void shouldMeasureEveryTransportAndFindAllAnswersRight() throws IOException {

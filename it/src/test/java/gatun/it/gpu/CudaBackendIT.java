@@ -9,6 +9,7 @@ import gatun.it.gpu.RegionClient.Refusal;
 import gatun.it.gpu.RegionClient.Window;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
@@ -32,10 +33,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -68,17 +68,14 @@ class CudaBackendIT {
     private static Path repository;
     private static CudaStandInCounts counts;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(CudaBackendIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Map<String, String> environment = new HashMap<>(CudaClient.environment());
         counts = new CudaStandInCounts(folder.resolve("counts"));
         environment.put(CudaStandInCounts.VARIABLE, counts.file().toString());
@@ -87,10 +84,8 @@ class CudaBackendIT {
             example(repository, model, model, "");
         }
         probe(repository, "slow", SLOW.formatted(300_000_000));
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 repository, environment, "--allow-client-shm", "--model-control-mode=explicit", "--load-model=*");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
     }
 
     /** Adds an example model under a name of its own, with {@code instances} for its instance group. */

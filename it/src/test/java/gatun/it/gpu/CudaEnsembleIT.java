@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.gpu.RegionClient.Window;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.testing.Await;
 import gatun.testing.CudaStandIn;
@@ -18,10 +19,9 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Models on a GPU behind others: an ensemble of them, and one with the response cache. */
@@ -36,14 +36,12 @@ class CudaEnsembleIT {
 
     private static CudaStandInCounts counts;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(CudaEnsembleIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Map<String, String> environment = new HashMap<>(CudaClient.environment());
         counts = new CudaStandInCounts(folder.resolve("counts"));
         environment.put(CudaStandInCounts.VARIABLE, counts.file().toString());
@@ -73,13 +71,12 @@ class CudaEnsembleIT {
                   ]
                 }
                 """);
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 repository,
                 environment,
                 "--allow-client-shm",
                 "--trust-client-shm",
                 "--cache-config=local,size=1048576");
-        http = new HttpApi(server);
     }
 
     /** {@code simple_gpu} of the examples by another name, with more in its configuration. */

@@ -9,6 +9,7 @@ import gatun.it.gpu.RegionClient.Refusal;
 import gatun.it.gpu.RegionClient.Window;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
@@ -34,10 +35,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -54,23 +54,18 @@ class CudaSharedMemoryIT {
 
     private static CudaStandInCounts counts;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(CudaSharedMemoryIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         counts = new CudaStandInCounts(folder.resolve("counts"));
         Map<String, String> environment = new HashMap<>(CudaClient.environment());
         environment.put(CudaStandInCounts.VARIABLE, counts.file().toString());
-        server = ServerProcess.launch(ServerProcess.exampleModels(), environment, "--allow-client-shm");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
+        return ServerProcess.launch(ServerProcess.exampleModels(), environment, "--allow-client-shm");
     }
 
     /** After each test nothing is registered or open, no buffer is lent, and the server answers. */

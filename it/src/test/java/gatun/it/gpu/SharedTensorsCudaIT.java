@@ -4,12 +4,12 @@ package gatun.it.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.ChildJvm;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -18,13 +18,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SharedTensorsCudaIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    @AutoClose
-    private static ServerProcess server;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels(), CudaClient.environment(), "--allow-client-shm");
-    }
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(
+            () -> ServerProcess.launch(ServerProcess.exampleModels(), CudaClient.environment(), "--allow-client-shm"));
 
     /** The client is a process of its own: CUDA lets none open its own memory, and the tests' own has no driver. */
     @ParameterizedTest

@@ -4,6 +4,7 @@ package gatun.it.harness;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.snakeyaml.engine.v2.api.Load;
@@ -24,6 +25,14 @@ public record ExampleModels(Path folder) {
     /** The repository. */
     public Path models() {
         return folder.resolve("models");
+    }
+
+    /** Serves them, and those in a repository of the test of which some may be broken. Clients may register shared memory. */
+    public ServerProcess serve(Path own, String... flags) throws InterruptedException {
+        List<String> all =
+                new ArrayList<>(List.of("--model-repository=" + own, "--exit-on-error=false", "--allow-client-shm=true"));
+        all.addAll(List.of(flags));
+        return ServerProcess.launch(models(), all.toArray(String[]::new));
     }
 
     /** The names of all models. */

@@ -16,22 +16,33 @@ import io.grpc.stub.MetadataUtils;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
 /** A connection of grpc-java, over TCP or a Unix socket. */
 public final class GrpcClient implements AutoCloseable {
     private static final int LIMIT_SECONDS = 20;
 
-    private final ManagedChannel channel;
+    private final Supplier<ManagedChannel> opening;
     private final Optional<EventLoopGroup> threads;
+    private Optional<ManagedChannel> opened = Optional.empty();
 
-    private GrpcClient(ManagedChannel channel, Optional<EventLoopGroup> threads) {
-        this.channel = channel;
+    private GrpcClient(Supplier<ManagedChannel> opening, Optional<EventLoopGroup> threads) {
+        this.opening = opening;
         this.threads = threads;
     }
 
     public static GrpcClient tcp(int port) {
+        return tcp(() -> port);
+    }
+
+    /** Over TCP, to a port that is asked for with the first call. */
+    public static GrpcClient tcp(IntSupplier port) {
         return new GrpcClient(
-                NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build(), Optional.empty());
+                () -> NettyChannelBuilder.forAddress("127.0.0.1", port.getAsInt())
+                        .usePlaintext()
+                        .build(),
+                Optional.empty());
     }
 
     /** Over TCP, with a header in each call. */
@@ -39,7 +50,7 @@ public final class GrpcClient implements AutoCloseable {
         Metadata metadata = new Metadata();
         metadata.put(Metadata.Key.of(header, Metadata.ASCII_STRING_MARSHALLER), value);
         return new GrpcClient(
-                NettyChannelBuilder.forAddress("127.0.0.1", port)
+                () -> NettyChannelBuilder.forAddress("127.0.0.1", port)
                         .usePlaintext()
                         .intercept(MetadataUtils.newAttachHeadersInterceptor(metadata))
                         .build(),
@@ -49,7 +60,7 @@ public final class GrpcClient implements AutoCloseable {
     public static GrpcClient unix(Path socket) {
         EventLoopGroup threads = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
         return new GrpcClient(
-                NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
+                () -> NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
                         .channelType(EpollDomainSocketChannel.class)
                         .eventLoopGroup(threads)
                         .usePlaintext()
@@ -57,29 +68,34 @@ public final class GrpcClient implements AutoCloseable {
                 Optional.of(threads));
     }
 
-    public ManagedChannel channel() {
+    /** The connection, which is opened once it is asked for. */
+    public synchronized ManagedChannel channel() {
+        ManagedChannel channel = opened.orElseGet(opening);
+        opened = Optional.of(channel);
         return channel;
     }
 
     /** The v2 service; each call must end within some seconds of this one. */
     public GRPCInferenceServiceBlockingStub service() {
-        return GRPCInferenceServiceGrpc.newBlockingStub(channel)
+        return GRPCInferenceServiceGrpc.newBlockingStub(channel())
                 .withDeadline(Deadline.after(LIMIT_SECONDS, TimeUnit.SECONDS));
     }
 
     @Override
-    public void close() {
-        channel.shutdownNow();
-        boolean ended;
-        try {
-            ended = channel.awaitTermination(LIMIT_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            ended = false;
-        }
+    public synchronized void close() {
+        boolean ended = opened.isEmpty() || hasEnded(opened.get().shutdownNow());
         threads.ifPresent(GrpcClient::stop);
         if (!ended) {
             throw new AssertionError("the channel did not close within " + LIMIT_SECONDS + " s");
+        }
+    }
+
+    private static boolean hasEnded(ManagedChannel channel) {
+        try {
+            return channel.awaitTermination(LIMIT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
-import gatun.it.harness.ServerProcess;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
 import gatun.testing.Await;
@@ -16,31 +16,19 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The example models, with every engine in processes of its own, answer as they do in the server. */
 @Timeout(240)
 class IsolatedModelsIT {
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by open
-    private static ServerProcess server;
-
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by open
-    private static HttpApi http;
-
-    @BeforeAll
-    static void open() throws InterruptedException {
-        server = ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--isolate=onnxruntime,identity",
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.ofExamples("--isolate=onnxruntime,identity",
                 "--isolate=repeat",
                 "--allow-client-shm=true");
-        http = new HttpApi(server);
-    }
+
+    private static final HttpApi http = server.http();
 
     @Test
     void shouldAnswerOverEveryProtocol() {

@@ -5,6 +5,7 @@ import static gatun.it.isolation.FragileModels.parameter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.testing.Python;
 import java.io.IOException;
@@ -13,10 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -65,27 +65,22 @@ class WorkerUserIT {
     @TempDir
     private static Path folder;
 
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by start
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(WorkerUserIT::start);
 
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by start
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
         Path version = model("who", "python", "");
         Files.writeString(version.resolve("model.py"), WHO);
         model("engine", "identity", parameter("isolation", "process"));
         model("shared", "identity", parameter("isolation", "process") + parameter("isolation_scope", "model"));
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 folder,
                 "--model-control-mode=explicit",
                 "--isolate=identity",
                 "--backend-config=python,executable=" + Python.with("numpy"));
-        http = new HttpApi(server);
     }
 
     private static Path model(String name, String backend, String more) throws IOException {
@@ -119,7 +114,7 @@ class WorkerUserIT {
                         "sh",
                         "-c",
                         "\"$0\" -version && cat \"$1\"/*.jar",
-                        server.handle().info().command().orElseThrow(),
+                        server.process().handle().info().command().orElseThrow(),
                         ServerProcess.root().resolve("server/target/gatun/lib").toString())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -171,7 +166,7 @@ class WorkerUserIT {
         }
         assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
         assertThat(infer(model)).contains("\"data\":[5,6]");
-        assertThat(server.handle().descendants().map(WorkerUserIT::uid)).contains(NOBODY);
+        assertThat(server.process().handle().descendants().map(WorkerUserIT::uid)).contains(NOBODY);
         assertThat(http.post("/v2/repository/models/" + model + "/unload", "{}").statusCode())
                 .isEqualTo(200);
     }

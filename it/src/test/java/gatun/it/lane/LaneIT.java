@@ -4,6 +4,7 @@ package gatun.it.lane;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.memory.lane.SlotLayout;
 import gatun.memory.lane.SlotLayout.SlotState;
@@ -18,10 +19,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Requests in a lane, word by word, against the real server. */
@@ -43,18 +43,16 @@ class LaneIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(LaneIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
     private static Path socket;
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         socket = folder.resolve("http");
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--allow-client-shm",
                 "--http-unix-socket=" + socket,
@@ -62,7 +60,6 @@ class LaneIT {
                 "--trace-config=triton,file=" + folder.resolve("traces"),
                 "--trace-config=level=TIMESTAMPS",
                 "--trace-config=rate=1");
-        http = new HttpApi(server);
     }
 
     @AfterEach
@@ -115,7 +112,7 @@ class LaneIT {
             lane.assertSimple(0, 0);
         }
         assertThat(http.get("/v2/models/simple/stats").body()).isNotEqualTo(statistics);
-        assertThat(http.send(HttpRequest.newBuilder(server.metrics()), HttpResponse.BodyHandlers.ofString())
+        assertThat(http.send(HttpRequest.newBuilder(server.process().metrics()), HttpResponse.BodyHandlers.ofString())
                         .body())
                 .contains("transport=\"lane\"");
         Await.until("the trace", LaneIT::hasTrace);

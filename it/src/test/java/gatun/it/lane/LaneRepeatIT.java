@@ -7,6 +7,7 @@ import gatun.client.GatunClient;
 import gatun.client.SharedTensors;
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ModelRepositoryFolder;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import gatun.memory.lane.SlotLayout;
@@ -27,10 +28,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Slots that are filled as before, whose requests the server asks again instead of making new ones. */
@@ -50,16 +50,14 @@ class LaneRepeatIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(LaneRepeatIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
     private static Path socket;
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         socket = folder.resolve("http");
         Path models = Files.createDirectories(folder.resolve("models"));
         new ModelRepositoryFolder(models).simple("simple", "", 1);
@@ -104,12 +102,11 @@ class LaneRepeatIT {
                         values = pb_utils.get_input_tensor_by_name(request, "IN").as_numpy()
                         return pb_utils.InferenceResponse([pb_utils.Tensor("OUT", values)])
                 """);
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 models,
                 "--allow-client-shm",
                 "--http-unix-socket=" + socket,
                 "--backend-config=python,executable=" + Python.with("numpy"));
-        http = new HttpApi(server);
     }
 
     private static void writeModel(Path models, String name, String configuration) throws IOException {

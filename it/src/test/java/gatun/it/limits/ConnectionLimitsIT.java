@@ -4,7 +4,7 @@ package gatun.it.limits;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.it.harness.ServerProcess;
+import gatun.it.harness.ServerExtension;
 import gatun.testing.Await;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,10 +23,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** More connections than a server takes, or has file descriptors for. */
 @Timeout(120)
@@ -38,18 +37,11 @@ class ConnectionLimitsIT {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0".getBytes(US_ASCII);
     private static final String OTHER = "127.0.0.2";
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.ofExamples("--max-connections=" + MOST,
+                "--max-connections-per-address=" + MOST_PER_ADDRESS);
 
     private final List<Socket> open = new ArrayList<>();
-
-    @BeforeAll
-    static void start() throws InterruptedException {
-        server = ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--max-connections=" + MOST,
-                "--max-connections-per-address=" + MOST_PER_ADDRESS);
-    }
 
     @AfterEach
     void closeAll() throws Exception {
@@ -91,7 +83,7 @@ class ConnectionLimitsIT {
     private static String metrics() throws Exception {
         try (HttpClient http = HttpClient.newHttpClient()) {
             return http.send(
-                            HttpRequest.newBuilder(URI.create(server.metrics().toString()))
+                            HttpRequest.newBuilder(URI.create(server.process().metrics().toString()))
                                     .timeout(Duration.ofMillis(LIMIT_MILLIS))
                                     .build(),
                             HttpResponse.BodyHandlers.ofString())
@@ -156,7 +148,7 @@ class ConnectionLimitsIT {
         assertThat(answer(before)).startsWith("HTTP/1.1 200");
         long used;
         try (Stream<Path> descriptors =
-                Files.list(Path.of("/proc", Long.toString(server.handle().pid()), "fd"))) {
+                Files.list(Path.of("/proc", Long.toString(server.process().handle().pid()), "fd"))) {
             used = descriptors.count();
         }
         String soft = limit(Long.toString(used));
@@ -167,8 +159,8 @@ class ConnectionLimitsIT {
                 ask(socket);
                 waiting.add(socket);
             }
-            Await.until("the log's line", () -> server.log().contains("Connections cannot be accepted"));
-            assertThat(server.log())
+            Await.until("the log's line", () -> server.process().log().contains("Connections cannot be accepted"));
+            assertThat(server.process().log())
                     .contains("Connections cannot be accepted, trying again: java.io.IOException: Too many");
             ask(before);
             assertThat(answer(before)).as("a connection that is there").startsWith("HTTP/1.1 200");
@@ -183,7 +175,7 @@ class ConnectionLimitsIT {
 
     /** Sets how many descriptors the server may have; returns the limit before. */
     private static String limit(String descriptors) throws Exception {
-        String pid = Long.toString(server.handle().pid());
+        String pid = Long.toString(server.process().handle().pid());
         String before = Files.readAllLines(Path.of("/proc", pid, "limits")).stream()
                 .filter(line -> line.startsWith("Max open files"))
                 .map(line -> line.split(" +", -1)[3])

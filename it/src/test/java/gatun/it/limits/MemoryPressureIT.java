@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
-import gatun.it.harness.LeakCheckedServer;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.RawGrpc;
 import gatun.it.harness.RawHttp;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
@@ -40,7 +40,7 @@ class MemoryPressureIT {
     private static final int LARGE = 24 << 20;
 
     @RegisterExtension
-    static final LeakCheckedServer SERVER = new LeakCheckedServer("--buffer-pool-byte-size=" + (256 << 20));
+    static final ServerExtension SERVER = ServerExtension.checkedForLeaks("--buffer-pool-byte-size=" + (256 << 20));
 
     private final List<RawHttp> slowHttp = new ArrayList<>();
     private final List<RawGrpc> slowGrpc = new ArrayList<>();
@@ -91,7 +91,7 @@ class MemoryPressureIT {
         // Refused for what it is, and not for want of memory.
         HttpResponse<String> large = SERVER.http()
                 .send(
-                        HttpRequest.newBuilder(SERVER.uri("/v2/models/simple/infer"))
+                        HttpRequest.newBuilder(SERVER.http("/v2/models/simple/infer"))
                                 .header("Inference-Header-Content-Length", "2")
                                 .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[48 << 20])),
                         HttpResponse.BodyHandlers.ofString());
@@ -176,7 +176,7 @@ class MemoryPressureIT {
     private static HttpResponse<String> sendLarge() {
         return SERVER.http()
                 .send(
-                        HttpRequest.newBuilder(SERVER.uri("/v2/models/simple/infer"))
+                        HttpRequest.newBuilder(SERVER.http("/v2/models/simple/infer"))
                                 .header("Inference-Header-Content-Length", "2")
                                 .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[100 << 20])),
                         HttpResponse.BodyHandlers.ofString());

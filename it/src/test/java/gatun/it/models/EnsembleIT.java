@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import gatun.it.harness.StreamClient;
@@ -21,10 +22,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The example {@code simple_ensemble} and the response cache, in the real server. */
@@ -51,17 +51,14 @@ class EnsembleIT {
     @TempDir
     static Path repository;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(EnsembleIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Path examples = ServerProcess.exampleModels();
         for (String name : new String[] {"simple", "simple_ensemble"}) {
             Files.createDirectories(repository.resolve(name).resolve("1"));
@@ -89,7 +86,7 @@ class EnsembleIT {
         Files.writeString(repository.resolve("echo/config.pbtxt"), ECHO);
         Files.createDirectories(repository.resolve("repeat_echo/1"));
         Files.writeString(repository.resolve("repeat_echo/config.pbtxt"), REPEAT_ECHO);
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 repository,
                 "--cache-config=local,size=1048576",
                 "--model-control-mode=explicit",
@@ -100,8 +97,6 @@ class EnsembleIT {
                 "--load-model=simple",
                 "--load-model=echo",
                 "--load-model=repeat_int32");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
     }
 
     private static int[] twice(int[] values) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ModelRepositoryFolder;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import java.net.http.HttpResponse;
@@ -17,10 +18,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A real server with more models than fit into the memory that they may take. */
@@ -32,14 +32,12 @@ class OnDemandIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(OnDemandIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         ModelRepositoryFolder repository = new ModelRepositoryFolder(folder);
         for (int i = 0; i < MODELS; i++) {
             repository.simple("m" + i, "", 1);
@@ -47,8 +45,7 @@ class OnDemandIT {
         repository.simple("broken", "", 1);
         Path file = folder.resolve("m0/1/model.onnx");
         Files.writeString(folder.resolve("broken/1/model.onnx"), "no model");
-        server = ServerProcess.launch(folder, "--model-memory-limit=" + ROOM * Files.size(file));
-        http = new HttpApi(server);
+        return ServerProcess.launch(folder, "--model-memory-limit=" + ROOM * Files.size(file));
     }
 
     private static void infer(int model) {
@@ -59,7 +56,7 @@ class OnDemandIT {
 
     private static long threads() throws Exception {
         try (Stream<Path> threads =
-                Files.list(Path.of("/proc", Long.toString(server.handle().pid()), "task"))) {
+                Files.list(Path.of("/proc", Long.toString(server.process().handle().pid()), "task"))) {
             return threads.count();
         }
     }

@@ -4,6 +4,7 @@ package gatun.it.models;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import java.net.http.HttpResponse;
@@ -17,15 +18,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Sequences that run together in the real server, each of which reads its steps from shared memory and has its results
+ * Sequences that run together in the real server.process(), each of which reads its steps from shared memory and has its results
  * there.
  */
 @Timeout(120)
@@ -38,19 +38,16 @@ class SequenceMemoryIT {
     @TempDir
     static Path repository;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(SequenceMemoryIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         // Steps wait until there are four of them.
         model("direct_sum", "direct { max_queue_delay_microseconds: 20000000 minimum_slot_utilization: 0.5 }");
         model("oldest_sum", "oldest { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 20000000 }");
-        server = ServerProcess.launch(repository, "--allow-client-shm");
-        http = new HttpApi(server);
+        return ServerProcess.launch(repository, "--allow-client-shm");
     }
 
     private static void model(String name, String strategy) throws Exception {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.RawGrpc;
 import gatun.it.harness.RawHttp;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.testing.FreePorts;
 import gatun.testing.Python;
@@ -20,10 +21,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.http.HttpFields;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,16 +41,14 @@ class HostNamesIT {
 
     private static String python;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(HostNamesIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         python = Python.with("grpc");
-        server = FreePorts.start(ports -> ServerProcess.launch(
+        return FreePorts.start(ports -> ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--model-control-mode=explicit",
                 "--load-model=simple",
@@ -58,7 +56,6 @@ class HostNamesIT {
                 "--rest_api_port=" + ports.getAsInt(),
                 "--http-unix-socket=" + folder.resolve("http"),
                 "--grpc-unix-socket=" + folder.resolve("grpc")));
-        http = new HttpApi(server);
     }
 
     private static InetSocketAddress at(int port) throws Exception {
@@ -91,9 +88,9 @@ class HostNamesIT {
     void shouldRefuseOtherHostsAtEveryListener(String host) throws Exception {
         for (int port : new int[] {
             server.httpPort(),
-            Integer.parseInt(server.ready("metrics.port")),
-            Integer.parseInt(server.ready("console.port")),
-            Integer.parseInt(server.ready("rest.port"))
+            Integer.parseInt(server.process().ready("metrics.port")),
+            Integer.parseInt(server.process().ready("console.port")),
+            Integer.parseInt(server.process().ready("rest.port"))
         }) {
             try (RawHttp connection = RawHttp.connect(at(port))) {
                 connection.send("GET /v2 HTTP/1.1\r\nhOST: " + host + "\r\n\r\n");

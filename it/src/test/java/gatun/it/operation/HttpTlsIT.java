@@ -4,6 +4,7 @@ package gatun.it.operation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import gatun.testing.Certificates;
@@ -14,10 +15,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The HTTP port of the real server over mutual TLS. */
@@ -31,15 +31,14 @@ class HttpTlsIT {
     private static Certificates.Identity identity;
     private static Certificates.Identity client;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(HttpTlsIT::start);
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Certificates certificates = new Certificates(folder);
         identity = certificates.identity("server");
         client = certificates.identity("client");
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--http-server-cert=" + identity.certificate(),
                 "--http-server-key=" + identity.key(),
@@ -61,7 +60,7 @@ class HttpTlsIT {
 
     @Test
     void shouldInferForClientsWithACertificateOnly() throws Exception {
-        assertThat(server.ready("http.url")).startsWith("https://");
+        assertThat(server.process().ready("http.url")).startsWith("https://");
         assertThat(infer(Optional.of(client)).statusCode()).isEqualTo(200);
         assertThatThrownBy(() -> infer(Optional.empty())).isInstanceOf(IOException.class);
         assertThat(infer(Optional.of(client)).body()).contains("\"OUTPUT0\"");

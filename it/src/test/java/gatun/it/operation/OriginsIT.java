@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.OtherMachine;
 import gatun.it.harness.RawHttp;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SimpleModel;
 import java.net.InetAddress;
@@ -13,10 +14,9 @@ import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.util.Locale;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,17 +30,12 @@ class OriginsIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--http-address=0.0.0.0",
                 "--http-unix-socket=" + folder.resolve("http"),
-                "--http-cors-allow-origin=https://listed.example");
-    }
+                "--http-cors-allow-origin=https://listed.example"));
 
     private static SocketAddress loopback() throws Exception {
         return new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.httpPort());

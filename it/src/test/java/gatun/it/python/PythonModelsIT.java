@@ -6,6 +6,7 @@ import static gatun.it.python.PythonModels.output;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import java.io.IOException;
 import java.net.http.HttpResponse;
@@ -18,10 +19,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Triton's Python models, as their authors write them, asked by a client over HTTP. */
@@ -33,14 +33,12 @@ class PythonModelsIT {
     @TempDir
     private static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(PythonModelsIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         PythonModels models = new PythonModels(folder);
         models.write("double", X + Y, """
                 import triton_python_backend_utils as pb_utils
@@ -178,8 +176,7 @@ class PythonModelsIT {
                                 for r in requests]
                 """);
         copySimple();
-        server = ServerProcess.launch(folder, "--exit-on-error=false", PythonModels.executable());
-        http = new HttpApi(server);
+        return ServerProcess.launch(folder, "--exit-on-error=false", PythonModels.executable());
     }
 
     private static void copySimple() throws IOException {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.StreamClient;
 import gatun.wire.inference.InferParameter;
@@ -22,10 +23,9 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Python models with any number of responses: several requests in one call, failures among responses, cancellation. */
@@ -37,17 +37,14 @@ class PythonStreamsIT {
     @TempDir
     private static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(PythonStreamsIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         PythonModels models = new PythonModels(folder);
         models.write(
                 "together",
@@ -121,9 +118,7 @@ class PythonStreamsIT {
                         return [pb_utils.InferenceResponse([pb_utils.Tensor("J", r.inputs()[0].as_numpy())])
                                 for r in requests]
                 """);
-        server = ServerProcess.launch(folder, PythonModels.executable());
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
+        return ServerProcess.launch(folder, PythonModels.executable());
     }
 
     /** A model that answers with the number of results of a call, 10 for each failure among them. */

@@ -4,6 +4,7 @@ package gatun.it.python;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -11,29 +12,21 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The example of a Python model: a picture in, its digit out. */
 @Timeout(120)
 class ReadDigitIT {
-    @AutoClose
-    private static ServerProcess server;
-
-    @AutoClose
-    private static HttpApi http;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--model-repository=" + ServerProcess.root().resolve("examples/models-python"),
-                PythonModels.executable());
-        http = new HttpApi(server);
-    }
+                PythonModels.executable()));
+
+    private static final HttpApi http = server.http();
 
     private static HttpResponse<byte[]> read(byte[] picture) {
         return http.send(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.ChildJvm;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.lane.RawLane;
 import gatun.it.sharedmemory.FlippedTensor.Place;
@@ -20,15 +21,14 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A client that changes a tensor while an engine runs that reads it twice. It ended the server, or read what lies
+ * A client that changes a tensor while an engine runs that reads it twice. It ended the server.process(), or read what lies
  * behind other clients' tensors, where the engine read the client's own memory. {@code -Dgatun.attacks=full} takes a
  * minute and more.
  */
@@ -42,23 +42,20 @@ class FlippedMemoryIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(FlippedMemoryIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
     private static Path socket;
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         socket = folder.resolve("http");
         Path models = Files.createDirectories(folder.resolve("models"));
         for (FlippedTensor tensor : FlippedTensor.all()) {
             tensor.write(models);
         }
-        server = ServerProcess.launch(models, "--allow-client-shm", "--http-unix-socket=" + socket);
-        http = new HttpApi(server);
+        return ServerProcess.launch(models, "--allow-client-shm", "--http-unix-socket=" + socket);
     }
 
     /** Memory that the server and other processes share. */

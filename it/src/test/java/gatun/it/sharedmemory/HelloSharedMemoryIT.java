@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import gatun.it.harness.ChildJvm;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.testing.Python;
 import java.io.IOException;
@@ -15,10 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,13 +29,8 @@ class HelloSharedMemoryIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final String SUMS = "[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]";
 
-    @AutoClose
-    private static ServerProcess server;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels(), "--allow-client-shm");
-    }
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.ofExamples("--allow-client-shm");
 
     @Test
     void shouldShowInTheReadmeWhatRuns() throws IOException {
@@ -55,7 +50,7 @@ class HelloSharedMemoryIT {
         assumeThat(client)
                 .as("the example clients, which 'mvn verify' builds before the server")
                 .isDirectory();
-        String url = protocol.equals("http") ? server.ready("http.url") : "grpc://127.0.0.1:" + server.grpcPort();
+        String url = protocol.equals("http") ? server.process().ready("http.url") : "grpc://127.0.0.1:" + server.grpcPort();
         try (ChildJvm hello =
                 ChildJvm.launch(client + "/*", Map.of(), "gatun.examples.HelloSharedMemory", List.of(url))) {
             assertThat(hello.awaitEnd(LIMIT)).contains(SUMS);
@@ -68,7 +63,7 @@ class HelloSharedMemoryIT {
         Path output = folder.resolve("output");
         Path script = ServerProcess.root().resolve("examples/python/shared_memory.py");
         Process python = new ProcessBuilder(new ArrayList<>(List.of(
-                        Python.with(), script.toString(), "--url=" + server.ready("http.url"), "--memory=" + memory)))
+                        Python.with(), script.toString(), "--url=" + server.process().ready("http.url"), "--memory=" + memory)))
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import gatun.it.harness.ChildJvm;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
-import gatun.it.harness.ServerProcess;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.SimpleModel;
 import gatun.wire.inference.InferParameter;
 import gatun.wire.inference.ModelInferRequest;
@@ -27,9 +27,8 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -44,21 +43,12 @@ class SealedRegionIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.ofExamples("--allow-client-shm");
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels(), "--allow-client-shm");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
-    }
+    private static final GrpcClient grpc = server.grpc();
 
     /** After each test nothing is registered, no buffer is lent, and the server answers. */
     @AfterEach

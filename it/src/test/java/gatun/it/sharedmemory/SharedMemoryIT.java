@@ -9,7 +9,7 @@ import gatun.bindings.Posix;
 import gatun.it.harness.ChildJvm;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
-import gatun.it.harness.ServerProcess;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
 import gatun.it.v1.V1Client;
@@ -31,9 +31,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -44,17 +43,10 @@ class SharedMemoryIT {
     private static final int NOBODY = 65534;
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.ofExamples("--allow-client-shm");
 
-    @AutoClose
-    private static HttpApi http;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels(), "--allow-client-shm");
-        http = new HttpApi(server);
-    }
+    private static final HttpApi http = server.http();
 
     /** After each test nothing is registered, no buffer is lent, and the server answers. */
     @AfterEach
@@ -65,7 +57,7 @@ class SharedMemoryIT {
         assertThat(http.metric("gatun_buffer_pool_used_bytes")).isZero();
         HttpResponse<String> next = http.post("/v2/models/simple/infer", SimpleModel.json());
         assertThat(next.statusCode()).as(next.body()).isEqualTo(200);
-        assertThat(server.handle().isAlive()).isTrue();
+        assertThat(server.process().handle().isAlive()).isTrue();
     }
 
     /** A model that takes any number of floats: one that Java computes and one that a native engine does. */

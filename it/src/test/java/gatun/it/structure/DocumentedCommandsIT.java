@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.structure.DocumentedPage.Block;
 import gatun.testing.Python;
@@ -23,10 +24,9 @@ import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -81,11 +81,10 @@ class DocumentedCommandsIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(DocumentedCommandsIT::start);
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         Set<String> flags = new LinkedHashSet<>();
         for (DocumentedPage page : pages().toList()) {
             page.blocks().stream()
@@ -95,7 +94,7 @@ class DocumentedCommandsIT {
         assertThat(flags).contains("--model-repository=examples/models", "--allow-client-shm");
         // Python's packages belong to the system's own.
         flags.add("--backend-config=python,executable=" + Python.with("numpy"));
-        server = ServerProcess.launchList(flags.stream()
+        return ServerProcess.launchList(flags.stream()
                 .map(flag -> flag.replace("--model-repository=", "--model-repository=" + ROOT + "/"))
                 .toArray(String[]::new));
     }

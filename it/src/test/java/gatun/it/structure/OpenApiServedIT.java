@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ModelRepositoryFolder;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.media.Schema;
@@ -15,10 +16,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The descriptions that a server gives of its API, as Swagger's parser reads them. */
@@ -27,22 +27,17 @@ class OpenApiServedIT {
     @TempDir
     private static Path folder;
 
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by open
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(OpenApiServedIT::open);
 
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by open
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @BeforeAll
-    static void open() throws Exception {
+    private static ServerProcess open() throws Exception {
         new ModelRepositoryFolder(folder).simple("odd'x", "", 1);
-        server = ServerProcess.launch(
+        return ServerProcess.launch(
                 ServerProcess.exampleModels(),
                 "--model-repository=" + folder,
                 "--http-restricted-api=metadata:key=secret");
-        http = new HttpApi(server);
     }
 
     @Test

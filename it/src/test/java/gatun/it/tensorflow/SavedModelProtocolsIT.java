@@ -9,6 +9,7 @@ import com.google.protobuf.ByteString;
 import gatun.bindings.LibraryCache;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.it.v1.V1Client;
@@ -45,10 +46,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -58,27 +58,22 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SavedModelProtocolsIT {
     private static final int LIMIT_SECONDS = 20;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(SavedModelProtocolsIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
     static Path models() {
         return ServerProcess.root().resolve("examples/tensorflow/models");
     }
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         assumeThat(LibraryCache.ofUser().folder().resolve("tensorflow"))
                 .as("TensorFlow's library, installed by './gatun install tensorflow'")
                 .isDirectory();
-        server = ServerProcess.launch(models(), "--allow-client-shm", "--rest_api_timeout_in_ms=5000");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
+        return ServerProcess.launch(models(), "--allow-client-shm", "--rest_api_timeout_in_ms=5000");
     }
 
     /** A way to send a column of numbers as one input and to get one output of numbers. */
@@ -332,7 +327,7 @@ class SavedModelProtocolsIT {
 
     @Test
     void shouldHaveAnsweredTheRequestsThatLieBesideAModelBeforeItServed() {
-        assertThat(server.log()).contains("Model 'half_plus_two' version 1 answered 2 warm-up requests");
+        assertThat(server.process().log()).contains("Model 'half_plus_two' version 1 answered 2 warm-up requests");
     }
 
     @Test

@@ -8,6 +8,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonParser;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.testing.FreePorts;
 import gatun.testing.RecordFiles;
@@ -30,13 +31,12 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** TensorFlow Serving's REST API of the real server, with an ONNX model that adds and subtracts. */
+/** TensorFlow Serving's REST API of the real server.process(), with an ONNX model that adds and subtracts. */
 @Timeout(120)
 class TensorFlowRestIT {
     private static final String REQUEST =
@@ -45,22 +45,19 @@ class TensorFlowRestIT {
     @TempDir
     static Path repository;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(TensorFlowRestIT::start);
 
-    @AutoClose
-    private static HttpApi api;
+    private static final HttpApi api = server.http();
 
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         model("simple", "");
         warmUp("simple");
         model("patient", "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000 }");
         digits();
-        server = FreePorts.start(ports -> ServerProcess.launch(
+        return FreePorts.start(ports -> ServerProcess.launch(
                 repository, "--rest_api_port=" + ports.getAsInt(), "--rest_api_timeout_in_ms=5000"));
-        api = new HttpApi(server);
     }
 
     private static void model(String name, String more) throws IOException {
@@ -101,12 +98,12 @@ class TensorFlowRestIT {
 
     private static HttpResponse<String> atRestPort(HttpRequest.Builder request, String path) {
         return api.send(
-                request.uri(URI.create("http://localhost:" + server.ready("rest.port") + path)), HttpResponse.BodyHandlers.ofString());
+                request.uri(URI.create("http://localhost:" + server.process().ready("rest.port") + path)), HttpResponse.BodyHandlers.ofString());
     }
 
     @Test
     void shouldWarmModelsUpWithRecordedRequests() {
-        assertThat(server.log()).contains("Model 'simple' version 1 answered 1 warm-up requests");
+        assertThat(server.process().log()).contains("Model 'simple' version 1 answered 1 warm-up requests");
     }
 
     @Test

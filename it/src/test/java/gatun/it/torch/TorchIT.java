@@ -12,7 +12,7 @@ import gatun.bindings.Torch;
 import gatun.it.harness.ExampleModels;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
-import gatun.it.harness.ServedExamples;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.it.torch.ExamplePackages.Sample;
@@ -33,10 +33,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -62,18 +61,14 @@ class TorchIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by open
-    private static ServedExamples served;
+    @RegisterExtension
+    static final ServerExtension served = ServerExtension.of(TorchIT::open);
 
-    @SuppressWarnings("NullAway.Init") // by open
-    private static HttpApi http;
+    private static final HttpApi http = served.http();
 
-    @SuppressWarnings("NullAway.Init") // by open
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = served.grpc();
 
-    @BeforeAll
-    static void open() throws Exception {
+    private static ServerProcess open() throws Exception {
         assumeThat(Torch.installed(LibraryCache.ofUser()))
                 .as("PyTorch's library")
                 .isPresent();
@@ -98,9 +93,7 @@ class TorchIT {
                 ENGINE + "parameters { key: \"isolation\" value: { string_value: \"process\" } }\n");
         changed("unchecked", "tokens", "max_batch_size: 8\n" + TOKENS + UNCHECKED, TorchIT::withoutSource);
         broken();
-        served = ServedExamples.start(ExamplePackages.ALL, folder, "--model-control-mode=explicit", "--load-model=*");
-        http = served.http();
-        grpc = served.grpc();
+        return ExamplePackages.ALL.serve(folder, "--model-control-mode=explicit", "--load-model=*");
     }
 
     /** Models that must not be served. */

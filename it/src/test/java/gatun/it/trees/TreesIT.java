@@ -13,7 +13,7 @@ import gatun.bindings.XGBoost;
 import gatun.it.harness.ExampleModels;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
-import gatun.it.harness.ServedExamples;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.wire.inference.ModelInferRequest;
@@ -29,10 +29,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,18 +47,14 @@ class TreesIT {
     @TempDir
     static Path folder;
 
-    @AutoClose
-    @SuppressWarnings("NullAway.Init") // by open
-    private static ServedExamples served;
+    @RegisterExtension
+    static final ServerExtension served = ServerExtension.of(TreesIT::open);
 
-    @SuppressWarnings("NullAway.Init") // by open
-    private static HttpApi http;
+    private static final HttpApi http = served.http();
 
-    @SuppressWarnings("NullAway.Init") // by open
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = served.grpc();
 
-    @BeforeAll
-    static void open() throws Exception {
+    private static ServerProcess open() throws Exception {
         requireLibraries();
         model(
                 "classes",
@@ -104,9 +99,7 @@ class TreesIT {
         cut("cut_text", "lgb_forest");
         cut("cut_binary", "xgb_dart_binary_format");
         Files.createFile(ExampleModels.version(folder, "treelite").resolve("checkpoint.tl"));
-        served = ServedExamples.start(ExampleForests.ALL, folder);
-        http = served.http();
-        grpc = served.grpc();
+        return ExampleForests.ALL.serve(folder);
     }
 
     private static void requireLibraries() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.it.gpu.CudaClient;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
@@ -16,10 +17,9 @@ import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -31,21 +31,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 class V1CudaMemoryIT {
     private static final String PATH = "/api/sharedmemorycontrol/";
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(
+            () -> ServerProcess.launch(ServerProcess.exampleModels(), CudaClient.environment(), "--allow-client-shm"));
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels(), CudaClient.environment(), "--allow-client-shm");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
-    }
+    private static final GrpcClient grpc = server.grpc();
 
     @AfterEach
     void shouldHaveLeftNothing() {

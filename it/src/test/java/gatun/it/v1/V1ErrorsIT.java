@@ -4,7 +4,7 @@ package gatun.it.v1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import gatun.it.harness.LeakCheckedServer;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.SharedObject;
 import gatun.it.v1.V1Client.Response;
 import gatun.it.v1.V1Header.Window;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class V1ErrorsIT {
     @RegisterExtension
-    static final LeakCheckedServer SERVER = new LeakCheckedServer("--allow-client-shm");
+    static final ServerExtension SERVER = ServerExtension.checkedForLeaks("--allow-client-shm");
 
     private static final byte[] ROW = new byte[64];
 
@@ -299,7 +299,7 @@ class V1ErrorsIT {
     void shouldAnswerOtherPathsAndMethodsWithoutABody(String path, String method, int status) {
         HttpResponse<String> response = SERVER.http()
                 .send(
-                        HttpRequest.newBuilder(SERVER.uri(path)).method(method, HttpRequest.BodyPublishers.noBody()),
+                        HttpRequest.newBuilder(SERVER.http(path)).method(method, HttpRequest.BodyPublishers.noBody()),
                         HttpResponse.BodyHandlers.ofString());
         assertThat(response.statusCode()).isEqualTo(status);
         assertThat(response.body()).isEmpty();
@@ -329,7 +329,7 @@ class V1ErrorsIT {
     void shouldRefuseAHeaderThatIsNoMessage(String header) {
         HttpResponse<String> response = SERVER.http()
                 .send(
-                        HttpRequest.newBuilder(SERVER.uri("/api/infer/simple"))
+                        HttpRequest.newBuilder(SERVER.http("/api/infer/simple"))
                                 .header("NV-InferRequest", header)
                                 .POST(HttpRequest.BodyPublishers.noBody()),
                         HttpResponse.BodyHandlers.ofString());
@@ -421,7 +421,7 @@ class V1ErrorsIT {
             }
             HttpResponse<String> response = SERVER.http()
                     .send(
-                            HttpRequest.newBuilder(SERVER.uri("/api/infer/identity_fp32"))
+                            HttpRequest.newBuilder(SERVER.http("/api/infer/identity_fp32"))
                                     .header("NV-InferRequest", changed.toString())
                                     .POST(HttpRequest.BodyPublishers.ofByteArray(new byte[12])),
                             HttpResponse.BodyHandlers.ofString());

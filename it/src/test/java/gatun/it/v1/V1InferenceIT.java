@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import gatun.it.harness.GrpcClient;
 import gatun.it.harness.HttpApi;
 import gatun.it.harness.ModelRepositoryFolder;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
@@ -23,27 +24,24 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Inferences by the legacy v1 API in the real server, by clients that know nothing but its tables. */
+/** Inferences by the legacy v1 API in the real server.process(), by clients that know nothing but its tables. */
 @Timeout(120)
 class V1InferenceIT {
     @TempDir
     static Path repository;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(V1InferenceIT::start);
 
-    @AutoClose
-    private static HttpApi http;
+    private static final HttpApi http = server.http();
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
     enum Transport {
         HTTP,
@@ -54,8 +52,7 @@ class V1InferenceIT {
         }
     }
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         for (String model : List.of("simple", "simple_string", "digits", "identity_fp32", "running_sum")) {
             copy(ServerProcess.exampleModels().resolve(model), repository.resolve(model));
         }
@@ -74,9 +71,7 @@ class V1InferenceIT {
                 "dynamic_batching { preferred_batch_size: [ 4 ] max_queue_delay_microseconds: 60000000"
                         + " default_queue_policy { max_queue_size: 1 } }",
                 1);
-        server = ServerProcess.launch(repository, "--allow-client-shm");
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
+        return ServerProcess.launch(repository, "--allow-client-shm");
     }
 
     private static void copy(Path from, Path to) throws Exception {

@@ -4,7 +4,7 @@ package gatun.it.v1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.GrpcClient;
-import gatun.it.harness.ServerProcess;
+import gatun.it.harness.ServerExtension;
 import gatun.it.v1.V1Client.Response;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
@@ -17,19 +17,17 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Streams of the legacy v1 API in the real server: a response to each request, in their order. */
 @Timeout(120)
 class V1StreamIT {
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.ofExamples();
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
     /** A stream that is open. */
     private static final class Stream extends ClientCall.Listener<byte[]> {
@@ -69,12 +67,6 @@ class V1StreamIT {
         public void onClose(Status status, Metadata trailers) {
             end.complete(status);
         }
-    }
-
-    @BeforeAll
-    static void start() throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels());
-        grpc = GrpcClient.tcp(server.grpcPort());
     }
 
     private static V1Header step(int value) {

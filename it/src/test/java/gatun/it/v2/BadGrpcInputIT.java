@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
-import gatun.it.harness.LeakCheckedServer;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.RawGrpc;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
@@ -47,7 +47,7 @@ class BadGrpcInputIT {
     private static final String INVALID_ARGUMENT = "3";
 
     @RegisterExtension
-    static final LeakCheckedServer SERVER = new LeakCheckedServer("--allow-client-shm");
+    static final ServerExtension SERVER = ServerExtension.checkedForLeaks("--allow-client-shm");
 
     private static void assertRefused(Runnable call, Code code, String reason) {
         StatusRuntimeException failure = catchThrowableOfType(StatusRuntimeException.class, call::run);

@@ -4,7 +4,7 @@ package gatun.it.v2;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
-import gatun.it.harness.LeakCheckedServer;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.RawHttp;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
@@ -33,8 +33,8 @@ class BadHttpInputIT {
     private static final String RIGHT = tensor("INPUT1", "INT32", "1, 16", numbers(16));
 
     @RegisterExtension
-    static final LeakCheckedServer SERVER =
-            new LeakCheckedServer("--allow-client-shm", "--http-max-input-size=" + MAX_BODY_BYTES);
+    static final ServerExtension SERVER =
+            ServerExtension.checkedForLeaks("--allow-client-shm", "--http-max-input-size=" + MAX_BODY_BYTES);
 
     private static String tensor(String name, String datatype, String shape, String data) {
         return "{\"name\": \"%s\", \"datatype\": \"%s\", \"shape\": [%s], \"data\": [%s]}"
@@ -152,7 +152,7 @@ class BadHttpInputIT {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         body.writeBytes(header);
         body.writeBytes(new byte[tensorBytes]);
-        HttpRequest.Builder request = HttpRequest.newBuilder(SERVER.uri(INFER))
+        HttpRequest.Builder request = HttpRequest.newBuilder(SERVER.http(INFER))
                 .header(
                         "Inference-Header-Content-Length",
                         headerLength.equals("whole") ? Integer.toString(header.length) : headerLength)

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.ServerProcess;
 import gatun.testing.Await;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
@@ -35,14 +36,13 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The example model {@code repeat_int32} in the real server, over streams, and refused where there are none; and one
+ * The example model {@code repeat_int32} in the real server.process(), over streams, and refused where there are none; and one
  * like it that answers with one element in each run, so that requests take turns.
  */
 @Timeout(120)
@@ -53,14 +53,12 @@ class DecoupledIT {
     @TempDir
     static Path repository;
 
-    @AutoClose
-    private static ServerProcess server;
+    @RegisterExtension
+    static final ServerExtension server = ServerExtension.of(DecoupledIT::start);
 
-    @AutoClose
-    private static GrpcClient grpc;
+    private static final GrpcClient grpc = server.grpc();
 
-    @BeforeAll
-    static void start() throws Exception {
+    private static ServerProcess start() throws Exception {
         String config =
                 Files.readString(ServerProcess.exampleModels().resolve(REPEAT).resolve("config.pbtxt"));
         add(REPEAT, config);
@@ -68,8 +66,7 @@ class DecoupledIT {
                 IN_TURNS,
                 config.replace(REPEAT, IN_TURNS)
                         + "sequence_batching { iterative_sequence: true oldest { max_candidate_sequences: 4 } }\n");
-        server = ServerProcess.launch(repository);
-        grpc = GrpcClient.tcp(server.grpcPort());
+        return ServerProcess.launch(repository);
     }
 
     private static void add(String model, String config) throws IOException {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.testing.Await;
 import gatun.wire.inference.ModelInferResponse;
 import java.io.File;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -18,50 +19,98 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * One server with the example models for all tests of a class. After each test the server must hold what it held
- * before: no region, no buffer lent, no more native tensors and descriptors; and it must answer correctly. Tests
- * therefore ask models of ONNX Runtime for inferences that succeed only by {@link #assertAnswers}, since the engine may
- * keep what it made for them.
+ * One server for all tests of a class, with clients of it that may be kept from the beginning. It must stop in order, and
+ * must not have logged an error.
  */
-public final class LeakCheckedServer
+public final class ServerExtension
         implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
     private static final String LENT_BYTES = "gatun_buffer_pool_used_bytes";
     private static final String LIVE_VALUES = "gatun_backend_live_values{backend=\"onnxruntime\"}";
 
-    private final String[] flags;
-    private ServerProcess server;
-    private HttpApi http;
-    private GrpcClient grpc;
+    private final Launch launch;
+    private final boolean checked;
+    private final HttpApi http = new HttpApi(this::process);
+    private final GrpcClient grpc = GrpcClient.tcp(this::grpcPort);
+    private ServerProcess process;
     private int descriptors;
     private double liveValues;
 
-    /** A server with these flags besides. */
-    @SuppressWarnings("NullAway.Init") // set before each use
-    public LeakCheckedServer(String... flags) {
-        this.flags = flags;
+    /** Starts a server, and waits until it is ready. */
+    @FunctionalInterface
+    public interface Launch {
+        /** Starts it; folders of the class are there. */
+        ServerProcess start() throws Exception;
     }
 
+    @SuppressWarnings("NullAway.Init") // set before each use
+    private ServerExtension(Launch launch, boolean checked) {
+        this.launch = launch;
+        this.checked = checked;
+    }
+
+    /** A server that is started so. */
+    public static ServerExtension of(Launch launch) {
+        return new ServerExtension(launch, false);
+    }
+
+    /** A server of the example models with these flags besides. */
+    public static ServerExtension ofExamples(String... flags) {
+        return of(() -> ServerProcess.launch(ServerProcess.exampleModels(), flags));
+    }
+
+    /**
+     * As {@link #ofExamples}; after each test the server must hold what it held before: no region, no buffer lent, no more
+     * native tensors and descriptors; and it must answer correctly. Tests therefore ask models of ONNX Runtime for
+     * inferences that succeed only by {@link #assertAnswers}, since the engine may keep what it made for them.
+     */
+    public static ServerExtension checkedForLeaks(String... flags) {
+        return new ServerExtension(
+                () -> ServerProcess.launch(ServerProcess.exampleModels(), flags), true);
+    }
+
+    /** The server, once tests run. */
+    public ServerProcess process() {
+        return process;
+    }
+
+    /** A client by HTTP. */
     public HttpApi http() {
         return http;
     }
 
+    /** A client by gRPC. */
     public GrpcClient grpc() {
         return grpc;
     }
 
+    /** A connection to send bytes of HTTP by. */
+    public RawHttp rawHttp() throws IOException {
+        return RawHttp.connect(httpAddress());
+    }
+
     /** A URL of the HTTP listener. */
-    public URI uri(String path) {
-        return server.http(path);
+    public URI http(String path) {
+        return process.http(path);
+    }
+
+    /** The HTTP listener's port. */
+    public int httpPort() {
+        return process.httpPort();
+    }
+
+    /** The gRPC listener's port. */
+    public int grpcPort() {
+        return process.grpcPort();
     }
 
     /** Where HTTP is spoken. */
     public InetSocketAddress httpAddress() {
-        return address(server.httpPort());
+        return address(process.httpPort());
     }
 
     /** Where gRPC is spoken. */
     public InetSocketAddress grpcAddress() {
-        return address(server.grpcPort());
+        return address(process.grpcPort());
     }
 
     private static InetSocketAddress address(int port) {
@@ -92,21 +141,26 @@ public final class LeakCheckedServer
 
     @Override
     public void beforeAll(ExtensionContext context) throws Exception {
-        server = ServerProcess.launch(ServerProcess.exampleModels(), flags);
-        http = new HttpApi(server);
-        grpc = GrpcClient.tcp(server.grpcPort());
-        assertAnswers();
-        http.metric(LENT_BYTES);
-        descriptors = openDescriptors();
+        process = launch.start();
+        if (checked) {
+            assertAnswers();
+            http.metric(LENT_BYTES);
+            descriptors = openDescriptors();
+        }
     }
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        liveValues = http.metric(LIVE_VALUES);
+        if (checked) {
+            liveValues = http.metric(LIVE_VALUES);
+        }
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
+        if (!checked) {
+            return;
+        }
         String regions = http.get("/v2/systemsharedmemory/status").body();
         http.post("/v2/systemsharedmemory/unregister", "");
         assertThat(regions).isEqualTo("[]");
@@ -126,15 +180,16 @@ public final class LeakCheckedServer
     }
 
     private int openDescriptors() {
-        File[] open = new File("/proc/" + server.handle().pid() + "/fd").listFiles();
+        File[] open = new File("/proc/" + process.handle().pid() + "/fd").listFiles();
         return Objects.requireNonNull(open, "/proc cannot be read").length;
     }
 
-    /** Stops the server, which must not have logged an error. */
     @Override
     public void afterAll(ExtensionContext context) {
         grpc.close();
         http.close();
-        server.close();
+        if (process != null) {
+            process.close();
+        }
     }
 }
