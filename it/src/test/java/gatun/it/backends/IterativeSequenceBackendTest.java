@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.ErrorCode;
@@ -17,13 +16,13 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The backend as the runtime finds and drives it. */
@@ -32,18 +31,13 @@ class IterativeSequenceBackendTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
+
+    private final BufferPool pool = runtime.pool();
 
     @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
-
-    @AfterEach
-    void close() {
-        server.close();
-        regions.close();
-        pool.close();
-    }
 
     private void open(String sequences) throws IOException {
         Files.createDirectories(repository.resolve("m").resolve("1"));
@@ -52,7 +46,7 @@ class IterativeSequenceBackendTest {
                 input [ { name: "INPUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
                 output [ { name: "OUTPUT" data_type: TYPE_INT32 dims: [ 1 ] } ]
                 """ + sequences);
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        server = runtime.serve(repository);
     }
 
     /** The answer to the first step of a sequence, always of the same one. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.Shape;
@@ -13,15 +12,15 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The backends as the runtime drives them. */
@@ -36,24 +35,18 @@ class TritonTestBackendsTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
+
+    private final BufferPool pool = runtime.pool();
 
     @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
-    @AfterEach
-    void nothingShouldBeLeft() {
-        server.close();
-        regions.close();
-        assertThat(pool.usedBytes()).isZero();
-        pool.close();
-    }
-
     private void open(String backend, String config) throws IOException {
         Files.createDirectories(repository.resolve("m").resolve("1"));
         Files.writeString(repository.resolve("m").resolve("config.pbtxt"), "backend: \"" + backend + "\"\n" + config);
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        server = runtime.serve(repository);
     }
 
     private InferenceRequest request(String input, Shape shape, int... values) {

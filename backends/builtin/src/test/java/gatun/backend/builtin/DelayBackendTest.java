@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -17,7 +16,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.spi.ParameterValue;
 import gatun.testing.Await;
 import java.io.IOException;
@@ -34,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The backend as the runtime finds and drives it. */
@@ -48,26 +48,24 @@ class DelayBackendTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
+
+    private final BufferPool pool = runtime.pool();
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
 
     @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     @AfterEach
-    void nothingShouldBeLeft() {
+    void endClients() {
         clients.close();
-        server.close();
-        regions.close();
-        assertThat(pool.usedBytes()).isZero();
-        pool.close();
     }
 
     private void open(String config) throws IOException {
         Files.createDirectories(repository.resolve("m").resolve("1"));
         Files.writeString(repository.resolve("m").resolve("config.pbtxt"), config);
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        server = runtime.serve(repository);
     }
 
     private InferenceRequest request() {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
@@ -16,7 +15,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.spi.Datatypes;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -31,9 +30,9 @@ import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -46,24 +45,18 @@ class IdentityBackendTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(64 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(64 << 20);
+
+    private final BufferPool pool = runtime.pool();
 
     @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
-    @AfterEach
-    void nothingShouldBeLeft() {
-        server.close();
-        regions.close();
-        assertThat(pool.usedBytes()).isZero();
-        pool.close();
-    }
-
     private void open(String config) throws IOException {
         Files.createDirectories(repository.resolve("m").resolve("1"));
         Files.writeString(repository.resolve("m").resolve("config.pbtxt"), "backend: \"identity\"\n" + config);
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        server = runtime.serve(repository);
     }
 
     @ParameterizedTest

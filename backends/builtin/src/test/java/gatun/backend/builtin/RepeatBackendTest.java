@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.ErrorCode;
@@ -19,7 +18,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The backend as the runtime finds and drives it. */
@@ -59,8 +59,10 @@ class RepeatBackendTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
+
+    private final BufferPool pool = runtime.pool();
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
     private final List<List<Integer>> responses = new ArrayList<>();
 
@@ -68,18 +70,14 @@ class RepeatBackendTest {
     private GatunServer server;
 
     @AfterEach
-    void nothingShouldBeLeft() {
+    void endClients() {
         clients.close();
-        server.close();
-        regions.close();
-        assertThat(pool.usedBytes()).isZero();
-        pool.close();
     }
 
     private void open(String config) throws IOException {
         Files.createDirectories(repository.resolve("m").resolve("1"));
         Files.writeString(repository.resolve("m").resolve("config.pbtxt"), config);
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        server = runtime.serve(repository);
     }
 
     private InferenceRequest request(int[] elements, int[] delays, int wait) {

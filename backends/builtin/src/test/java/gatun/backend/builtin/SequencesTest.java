@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.Shape;
@@ -15,7 +14,7 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -26,6 +25,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,20 +53,18 @@ class SequencesTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
+
+    private final BufferPool pool = runtime.pool();
     private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
 
     @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     @AfterEach
-    void nothingShouldBeLeft() {
+    void endClients() {
         clients.close();
-        server.close();
-        regions.close();
-        assertThat(pool.usedBytes()).isZero();
-        pool.close();
     }
 
     private int step(long sequence, int value, boolean start, boolean end) {
@@ -97,7 +95,7 @@ class SequencesTest {
     void shouldAddUpEachOfManySequencesThatOverlap(String strategy) throws Exception {
         Files.createDirectories(repository.resolve("m").resolve("1"));
         Files.writeString(repository.resolve("m").resolve("config.pbtxt"), MODEL.replace("STRATEGY", strategy));
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        server = runtime.serve(repository);
         List<Future<List<Integer>>> responses = new ArrayList<>();
         for (int i = 1; i <= 12; i++) {
             long sequence = i;

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
@@ -20,7 +19,7 @@ import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.testing.OnnxFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -37,9 +36,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The runtime with this engine on the models of {@code examples/models}. Each test ends with nothing left open. */
@@ -47,25 +46,16 @@ import org.junit.jupiter.api.io.TempDir;
 class OnnxServerTest {
     private static final Path MODELS = Path.of("..", "..", "examples", "models");
 
-    private final BufferPool pool = new BufferPool(64 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(64 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero(), () -> assertThat(LiveHandles.sessions()).as("live sessions").isZero());
+
+    private final BufferPool pool = runtime.pool();
 
     @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
 
     private void open(Path repository, String... models) {
-        server = GatunServer.open(
-                ServerOptions.of(pool, regions).repository(repository).onlyModels(List.of(models)));
-    }
-
-    @AfterEach
-    void nothingShouldBeLeft() {
-        server.close();
-        regions.close();
-        assertThat(LiveHandles.values()).as("live values").isZero();
-        assertThat(LiveHandles.sessions()).as("live sessions").isZero();
-        assertThat(pool.usedBytes()).as("bytes of the pool in use").isZero();
-        pool.close();
+        server = runtime.serve(options -> options.repository(repository).onlyModels(List.of(models)));
     }
 
     @Test

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
@@ -19,7 +18,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelOverride.OverrideRefusedException;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.testing.OnnxGraph;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -28,11 +27,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Models with an operator that ONNX Runtime does not have, and the library that brings it. */
@@ -46,8 +45,10 @@ class OperatorLibrariesTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(64 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(64 << 20, () -> assertThat(LiveHandles.sessions()).as("live sessions").isZero());
+
+    private final BufferPool pool = runtime.pool();
 
     @SuppressWarnings("NullAway.Init") // set before each test
     private GatunServer server;
@@ -73,16 +74,7 @@ class OperatorLibrariesTest {
 
     @BeforeEach
     void open() {
-        server = GatunServer.open(
-                ServerOptions.of(pool, regions).repository(repository).controlMode(ControlMode.EXPLICIT));
-    }
-
-    @AfterEach
-    void nothingShouldBeLeft() {
-        server.close();
-        regions.close();
-        assertThat(LiveHandles.sessions()).as("live sessions").isZero();
-        pool.close();
+        server = runtime.serve(options -> options.repository(repository).controlMode(ControlMode.EXPLICIT));
     }
 
     /** A model that adds one, whose configuration has a few more fields. */

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
@@ -15,7 +14,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.testing.Await;
 import gatun.testing.OnnxFile;
 import gatun.testing.OnnxFile.Value;
@@ -28,9 +27,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Requests of different lengths in one run of a real engine, whose model puts the lengths before the elements. */
@@ -47,8 +46,10 @@ class RaggedOnnxTest {
             instance_group [ { count: 1 } ]
             """;
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero());
+
+    private final BufferPool pool = runtime.pool();
 
     @SuppressWarnings("NullAway.Init") // set before each use
     private GatunServer server;
@@ -65,16 +66,7 @@ class RaggedOnnxTest {
                 "axis",
                 0);
         Files.writeString(repository.resolve("m/config.pbtxt"), CONFIG);
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
-    }
-
-    @AfterEach
-    void nothingShouldBeLeft() {
-        server.close();
-        regions.close();
-        assertThat(LiveHandles.values()).as("live values").isZero();
-        assertThat(pool.usedBytes()).as("bytes of the pool in use").isZero();
-        pool.close();
+        server = runtime.serve(repository);
     }
 
     private InferenceRequest request(float... values) {

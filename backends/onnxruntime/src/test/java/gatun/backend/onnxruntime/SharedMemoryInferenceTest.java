@@ -21,17 +21,17 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.testing.OnnxFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The engine reads and writes memory that belongs to a client. */
@@ -42,8 +42,11 @@ class SharedMemoryInferenceTest {
     @TempDir
     Path repository;
 
-    private final BufferPool pool = new BufferPool(256 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(256 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero());
+
+    private final BufferPool pool = runtime.pool();
+    private final SharedRegions regions = runtime.regions();
     private GatunServer server;
 
     @BeforeEach
@@ -55,17 +58,8 @@ class SharedMemoryInferenceTest {
                 List.of(OnnxValues.of("OUT", Datatype.FP32, "1", "n")),
                 "",
                 0);
-        server = GatunServer.open(ServerOptions.of(pool, regions).repository(repository));
+        server = runtime.serve(repository);
         assertThat(server.ready()).as("%s", server.index()).isTrue();
-    }
-
-    @AfterEach
-    void nothingShouldBeLeft() {
-        server.close();
-        regions.close();
-        assertThat(LiveHandles.values()).as("live values").isZero();
-        assertThat(pool.usedBytes()).as("bytes of the pool in use").isZero();
-        pool.close();
     }
 
     @Test

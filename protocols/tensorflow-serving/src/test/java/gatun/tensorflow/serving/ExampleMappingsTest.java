@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import com.google.protobuf.TextFormat;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.BytesCodec;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Tensor;
@@ -17,7 +16,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.spi.EntryPoint;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.tensorflow.Example;
@@ -32,9 +31,9 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,8 +51,10 @@ class ExampleMappingsTest {
             }
             """;
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
+
+    private final BufferPool pool = runtime.pool();
 
     @TempDir
     Path repository;
@@ -89,8 +90,7 @@ class ExampleMappingsTest {
                 input { name: "x" data_type: TYPE_FP32 dims: [ 2 ] } output { name: "y" data_type: TYPE_FP32 dims: [ 2 ] }
                 parameters { key: "tensorflow_regress" value { string_value: "outputs=y" } }
                 """);
-        server = GatunServer.open(ServerOptions.of(pool, regions)
-                .repository(repository)
+        server = runtime.serve(options -> options.repository(repository)
                 .configurationRule(ExampleMappings::check)
                 .exitTimeout(Duration.ofSeconds(10)));
     }
@@ -98,14 +98,6 @@ class ExampleMappingsTest {
     private void model(String name, String config) throws IOException {
         Files.createDirectories(repository.resolve(name).resolve("1"));
         Files.writeString(repository.resolve(name).resolve("config.pbtxt"), "backend: \"identity\" " + config);
-    }
-
-    @AfterEach
-    void close() {
-        server.close();
-        assertThat(pool.usedBytes()).isZero();
-        regions.close();
-        pool.close();
     }
 
     private static Servable servable(String signature) {

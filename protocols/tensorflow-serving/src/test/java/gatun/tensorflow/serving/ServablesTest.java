@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.server.GatunServer;
-import gatun.runtime.server.ServerOptions;
+import gatun.runtime.testing.RuntimeExtension;
 import gatun.wire.inference.ModelVersionPolicy;
 import gatun.wire.tensorflow.serving.ModelVersionStatus;
 import java.io.IOException;
@@ -20,16 +19,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 class ServablesTest {
     private static final OptionalLong ANY = OptionalLong.empty();
 
-    private final BufferPool pool = new BufferPool(1 << 20);
-    private final SharedRegions regions = SharedRegions.open(pool);
+    @RegisterExtension
+    final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
+
+    private final BufferPool pool = runtime.pool();
     private GatunServer server;
     private Servables servables;
 
@@ -46,17 +47,9 @@ class ServablesTest {
         all.getAllBuilder();
         // Nobody may give a label to a version that is not there, but a version may go and leave its label.
         Map<String, Long> labels = Map.of("stable", 1L, "gone", 9L);
-        server = GatunServer.open(ServerOptions.of(pool, regions)
-                .listed(List.of(new ListedModel("m", folder, "tensorflow", all.build(), labels)))
+        server = runtime.serve(options -> options.listed(List.of(new ListedModel("m", folder, "tensorflow", all.build(), labels)))
                 .exitTimeout(Duration.ofSeconds(10)));
         servables = new Servables(server);
-    }
-
-    @AfterEach
-    void close() {
-        server.close();
-        regions.close();
-        pool.close();
     }
 
     private static Servable servable(String name, OptionalLong version, Optional<String> label) {
