@@ -2,6 +2,8 @@
 package gatun.server.commandline;
 
 import gatun.runtime.configuration.EngineCatalog;
+import gatun.runtime.logging.LogSettings;
+import gatun.server.logging.Log;
 import gatun.spi.Backend;
 import gatun.spi.ModelFormat;
 import gatun.spi.discovery.InstalledBackends;
@@ -42,6 +44,7 @@ final class BackendsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        Log.install(LogSettings.standard().withInfo(false));
         PrintWriter out = spec.commandLine().getOut();
         try (InstalledBackends installed = InstalledBackends.find(directory)) {
             new EngineCatalog(installed.all()).engines().forEach(engine -> print(engine, out));

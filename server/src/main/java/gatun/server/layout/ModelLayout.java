@@ -11,9 +11,11 @@ import gatun.runtime.ServedPath.Repository;
 import gatun.runtime.check.ModelReport;
 import gatun.runtime.configuration.ConfigurationFile;
 import gatun.runtime.configuration.EngineCatalog;
+import gatun.runtime.logging.LogSettings;
 import gatun.runtime.repository.ServedPaths;
 import gatun.server.check.CheckReport;
 import gatun.server.check.Checking;
+import gatun.server.logging.Log;
 import gatun.server.settings.CheckSettings;
 import gatun.spi.discovery.InstalledBackends;
 import gatun.wire.inference.ModelConfig;
@@ -75,6 +77,7 @@ public final class ModelLayout {
      *     or no place for it
      */
     public static int run(LayoutSettings settings, PrintWriter out, PrintWriter err) {
+        Log.install(LogSettings.standard().withInfo(false));
         try (InstalledBackends installed = InstalledBackends.find(settings.backendDirectory())) {
             return new ModelLayout(settings, new EngineCatalog(installed.all()), out).run();
         } catch (WrongRequest | GatunException e) {
