@@ -195,7 +195,8 @@ class RedisStoreTest {
             assertThatThrownBy(() -> open(at(nobody.getLocalPort()), Map.of()))
                     .isInstanceOfSatisfying(GatunException.class, failure -> assertThat(failure.code())
                             .isEqualTo(ErrorCode.UNAVAILABLE))
-                    .hasMessageContaining("failed to connect to Redis (127.0.0.1:" + nobody.getLocalPort() + "): Connection refused");
+                    .hasMessageContaining(
+                            "failed to connect to Redis (127.0.0.1:" + nobody.getLocalPort() + "): Connection refused");
         }
     }
 }
