@@ -2,8 +2,8 @@
 package gatun.http;
 
 import gatun.http.connection.AllowedOrigins;
-import gatun.http.connection.ConnectionResources;
 import gatun.http.connection.HttpConnections;
+import gatun.http.connection.HttpConnections.ConnectionResources;
 import gatun.http.connection.RefusedRequests;
 import gatun.http.connection.Routes;
 import gatun.http.connection.StopNotice;

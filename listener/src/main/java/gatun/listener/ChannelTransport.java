@@ -2,6 +2,7 @@
 package gatun.listener;
 
 import gatun.bindings.EventPoll;
+import gatun.listener.Transport.TransferredBytes;
 import gatun.memory.threads.CarrierTimeSlice;
 import java.io.IOException;
 import java.lang.invoke.MethodHandle;

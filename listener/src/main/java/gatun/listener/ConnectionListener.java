@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.listener.AcceptedConnection.ChannelSocket;
 import gatun.listener.ClientErrors.LogPace;
 import gatun.listener.OpenConnections.ConnectionRefusal;
 import io.helidon.webserver.ListenerConfig;

@@ -3,8 +3,8 @@ package gatun.grpc.connection;
 
 import gatun.fuzz.FuzzInput;
 import gatun.grpc.frames.Http2;
-import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
+import gatun.listener.Transport.TransferredBytes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -2,7 +2,7 @@
 package gatun.grpc.headers;
 
 import gatun.fuzz.FuzzInput;
-import gatun.grpc.calls.CallTimeout;
+import gatun.grpc.calls.CallAdmission.CallTimeout;
 import gatun.grpc.frames.Http2Error.ConnectionError;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

@@ -12,6 +12,7 @@ import io.grpc.Status;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Decides whether a header block opens a call, and which. Immutable. */
@@ -153,5 +154,37 @@ public final class CallAdmission {
 
     private static String quote(String text) {
         return text.length() <= QUOTE_LENGTH ? text : text.substring(0, QUOTE_LENGTH) + "...";
+    }
+
+    /** The {@code grpc-timeout} header: up to eight digits and a unit. */
+    public static final class CallTimeout {
+        private static final int MAX_DIGITS = 8;
+
+        private CallTimeout() {}
+
+        /** The time in nanoseconds, at most {@link Long#MAX_VALUE}; empty when the text is not a timeout. */
+        public static OptionalLong parseNanos(String text) {
+            int digits = text.length() - 1;
+            if (digits < 1 || digits > MAX_DIGITS) {
+                return OptionalLong.empty();
+            }
+            long amount = 0;
+            for (int i = 0; i < digits; i++) {
+                char c = text.charAt(i);
+                if (c < '0' || c > '9') {
+                    return OptionalLong.empty();
+                }
+                amount = 10 * amount + (c - '0');
+            }
+            return switch (text.charAt(digits)) {
+                case 'H' -> OptionalLong.of(TimeUnit.HOURS.toNanos(amount));
+                case 'M' -> OptionalLong.of(TimeUnit.MINUTES.toNanos(amount));
+                case 'S' -> OptionalLong.of(TimeUnit.SECONDS.toNanos(amount));
+                case 'm' -> OptionalLong.of(TimeUnit.MILLISECONDS.toNanos(amount));
+                case 'u' -> OptionalLong.of(TimeUnit.MICROSECONDS.toNanos(amount));
+                case 'n' -> OptionalLong.of(amount);
+                default -> OptionalLong.empty();
+            };
+        }
     }
 }

@@ -2,6 +2,7 @@
 package gatun.grpc.calls;
 
 import gatun.grpc.headers.RequestHead;
+import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
@@ -12,6 +13,7 @@ import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
+import java.net.SocketAddress;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,6 +100,54 @@ public record CallServices(
         /** The services that this was made from. */
         public List<ServerServiceDefinition> services() {
             return services;
+        }
+    }
+
+    /** The location of the client of the call at hand, for handlers, which learn it from the call's context. */
+    public static final class CallLocation {
+        /** Outside of a call nobody is known to be near. */
+        private static final Context.Key<PeerLocation> KEY =
+                Context.keyWithDefault("gatun-peer-location", PeerLocation.OTHER_MACHINE);
+
+        private CallLocation() {}
+
+        /** The location of the client whose call this thread runs. */
+        public static PeerLocation current() {
+            return KEY.get();
+        }
+
+        public static Context in(Context parent, PeerLocation location) {
+            return parent.withValue(KEY, location);
+        }
+    }
+
+    /** Checks that calls are for this server, where a browser here could send them. For the reading thread. */
+    public static final class HostCheck {
+        private final HostNames names;
+        private final boolean checks;
+
+        /** The host of the last call, which most calls repeat; empty before the first. */
+        private String accepted = "";
+
+        /** Checks the calls of the client at {@code remote}, which is at {@code location}. */
+        public HostCheck(HostNames names, SocketAddress remote, PeerLocation location) {
+            this.names = names;
+            this.checks = names.mustCheck(remote, location);
+        }
+
+        /** The host that a call is for, where it is none of this server's; a call that names no host is for any. */
+        Optional<String> foreignHost(RequestHead head) {
+            if (!checks) {
+                return Optional.empty();
+            }
+            for (String host : head.route().hosts()) {
+                boolean repeated = !accepted.isEmpty() && host.equals(accepted);
+                if (!repeated && !names.accept(host)) {
+                    return Optional.of(host);
+                }
+                accepted = host;
+            }
+            return Optional.empty();
         }
     }
 }

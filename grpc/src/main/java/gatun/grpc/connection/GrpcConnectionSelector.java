@@ -2,12 +2,12 @@
 package gatun.grpc.connection;
 
 import gatun.grpc.calls.CallAdmission;
-import gatun.grpc.calls.CallLocation;
 import gatun.grpc.calls.CallServices;
+import gatun.grpc.calls.CallServices.CallLocation;
+import gatun.grpc.calls.CallServices.HostCheck;
 import gatun.grpc.calls.CallServices.ServiceTable;
 import gatun.grpc.calls.DeadlineTimer;
 import gatun.grpc.calls.Decompression;
-import gatun.grpc.calls.HostCheck;
 import gatun.grpc.frames.ConnectionBuffers;
 import gatun.grpc.frames.Http2;
 import gatun.listener.AcceptedChannels;
@@ -16,8 +16,8 @@ import gatun.listener.ConnectionUse;
 import gatun.listener.EarlyBytes;
 import gatun.listener.IoBuffers;
 import gatun.listener.ServerTls;
-import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
+import gatun.listener.Transport.TransferredBytes;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.Sender;
 import gatun.runtime.access.HostNames;

@@ -4,7 +4,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.grpc.calls.CallTimeout;
+import gatun.grpc.calls.CallAdmission.CallTimeout;
 import gatun.grpc.headers.HeaderEncoder;
 import gatun.grpc.headers.HeaderEncoder.PercentEncoding;
 import io.grpc.Metadata;

@@ -4,8 +4,8 @@ package gatun.grpc.frames;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.listener.IoBuffers;
-import gatun.listener.TransferredBytes;
 import gatun.listener.Transport;
+import gatun.listener.Transport.TransferredBytes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.HttpConnections.ConnectionResources;
 import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
 import gatun.memory.tensor.ErrorCode;

@@ -3,6 +3,7 @@ package gatun.http.json;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import gatun.http.json.JsonReader.JsonBytes;
 import gatun.memory.threads.CooperativeYield;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

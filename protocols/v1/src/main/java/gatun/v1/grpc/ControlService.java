@@ -2,7 +2,7 @@
 package gatun.v1.grpc;
 
 import com.google.protobuf.UnknownFieldSet;
-import gatun.grpc.calls.CallLocation;
+import gatun.grpc.calls.CallServices.CallLocation;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.access.PeerLocation;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1.grpc;
 
-import gatun.grpc.calls.CallLocation;
+import gatun.grpc.calls.CallServices.CallLocation;
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.InferenceCall;
 import gatun.memory.tensor.GatunException;

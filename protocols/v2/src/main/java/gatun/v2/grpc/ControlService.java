@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.grpc;
 
-import gatun.grpc.calls.CallLocation;
+import gatun.grpc.calls.CallServices.CallLocation;
 import gatun.grpc.message.StatusTable;
 import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.SystemRegionStatus;
