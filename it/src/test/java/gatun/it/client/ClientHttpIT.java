@@ -47,9 +47,7 @@ class ClientHttpIT {
 
     @RegisterExtension
     static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--http-unix-socket=" + folder.resolve("http.sock"),
-                "--allow-client-shm"));
+            ServerProcess.exampleModels(), "--http-unix-socket=" + folder.resolve("http.sock"), "--allow-client-shm"));
 
     /** How the server is reached. */
     enum Transport {

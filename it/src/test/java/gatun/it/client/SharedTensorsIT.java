@@ -47,10 +47,10 @@ class SharedTensorsIT {
 
     @RegisterExtension
     static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--allow-client-shm",
-                "--http-unix-socket=" + folder.resolve("http"),
-                "--grpc-unix-socket=" + folder.resolve("grpc")));
+            ServerProcess.exampleModels(),
+            "--allow-client-shm",
+            "--http-unix-socket=" + folder.resolve("http"),
+            "--grpc-unix-socket=" + folder.resolve("grpc")));
 
     private static final HttpApi http = server.http();
 

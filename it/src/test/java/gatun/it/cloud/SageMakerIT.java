@@ -233,11 +233,13 @@ class SageMakerIT {
 
     @Test
     void shouldRestrictTheRepositoryAndNotInference() {
-        HttpRequest.Builder list = HttpRequest.newBuilder(URI.create(server.process().ready("sagemaker.url") + "/models"));
+        HttpRequest.Builder list =
+                HttpRequest.newBuilder(URI.create(server.process().ready("sagemaker.url") + "/models"));
         HttpResponse<String> refused = http.send(list, BodyHandlers.ofString());
         assertThat(refused.statusCode()).isEqualTo(403);
         assertThat(refused.body()).contains("This API is restricted");
-        HttpRequest.Builder invoke = HttpRequest.newBuilder(URI.create(server.process().ready("sagemaker.url") + "/invocations"))
+        HttpRequest.Builder invoke = HttpRequest.newBuilder(
+                        URI.create(server.process().ready("sagemaker.url") + "/invocations"))
                 .POST(BodyPublishers.ofString(SimpleModel.json()));
         assertThat(http.send(invoke, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
     }

@@ -38,10 +38,10 @@ class BenchIT {
 
     @RegisterExtension
     static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--allow-client-shm",
-                "--http-unix-socket=" + folder.resolve("http.sock"),
-                "--grpc-unix-socket=" + folder.resolve("grpc.sock")));
+            ServerProcess.exampleModels(),
+            "--allow-client-shm",
+            "--http-unix-socket=" + folder.resolve("http.sock"),
+            "--grpc-unix-socket=" + folder.resolve("grpc.sock")));
 
     @Test
     void shouldMeasureEveryTransportAndFindAllAnswersRight() throws IOException {

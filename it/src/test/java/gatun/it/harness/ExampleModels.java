@@ -29,8 +29,8 @@ public record ExampleModels(Path folder) {
 
     /** Serves them, and those in a repository of the test of which some may be broken. Clients may register shared memory. */
     public ServerProcess serve(Path own, String... flags) throws InterruptedException {
-        List<String> all =
-                new ArrayList<>(List.of("--model-repository=" + own, "--exit-on-error=false", "--allow-client-shm=true"));
+        List<String> all = new ArrayList<>(
+                List.of("--model-repository=" + own, "--exit-on-error=false", "--allow-client-shm=true"));
         all.addAll(List.of(flags));
         return ServerProcess.launch(models(), all.toArray(String[]::new));
     }

@@ -64,8 +64,7 @@ public final class ServerExtension
      * inferences that succeed only by {@link #assertAnswers}, since the engine may keep what it made for them.
      */
     public static ServerExtension checkedForLeaks(String... flags) {
-        return new ServerExtension(
-                () -> ServerProcess.launch(ServerProcess.exampleModels(), flags), true);
+        return new ServerExtension(() -> ServerProcess.launch(ServerProcess.exampleModels(), flags), true);
     }
 
     /** The server, once tests run. */

@@ -24,9 +24,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(240)
 class IsolatedModelsIT {
     @RegisterExtension
-    static final ServerExtension server = ServerExtension.ofExamples("--isolate=onnxruntime,identity",
-                "--isolate=repeat",
-                "--allow-client-shm=true");
+    static final ServerExtension server =
+            ServerExtension.ofExamples("--isolate=onnxruntime,identity", "--isolate=repeat", "--allow-client-shm=true");
 
     private static final HttpApi http = server.http();
 

@@ -166,7 +166,8 @@ class WorkerUserIT {
         }
         assertThat(loaded.statusCode()).as(loaded.body()).isEqualTo(200);
         assertThat(infer(model)).contains("\"data\":[5,6]");
-        assertThat(server.process().handle().descendants().map(WorkerUserIT::uid)).contains(NOBODY);
+        assertThat(server.process().handle().descendants().map(WorkerUserIT::uid))
+                .contains(NOBODY);
         assertThat(http.post("/v2/repository/models/" + model + "/unload", "{}").statusCode())
                 .isEqualTo(200);
     }

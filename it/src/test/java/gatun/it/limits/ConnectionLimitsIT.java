@@ -38,8 +38,8 @@ class ConnectionLimitsIT {
     private static final String OTHER = "127.0.0.2";
 
     @RegisterExtension
-    static final ServerExtension server = ServerExtension.ofExamples("--max-connections=" + MOST,
-                "--max-connections-per-address=" + MOST_PER_ADDRESS);
+    static final ServerExtension server = ServerExtension.ofExamples(
+            "--max-connections=" + MOST, "--max-connections-per-address=" + MOST_PER_ADDRESS);
 
     private final List<Socket> open = new ArrayList<>();
 
@@ -83,7 +83,8 @@ class ConnectionLimitsIT {
     private static String metrics() throws Exception {
         try (HttpClient http = HttpClient.newHttpClient()) {
             return http.send(
-                            HttpRequest.newBuilder(URI.create(server.process().metrics().toString()))
+                            HttpRequest.newBuilder(URI.create(
+                                            server.process().metrics().toString()))
                                     .timeout(Duration.ofMillis(LIMIT_MILLIS))
                                     .build(),
                             HttpResponse.BodyHandlers.ofString())
@@ -147,8 +148,8 @@ class ConnectionLimitsIT {
         ask(before);
         assertThat(answer(before)).startsWith("HTTP/1.1 200");
         long used;
-        try (Stream<Path> descriptors =
-                Files.list(Path.of("/proc", Long.toString(server.process().handle().pid()), "fd"))) {
+        try (Stream<Path> descriptors = Files.list(
+                Path.of("/proc", Long.toString(server.process().handle().pid()), "fd"))) {
             used = descriptors.count();
         }
         String soft = limit(Long.toString(used));

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
-import gatun.it.harness.ServerExtension;
 import gatun.it.harness.RawGrpc;
 import gatun.it.harness.RawHttp;
+import gatun.it.harness.ServerExtension;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;
 import gatun.wire.inference.ModelInferRequest;
 import gatun.wire.inference.ModelInferResponse;

@@ -55,8 +55,8 @@ class OnDemandIT {
     }
 
     private static long threads() throws Exception {
-        try (Stream<Path> threads =
-                Files.list(Path.of("/proc", Long.toString(server.process().handle().pid()), "task"))) {
+        try (Stream<Path> threads = Files.list(
+                Path.of("/proc", Long.toString(server.process().handle().pid()), "task"))) {
             return threads.count();
         }
     }

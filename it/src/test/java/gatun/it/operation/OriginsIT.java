@@ -32,10 +32,10 @@ class OriginsIT {
 
     @RegisterExtension
     static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--http-address=0.0.0.0",
-                "--http-unix-socket=" + folder.resolve("http"),
-                "--http-cors-allow-origin=https://listed.example"));
+            ServerProcess.exampleModels(),
+            "--http-address=0.0.0.0",
+            "--http-unix-socket=" + folder.resolve("http"),
+            "--http-cors-allow-origin=https://listed.example"));
 
     private static SocketAddress loopback() throws Exception {
         return new InetSocketAddress(InetAddress.ofLiteral("127.0.0.1"), server.httpPort());

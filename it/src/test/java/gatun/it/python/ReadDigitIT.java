@@ -22,9 +22,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ReadDigitIT {
     @RegisterExtension
     static final ServerExtension server = ServerExtension.of(() -> ServerProcess.launch(
-                ServerProcess.exampleModels(),
-                "--model-repository=" + ServerProcess.root().resolve("examples/models-python"),
-                PythonModels.executable()));
+            ServerProcess.exampleModels(),
+            "--model-repository=" + ServerProcess.root().resolve("examples/models-python"),
+            PythonModels.executable()));
 
     private static final HttpApi http = server.http();
 

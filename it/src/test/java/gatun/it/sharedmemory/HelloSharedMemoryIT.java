@@ -50,7 +50,8 @@ class HelloSharedMemoryIT {
         assumeThat(client)
                 .as("the example clients, which 'mvn verify' builds before the server")
                 .isDirectory();
-        String url = protocol.equals("http") ? server.process().ready("http.url") : "grpc://127.0.0.1:" + server.grpcPort();
+        String url =
+                protocol.equals("http") ? server.process().ready("http.url") : "grpc://127.0.0.1:" + server.grpcPort();
         try (ChildJvm hello =
                 ChildJvm.launch(client + "/*", Map.of(), "gatun.examples.HelloSharedMemory", List.of(url))) {
             assertThat(hello.awaitEnd(LIMIT)).contains(SUMS);
@@ -63,7 +64,10 @@ class HelloSharedMemoryIT {
         Path output = folder.resolve("output");
         Path script = ServerProcess.root().resolve("examples/python/shared_memory.py");
         Process python = new ProcessBuilder(new ArrayList<>(List.of(
-                        Python.with(), script.toString(), "--url=" + server.process().ready("http.url"), "--memory=" + memory)))
+                        Python.with(),
+                        script.toString(),
+                        "--url=" + server.process().ready("http.url"),
+                        "--memory=" + memory)))
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();

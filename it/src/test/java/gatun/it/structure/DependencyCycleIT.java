@@ -32,7 +32,8 @@ class DependencyCycleIT {
     private static final int LARGEST_CYCLE = 6;
 
     /** A line of jdeps: {@code gatun.http.HttpListener$1 -> gatun.runtime.Origin gatun.runtime}. */
-    private static final Pattern DEPENDENCY = Pattern.compile("\\s+(gatun\\.[^\\s$]+)\\S*\\s+-> (gatun\\.[^\\s$]+)\\S*\\s.*");
+    private static final Pattern DEPENDENCY =
+            Pattern.compile("\\s+(gatun\\.[^\\s$]+)\\S*\\s+-> (gatun\\.[^\\s$]+)\\S*\\s.*");
 
     /** The prefixes of the packages that jextract and protoc write. */
     private static final Pattern GENERATED = Pattern.compile("gatun\\.(bindings|wire)\\..*");

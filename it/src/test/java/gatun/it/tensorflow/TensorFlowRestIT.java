@@ -50,7 +50,6 @@ class TensorFlowRestIT {
 
     private static final HttpApi api = server.http();
 
-
     private static ServerProcess start() throws Exception {
         model("simple", "");
         warmUp("simple");
@@ -98,7 +97,8 @@ class TensorFlowRestIT {
 
     private static HttpResponse<String> atRestPort(HttpRequest.Builder request, String path) {
         return api.send(
-                request.uri(URI.create("http://localhost:" + server.process().ready("rest.port") + path)), HttpResponse.BodyHandlers.ofString());
+                request.uri(URI.create("http://localhost:" + server.process().ready("rest.port") + path)),
+                HttpResponse.BodyHandlers.ofString());
     }
 
     @Test

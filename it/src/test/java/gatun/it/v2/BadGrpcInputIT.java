@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
 import gatun.it.harness.GrpcClient;
-import gatun.it.harness.ServerExtension;
 import gatun.it.harness.RawGrpc;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
 import gatun.wire.inference.GRPCInferenceServiceGrpc;

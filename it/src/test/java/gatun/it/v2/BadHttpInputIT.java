@@ -4,8 +4,8 @@ package gatun.it.v2;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.it.harness.HttpApi;
-import gatun.it.harness.ServerExtension;
 import gatun.it.harness.RawHttp;
+import gatun.it.harness.ServerExtension;
 import gatun.it.harness.SharedObject;
 import gatun.it.harness.SimpleModel;
 import java.io.ByteArrayOutputStream;

@@ -47,8 +47,9 @@ class ServablesTest {
         all.getAllBuilder();
         // Nobody may give a label to a version that is not there, but a version may go and leave its label.
         Map<String, Long> labels = Map.of("stable", 1L, "gone", 9L);
-        server = runtime.serve(options -> options.listed(List.of(new ListedModel("m", folder, "tensorflow", all.build(), labels)))
-                .exitTimeout(Duration.ofSeconds(10)));
+        server = runtime.serve(
+                options -> options.listed(List.of(new ListedModel("m", folder, "tensorflow", all.build(), labels)))
+                        .exitTimeout(Duration.ofSeconds(10)));
         servables = new Servables(server);
     }
 
