@@ -4,7 +4,7 @@ package gatun.server;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.SupervisedThread;
 import gatun.runtime.ListedModels.ListedModel;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.RepositoryControl;
 import gatun.server.settings.ModelListSettings;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -18,19 +18,19 @@ final class ModelListPoll implements AutoCloseable {
 
     private final CountDownLatch closed = new CountDownLatch(1);
     private final ModelListSettings settings;
-    private final InferenceServer server;
+    private final RepositoryControl server;
 
     /** The models that the file listed when it was last read; used by the thread only. */
     private List<ListedModel> latest;
 
-    private ModelListPoll(ModelListSettings settings, InferenceServer server, List<ListedModel> latest) {
+    private ModelListPoll(ModelListSettings settings, RepositoryControl server, List<ListedModel> latest) {
         this.settings = settings;
         this.server = server;
         this.latest = latest;
     }
 
     /** Starts the thread; the server serves the models that the file lists now. */
-    static ModelListPoll start(ModelListSettings settings, InferenceServer server) {
+    static ModelListPoll start(ModelListSettings settings, RepositoryControl server) {
         ModelListPoll poll = new ModelListPoll(settings, server, server.listed());
         Thread thread = SupervisedThread.unstarted("model-list-poll", poll::run);
         thread.start();

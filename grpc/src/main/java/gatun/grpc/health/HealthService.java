@@ -2,7 +2,7 @@
 package gatun.grpc.health;
 
 import gatun.runtime.Subscription;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerObservation;
 import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 public final class HealthService extends HealthGrpc.HealthImplBase {
     private static final String SERVER = "";
 
-    private final InferenceServer server;
+    private final ServerObservation server;
     private final Set<String> services;
     private final boolean anyName;
     private final Set<Runnable> stopListeners = ConcurrentHashMap.newKeySet();
@@ -36,7 +36,7 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
      * @param services the names of the services that are served beside this one
      * @param anyName whether a check is answered for the server whatever the name is
      */
-    public HealthService(InferenceServer server, Set<String> services, boolean anyName) {
+    public HealthService(ServerObservation server, Set<String> services, boolean anyName) {
         this.server = server;
         this.anyName = anyName;
         this.services = new TreeSet<>(services);

@@ -2,7 +2,7 @@
 package gatun.grpc.message;
 
 import gatun.runtime.ModelVersion;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.grpc.Metadata;
@@ -16,7 +16,7 @@ public final class CallTrace {
     private CallTrace() {}
 
     /** Begins the trace of a request that is being read; empty for most, which are not traced. The caller ends it. */
-    public static Optional<RequestTrace> begin(InferenceServer server, ModelVersion model, Metadata headers) {
+    public static Optional<RequestTrace> begin(ServerResources server, ModelVersion model, Metadata headers) {
         Optional<RequestTrace> trace = server.tracing()
                 .begin(
                         model.name(),

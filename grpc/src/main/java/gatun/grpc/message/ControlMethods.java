@@ -8,7 +8,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import io.grpc.Context;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;
@@ -31,7 +31,7 @@ public final class ControlMethods {
      *
      * @param service one whose requests are read by protobuf's own marshallers
      */
-    public static ServerServiceDefinition limit(ServerServiceDefinition service, InferenceServer server) {
+    public static ServerServiceDefinition limit(ServerServiceDefinition service, ServerResources server) {
         return InPlaceMethods.replace(
                 service,
                 service.getMethods().stream()
@@ -40,7 +40,7 @@ public final class ControlMethods {
     }
 
     private static <Q, R> ServerMethodDefinition<Q, R> limit(
-            ServerMethodDefinition<Q, R> method, InferenceServer server) {
+            ServerMethodDefinition<Q, R> method, ServerResources server) {
         MethodDescriptor<Q, R> descriptor = method.getMethodDescriptor();
         MethodDescriptor<Q, R> limited = descriptor.toBuilder(
                         new Limited<>(descriptor.getRequestMarshaller(), server.limits(), server.heap()),

@@ -2,7 +2,7 @@
 package gatun.grpc.message;
 
 import gatun.grpc.frames.OutboundMessage;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -35,7 +35,7 @@ public final class InPlaceMethods {
     public static <M extends InferenceCall.Message> ServerMethodDefinition<M, OutboundMessage> method(
             MethodDescriptor<?, ?> generated,
             InPlaceMarshaller<M> marshaller,
-            InferenceServer server,
+            InferenceService server,
             ServerCallHandler<M, OutboundMessage> handler) {
         MethodDescriptor<M, OutboundMessage> descriptor =
                 generated.toBuilder(marshaller, new EncodedMarshaller()).build();

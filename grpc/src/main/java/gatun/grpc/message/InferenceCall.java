@@ -9,7 +9,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.grpc.Context;
@@ -89,14 +89,14 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
 
     private final ServerCall<M, OutboundMessage> call;
     private final Metadata headers;
-    private final InferenceServer server;
+    private final InferenceService server;
     private final Exchange<M> exchange;
 
     /** Between the message and the end of the request; owned here. */
     private @Nullable M message;
 
     private InferenceCall(
-            ServerCall<M, OutboundMessage> call, Metadata headers, InferenceServer server, Exchange<M> exchange) {
+            ServerCall<M, OutboundMessage> call, Metadata headers, InferenceService server, Exchange<M> exchange) {
         this.call = call;
         this.headers = headers;
         this.server = server;
@@ -105,7 +105,7 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
 
     /** Begins a call. */
     public static <M extends Message> ServerCall.Listener<M> begin(
-            ServerCall<M, OutboundMessage> call, Metadata headers, InferenceServer server, Exchange<M> exchange) {
+            ServerCall<M, OutboundMessage> call, Metadata headers, InferenceService server, Exchange<M> exchange) {
         // One more than is right, to notice a client that sends it.
         call.request(2);
         return new InferenceCall<>(call, headers, server, exchange);

@@ -8,7 +8,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.ResponseReceiver;
 import gatun.runtime.logging.AccessEntry;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.grpc.Metadata;
@@ -75,12 +75,12 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             Thread.ofVirtual().name("stream-request").factory();
 
     private final ServerCall<M, OutboundMessage> call;
-    private final InferenceServer server;
+    private final InferenceService server;
     private final Exchange<M> exchange;
     private final StreamResponses responses;
     private final SubmissionOrder turns = new SubmissionOrder();
 
-    private InferenceStream(ServerCall<M, OutboundMessage> call, InferenceServer server, Exchange<M> exchange) {
+    private InferenceStream(ServerCall<M, OutboundMessage> call, InferenceService server, Exchange<M> exchange) {
         this.call = call;
         this.server = server;
         this.exchange = exchange;
@@ -89,7 +89,7 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
     /** Begins a call. */
     public static <M extends InferenceCall.Message> ServerCall.Listener<M> begin(
-            ServerCall<M, OutboundMessage> call, InferenceServer server, Exchange<M> exchange) {
+            ServerCall<M, OutboundMessage> call, InferenceService server, Exchange<M> exchange) {
         call.sendHeaders(new Metadata());
         call.request(MAX_IN_FLIGHT);
         return new InferenceStream<>(call, server, exchange);

@@ -2,7 +2,7 @@
 package gatun.http.connection;
 
 import gatun.runtime.ModelVersion;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.helidon.http.HeaderName;
@@ -16,7 +16,7 @@ public final class TracedExchange {
     private TracedExchange() {}
 
     /** Begins a request's trace before its body is read; empty for most. The caller ends it. */
-    public static Optional<RequestTrace> begin(InferenceServer server, ModelVersion model, Exchange exchange) {
+    public static Optional<RequestTrace> begin(ServerResources server, ModelVersion model, Exchange exchange) {
         Optional<RequestTrace> trace =
                 server.tracing().begin(model.name(), model.version(), exchange, request -> request.header(TRACEPARENT));
         trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));

@@ -44,6 +44,11 @@ final class CountedServer implements InferenceServer {
         return statistics;
     }
 
+    @Override
+    public boolean exiting() {
+        return false;
+    }
+
     CountedServer withLatencies(ModelLatencies... models) {
         latencies = List.of(models);
         return this;

@@ -6,16 +6,16 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.RepositoryControl;
 import gatun.wire.v1.ModelRepositoryIndex;
 import java.util.List;
 import java.util.stream.Collectors;
 
 /** Loads, unloads and lists models. Safe for any thread. */
 public final class ModelControl {
-    private final InferenceServer server;
+    private final RepositoryControl server;
 
-    ModelControl(InferenceServer server) {
+    ModelControl(RepositoryControl server) {
         this.server = server;
     }
 

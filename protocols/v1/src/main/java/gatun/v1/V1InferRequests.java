@@ -18,7 +18,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.ServerExit;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.RequestLimits;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelInput;
 import gatun.wire.v1.InferRequestHeader;
@@ -37,10 +37,10 @@ public final class V1InferRequests {
     /** The version that clients name when any will do. */
     public static final long LATEST_VERSION = -1;
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final ClientRegions regions;
 
-    V1InferRequests(InferenceServer server, ClientRegions regions) {
+    V1InferRequests(InferenceService server, ClientRegions regions) {
         this.server = server;
         this.regions = regions;
     }

@@ -4,23 +4,12 @@ package gatun.v1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import gatun.memory.buffers.BufferPool;
-import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.EngineStatistics;
-import gatun.runtime.InferenceRequest;
-import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelOverride;
-import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
-import gatun.runtime.ModelVersion;
-import gatun.runtime.ServerMetadata;
-import gatun.runtime.Subscription;
-import gatun.runtime.limits.HeapBudget;
-import gatun.runtime.server.InferenceServer;
-import gatun.runtime.tracing.Tracing;
+import gatun.runtime.server.RepositoryControl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,8 +43,7 @@ class ModelControlTest {
     }
 
     /** A server whose models do what the test says, and are asked for nothing else. */
-    private static final class Models implements InferenceServer {
-        private final HeapBudget heap = new HeapBudget(1 << 20);
+    private static final class Models implements RepositoryControl {
         private final List<ModelStatus> states = new ArrayList<>();
         private final List<String> unloaded = new ArrayList<>();
 
@@ -75,71 +63,6 @@ class ModelControlTest {
 
         @Override
         public void load(String name, ModelOverride override) {
-            throw unexpected();
-        }
-
-        @Override
-        public ServerMetadata metadata() {
-            throw unexpected();
-        }
-
-        @Override
-        public boolean live() {
-            throw unexpected();
-        }
-
-        @Override
-        public boolean ready() {
-            throw unexpected();
-        }
-
-        @Override
-        public ModelVersion model(String name, String version) {
-            throw unexpected();
-        }
-
-        @Override
-        public Subscription onChange(Runnable listener) {
-            throw unexpected();
-        }
-
-        @Override
-        public List<ModelStatistics> statistics() {
-            throw unexpected();
-        }
-
-        @Override
-        public List<EngineStatistics> engines() {
-            throw unexpected();
-        }
-
-        @Override
-        public InferenceResponse infer(InferenceRequest request) {
-            throw unexpected();
-        }
-
-        @Override
-        public Tracing tracing() {
-            throw unexpected();
-        }
-
-        @Override
-        public RegionRegistry regions() {
-            throw unexpected();
-        }
-
-        @Override
-        public HeapBudget heap() {
-            return heap;
-        }
-
-        @Override
-        public BufferPool buffers() {
-            throw unexpected();
-        }
-
-        @Override
-        public void close() {
             throw unexpected();
         }
 

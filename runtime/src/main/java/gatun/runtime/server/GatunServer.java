@@ -21,17 +21,13 @@ import gatun.runtime.ModelOverride;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.OutputAliasCheck;
 import gatun.runtime.ServerExit;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.Subscription;
 import gatun.runtime.VersionCounters;
-import gatun.runtime.cache.CachedModel;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.configuration.EngineCatalog;
 import gatun.runtime.configuration.ModelConfiguration;
-import gatun.runtime.execution.ServedModel;
-import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessEntry;
@@ -44,10 +40,8 @@ import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
-import gatun.runtime.repository.TemporaryFolder;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Setting;
-import gatun.spi.discovery.InstalledBackends;
 import gatun.wire.inference.ModelConfig;
 import java.time.Duration;
 import java.util.Collection;
@@ -56,7 +50,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,6 +72,7 @@ public final class GatunServer implements InferenceServer {
     private final LogControl log;
     private final Tracing tracing;
     private final RecordedLog accessLog;
+    private final RequestExecutor executor;
     private final RunPlacement placement;
     private final boolean listing;
     private final boolean strictReadiness;
@@ -87,15 +81,7 @@ public final class GatunServer implements InferenceServer {
     private volatile boolean exiting;
     private volatile boolean draining;
 
-    /** What is there before the server. */
-    private record OpenParts(
-            Backends backends,
-            ModelRepository repository,
-            Optional<ResponseCache> cache,
-            ChangeListeners listeners,
-            MetricRegistry metrics) {}
-
-    private GatunServer(ServerOptions options, OpenParts parts) {
+    private GatunServer(ServerOptions options, ServerParts parts) {
         this.options = options;
         metadata = options.metadata();
         buffers = options.buffers();
@@ -111,6 +97,7 @@ public final class GatunServer implements InferenceServer {
         exitTimeout = options.exitTimeout();
         backends = parts.backends();
         repository = parts.repository();
+        executor = new RequestExecutor(repository, accessLog, this::exiting);
         cache = parts.cache();
         listeners = parts.listeners();
         metrics = parts.metrics();
@@ -146,28 +133,7 @@ public final class GatunServer implements InferenceServer {
      * @throws GatunException when a setting of an engine is wrong
      */
     public static GatunServer withoutModels(ServerOptions options) {
-        MetricRegistry metrics = new MetricRegistry();
-        TemporaryFolder files = new TemporaryFolder();
-        BackendCalls calls = new BackendCalls(metrics, files);
-        Backends backends = new Backends(
-                options.installed().orElseGet(() -> InstalledBackends.find(Optional.empty())),
-                options.backends(),
-                options.backendOptions(),
-                calls,
-                options.isolation());
-        Optional<ResponseCache> cache = options.openCache();
-        ChangeListeners listeners = new ChangeListeners();
-        ModelRepository repository = new ModelRepository(
-                options.repository(),
-                backends,
-                options.buffers(),
-                remembering(cache, options.buffers()),
-                listeners,
-                files);
-        options.repositoryRefresh().ifPresent(repository::refreshBy);
-        calls.connect(repository);
-        options.stopping().accept(repository::endLoads);
-        return new GatunServer(options, new OpenParts(backends, repository, cache, listeners, metrics));
+        return new GatunServer(options, ServerParts.open(options));
     }
 
     /**
@@ -185,11 +151,6 @@ public final class GatunServer implements InferenceServer {
         if (options.controlMode() == ControlMode.POLL) {
             repository.follow(options.pollInterval());
         }
-    }
-
-    private static UnaryOperator<ServedModel> remembering(Optional<ResponseCache> cache, BufferPool buffers) {
-        return model ->
-                cache.map(present -> CachedModel.of(model, present, buffers)).orElse(model);
     }
 
     /** What the engines declare of themselves. */
@@ -401,86 +362,12 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public InferenceResponse infer(InferenceRequest request) {
-        noteAccess(request);
-        request.traceStart();
-        try (request) {
-            OutputAliasCheck.refuseIn(request);
-            ServedModel model = model(request);
-            while (true) {
-                try {
-                    InferenceResponse response = model.infer(request);
-                    request.traceAnswer(response);
-                    return response;
-                } catch (VersionRetiredException e) {
-                    model = successor(model, request, e);
-                }
-            }
-        } catch (GatunException e) {
-            noteFailure(e);
-            throw e;
-        } finally {
-            request.traceEnd();
-            noteInferred();
-        }
+        return executor.infer(request);
     }
 
     @Override
     public void infer(InferenceRequest request, ResponseReceiver receiver) {
-        noteAccess(request);
-        request.traceStart();
-        ResponseReceiver told = request.trace().isEmpty() ? receiver : new TracedReceiver(request, receiver);
-        try (request) {
-            OutputAliasCheck.refuseIn(request);
-            ServedModel model = model(request);
-            while (true) {
-                try {
-                    model.infer(request, told);
-                    return;
-                } catch (VersionRetiredException e) {
-                    model = successor(model, request, e);
-                }
-            }
-        } catch (GatunException e) {
-            noteFailure(e);
-            throw e;
-        } finally {
-            request.traceEnd();
-            noteInferred();
-        }
-    }
-
-    private void noteInferred() {
-        if (accessLog.isOn()) {
-            AccessEntry.noteInferred();
-        }
-    }
-
-    private void noteFailure(GatunException failure) {
-        if (accessLog.isOn()) {
-            AccessEntry.noteFailure(failure);
-        }
-    }
-
-    private void noteAccess(InferenceRequest request) {
-        if (accessLog.isOn()) {
-            AccessEntry.noteInference(request);
-        }
-    }
-
-    /** The version that takes the place of one that stops because it was reloaded; one that was unloaded has none. */
-    private ServedModel successor(ServedModel stopped, InferenceRequest request, VersionRetiredException failure) {
-        if (exiting) {
-            throw failure;
-        }
-        return repository.successor(stopped, request, failure);
-    }
-
-    private static ServedModel model(InferenceRequest request) {
-        if (request.model() instanceof ServedModel model) {
-            return model;
-        }
-        throw new GatunException(
-                ErrorCode.INTERNAL, "model '" + request.model().name() + "' was not found by this server");
+        executor.infer(request, receiver);
     }
 
     @Override

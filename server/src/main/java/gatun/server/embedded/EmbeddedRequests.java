@@ -14,7 +14,7 @@ import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.RequestedOutput;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -23,10 +23,10 @@ import java.util.Optional;
 
 /** Turns a client's requests into the runtime's. Safe for any thread. */
 final class EmbeddedRequests {
-    private final InferenceServer server;
+    private final InferenceService server;
     private final RequestMemory memory;
 
-    EmbeddedRequests(InferenceServer server) {
+    EmbeddedRequests(InferenceService server) {
         this.server = server;
         this.memory = new RequestMemory(server.buffers());
     }

@@ -6,7 +6,7 @@ import gatun.client.InferStream;
 import gatun.client.StreamReceiver;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -22,7 +22,7 @@ final class EmbeddedStream implements InferStream {
     private final BlockingQueue<Optional<InferenceRequest>> waiting = new ArrayBlockingQueue<>(MAX_WAITING);
 
     private final CountDownLatch done = new CountDownLatch(1);
-    private final InferenceServer server;
+    private final InferenceService server;
     private final BiFunction<InferRequest, Boolean, InferenceRequest> begin;
     private final StreamReceiver receiver;
     private volatile boolean closed;
@@ -31,7 +31,7 @@ final class EmbeddedStream implements InferStream {
 
     /** Begins a stream. {@code begin} makes the runtime's request, with inputs copied unless they are lent. */
     EmbeddedStream(
-            InferenceServer server,
+            InferenceService server,
             BiFunction<InferRequest, Boolean, InferenceRequest> begin,
             StreamReceiver receiver) {
         this.server = server;

@@ -4,7 +4,7 @@ package gatun.cloud.vertexai;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.RepositoryControl;
 import java.util.List;
 
 /**
@@ -49,7 +49,7 @@ public record VertexAiSettings(String predictRoute, String healthRoute, String d
      *
      * @throws GatunException INVALID_ARGUMENT when it is not ready, or none is named and not exactly one is ready
      */
-    String chooseModel(InferenceServer server) {
+    String chooseModel(RepositoryControl server) {
         List<String> ready = server.index().stream()
                 .filter(model -> model.state() == ModelState.READY)
                 .map(ModelStatus::name)

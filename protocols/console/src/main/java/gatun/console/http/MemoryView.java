@@ -7,7 +7,7 @@ import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.RegionUse;
 import gatun.memory.regions.SystemRegionStatus;
 import gatun.protocol.ServerSurroundings;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -17,10 +17,10 @@ import java.util.Optional;
 
 /** The memory of requests, and that of clients. Safe for any thread. */
 final class MemoryView {
-    private final InferenceServer server;
+    private final ServerResources server;
     private final ServerSurroundings surroundings;
 
-    MemoryView(InferenceServer server, ServerSurroundings surroundings) {
+    MemoryView(ServerResources server, ServerSurroundings surroundings) {
         this.server = server;
         this.surroundings = surroundings;
     }

@@ -4,7 +4,7 @@ package gatun.console.http;
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricFamily;
 import gatun.memory.metrics.MetricSink;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerObservation;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -19,7 +19,7 @@ final class WorkerUse {
     /** For how many looks restarts are told of. */
     private static final int RESTART_LOOKS = 6;
 
-    private final InferenceServer server;
+    private final ServerObservation server;
     private Map<String, Long> restartsBefore = Map.of();
     private boolean looked;
 
@@ -30,7 +30,7 @@ final class WorkerUse {
 
     private record Lately(long restarts, int looks) {}
 
-    WorkerUse(InferenceServer server) {
+    WorkerUse(ServerObservation server) {
         this.server = server;
     }
 

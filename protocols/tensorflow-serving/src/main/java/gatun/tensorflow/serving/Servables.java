@@ -5,16 +5,16 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerExit;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Finds models as TensorFlow Serving's clients name them, with its error texts. Safe for any thread. */
 public final class Servables {
-    private final InferenceServer server;
+    private final InferenceService server;
 
     /** Finds the models of {@code server}. */
-    public Servables(InferenceServer server) {
+    public Servables(InferenceService server) {
         this.server = server;
     }
 

@@ -4,7 +4,7 @@ package gatun.tensorflow.serving;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelStatus;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.RepositoryControl;
 import gatun.wire.tensorflow.Code;
 import gatun.wire.tensorflow.serving.ModelVersionStatus;
 import gatun.wire.tensorflow.serving.StatusProto;
@@ -22,7 +22,7 @@ public final class VersionStatuses {
      * @param version the only one to tell of; empty for all
      * @throws GatunException NOT_FOUND when there is none
      */
-    public static List<ModelVersionStatus> of(InferenceServer server, String model, OptionalLong version) {
+    public static List<ModelVersionStatus> of(RepositoryControl server, String model, OptionalLong version) {
         List<ModelVersionStatus> statuses = server.index().stream()
                 .filter(row -> row.name().equals(model) && !row.version().isEmpty())
                 .map(VersionStatuses::of)

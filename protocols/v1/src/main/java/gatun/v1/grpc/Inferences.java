@@ -15,7 +15,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.access.PeerLocation;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.v1.V1Api;
@@ -38,10 +38,10 @@ final class Inferences {
     private static final Hold NOTHING = () -> {};
     private static final MemorySegment[] NO_TENSORS = {};
 
-    private final InferenceServer server;
+    private final ServerResources server;
     private final V1Api api;
 
-    Inferences(InferenceServer server, V1Api api) {
+    Inferences(ServerResources server, V1Api api) {
         this.server = server;
         this.api = api;
     }

@@ -9,7 +9,7 @@ import gatun.grpc.message.InferenceCall;
 import gatun.grpc.message.InferenceStream;
 import gatun.grpc.message.RawAlignment;
 import gatun.runtime.access.ApiGroup;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.v1.V1Api;
 import gatun.wire.v1.GRPCServiceGrpc;
 import io.grpc.ServerServiceDefinition;
@@ -30,7 +30,7 @@ public final class V1Services {
     private V1Services() {}
 
     /** The service {@code nvidia.inferenceserver.GRPCService} of one server, of which {@code api} is the legacy API. */
-    public static GrpcService of(InferenceServer server, V1Api api) {
+    public static GrpcService of(InferenceService server, V1Api api) {
         Inferences inferences = new Inferences(server, api);
         UnaryExchange unary = new UnaryExchange(inferences);
         InferDecoder decoder = new InferDecoder(server.limits(), server.heap());

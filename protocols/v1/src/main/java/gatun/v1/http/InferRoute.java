@@ -15,7 +15,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.v1.V1Api;
@@ -43,10 +43,10 @@ final class InferRoute {
     private static final ResponseHeaders.Constant FAILED = ResponseHeaders.constant(Status.BAD_REQUEST_400, BINARY);
     private static final ResponseHeaders.Constant UNREADABLE = ResponseHeaders.constant(Status.BAD_REQUEST_400);
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final V1Api api;
 
-    InferRoute(InferenceServer server, V1Api api) {
+    InferRoute(InferenceService server, V1Api api) {
         this.server = server;
         this.api = api;
     }

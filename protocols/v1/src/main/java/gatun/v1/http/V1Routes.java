@@ -11,7 +11,7 @@ import gatun.http.routes.RouteConventions.BareConventions;
 import gatun.http.routes.RouteTable;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.v1.AllStatuses;
 import gatun.v1.ControlCounters;
 import gatun.v1.ModelControl;
@@ -33,7 +33,7 @@ public final class V1Routes {
      *
      * @param access which groups of requests need which headers
      */
-    public static RouteTable to(InferenceServer server, V1Api api, ApiAccess access) {
+    public static RouteTable to(InferenceService server, V1Api api, ApiAccess access) {
         ControlRoute control = new ControlRoute(api);
         InferRoute infer = new InferRoute(server, api);
         StatusRoutes status = new StatusRoutes(api, control);

@@ -22,7 +22,7 @@ import gatun.runtime.Origin;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.PeerLocation;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.spi.ParameterValue;
@@ -39,7 +39,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     private static final Origin CALL = new Origin(1, "v2", "grpc");
     private static final Origin STREAM = new Origin(2, "v2", "grpc_stream");
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final ClientRegions regions;
     private final HeaderForwarding forwarding;
 
@@ -49,7 +49,7 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
      * @param regions the shared memory of clients
      * @param forwarding which metadata becomes parameters
      */
-    InferRequests(InferenceServer server, ClientRegions regions, HeaderForwarding forwarding) {
+    InferRequests(InferenceService server, ClientRegions regions, HeaderForwarding forwarding) {
         this.server = server;
         this.regions = regions;
         this.forwarding = forwarding;

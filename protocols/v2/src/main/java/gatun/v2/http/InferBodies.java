@@ -10,7 +10,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.spi.Setting;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
@@ -35,7 +35,7 @@ final class InferBodies {
     private final Decompression decompression;
     private final JsonBody jsonBody;
 
-    InferBodies(InferenceServer server, long maxByteSize) {
+    InferBodies(ServerResources server, long maxByteSize) {
         this.buffers = server.buffers();
         this.maxByteSize = maxByteSize;
         this.decompression = new Decompression(buffers, maxByteSize);

@@ -21,7 +21,7 @@ import gatun.runtime.ServerExit;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.RequestUsage;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +35,7 @@ final class InferRoute {
     /** The origin of all requests over HTTP. */
     static final Origin ORIGIN = new Origin(0, "v2", "http");
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final InferBodies bodies;
     private final HeaderForwarding forwarding;
 
@@ -49,7 +49,7 @@ final class InferRoute {
      * @param binary the head of a response with bytes behind its JSON, up to the length of that
      */
     InferRoute(
-            InferenceServer server,
+            InferenceService server,
             ClientRegions regions,
             long maxInputByteSize,
             HeaderForwarding forwarding,
@@ -127,7 +127,7 @@ final class InferRoute {
 
     /** Reads requests' JSON into {@link InferenceRequest}s. One for each connection; for its thread. */
     static final class InferRequestReader {
-        private final InferenceServer server;
+        private final InferenceService server;
         private final ClientRegions regions;
         private final InferBodies.Body body = new InferBodies.Body();
         private final OutputForms forms = new OutputForms();
@@ -143,7 +143,7 @@ final class InferRoute {
          * @param regions the shared memory of clients
          * @param maxInputByteSize the most bytes that a tensor given in JSON may have
          */
-        InferRequestReader(InferenceServer server, ClientRegions regions, long maxInputByteSize) {
+        InferRequestReader(InferenceService server, ClientRegions regions, long maxInputByteSize) {
             this.server = server;
             this.regions = regions;
             this.usage = new RequestUsage(server.limits(), server.heap());

@@ -6,16 +6,16 @@ import gatun.http.connection.RequestBody;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.RequestUsage;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.spi.Setting;
 
 /** Reads bodies that are one JSON object, in native memory. Safe for any thread. */
 public final class JsonBody {
-    private final InferenceServer server;
+    private final ServerResources server;
     private final long maxByteSize;
 
     /** Bodies of at most {@code maxByteSize} bytes, or at most {@code server}'s limit for control requests. */
-    public JsonBody(InferenceServer server, long maxByteSize) {
+    public JsonBody(ServerResources server, long maxByteSize) {
         this.server = server;
         this.maxByteSize = maxByteSize;
     }

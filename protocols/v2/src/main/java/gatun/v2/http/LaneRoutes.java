@@ -15,7 +15,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.ServerExit;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.limits.RequestUsage;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.v2.lane.Lane;
 import gatun.v2.lane.Lanes;
 import gatun.v2.lane.PreparedRequest;
@@ -28,14 +28,14 @@ final class LaneRoutes {
     private static final int DEFAULT_SLOTS = 16;
     private static final int DEFAULT_TENSORS = 16;
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final Lanes lanes;
     private final ClientRegions regions;
     private final JsonBody jsonBody;
     private final HeaderForwarding forwarding;
 
     LaneRoutes(
-            InferenceServer server,
+            InferenceService server,
             Lanes lanes,
             ClientRegions regions,
             JsonBody jsonBody,

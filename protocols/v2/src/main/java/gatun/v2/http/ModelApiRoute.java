@@ -7,7 +7,7 @@ import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.wire.inference.ModelInput;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -17,9 +17,9 @@ final class ModelApiRoute {
     /** Names that can stand in a path of a description; others stand in a parameter. */
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9._~-]+");
 
-    private final InferenceServer server;
+    private final InferenceService server;
 
-    ModelApiRoute(InferenceServer server) {
+    ModelApiRoute(InferenceService server) {
         this.server = server;
     }
 

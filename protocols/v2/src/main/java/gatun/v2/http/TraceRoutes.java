@@ -5,7 +5,7 @@ import gatun.http.connection.Exchange;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.TraceSettings;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,10 +21,10 @@ final class TraceRoutes {
     /** The settings that a request may name; other members are ignored. */
     private static final Set<String> SETTINGS = Set.of(LEVELS, "trace_rate", COUNT, "log_frequency", "trace_file");
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final JsonBody jsonBody;
 
-    TraceRoutes(InferenceServer server, JsonBody jsonBody) {
+    TraceRoutes(InferenceService server, JsonBody jsonBody) {
         this.server = server;
         this.jsonBody = jsonBody;
     }

@@ -13,7 +13,7 @@ import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
 import gatun.runtime.limits.WorkBudget;
 import gatun.runtime.limits.WorkBudgets;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.v2.lane.LaneSettings.LaneResources;
 import gatun.v2.lane.LaneSettings.LaneUse;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +29,7 @@ public final class Lane implements Hold {
     private final String name;
     private final Sender client;
     private final LaneGeometry geometry;
-    private final InferenceServer server;
+    private final InferenceService server;
     private final ScheduledExecutorService timer;
     private final PrivateRegion region;
     private final RegionLease whole;
@@ -143,7 +143,7 @@ public final class Lane implements Hold {
         return memory;
     }
 
-    InferenceServer server() {
+    InferenceService server() {
         return server;
     }
 

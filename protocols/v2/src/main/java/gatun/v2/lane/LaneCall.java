@@ -15,7 +15,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerExit;
 import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
@@ -246,7 +246,7 @@ final class LaneCall implements Runnable {
         if (refusal != null) {
             throw refusal;
         }
-        InferenceServer server = lane.server();
+        InferenceService server = lane.server();
         if (server.exiting()) {
             throw ServerExit.refusal();
         }
@@ -261,7 +261,7 @@ final class LaneCall implements Runnable {
         }
     }
 
-    private void infer(InferenceServer server, ModelVersion model, Optional<RequestTrace> trace) {
+    private void infer(InferenceService server, ModelVersion model, Optional<RequestTrace> trace) {
         InferenceRequest made = inference.begin(known(), model, trace.isPresent());
         try {
             if (trace.isPresent()) {

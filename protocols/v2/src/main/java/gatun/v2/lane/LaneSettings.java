@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.lane;
 
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import java.util.OptionalLong;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -38,7 +38,7 @@ public record LaneSettings(int threads, int spinMicros) {
      * @param server answers their requests
      * @param timer gives requests up whose deadline passes
      */
-    record LaneResources(InferenceServer server, ScheduledExecutorService timer) {}
+    record LaneResources(InferenceService server, ScheduledExecutorService timer) {}
 
     /**
      * A lane that is open, for people to read. Its name is its client's secret, so that it has a number instead.

@@ -10,7 +10,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.v2.lane.LaneSettings.LaneResources;
 import gatun.v2.lane.LaneSettings.LaneUse;
 import java.security.SecureRandom;
@@ -38,7 +38,7 @@ public final class Lanes implements AutoCloseable {
     private static final int NAME_BYTES = 16;
     private static final HexFormat HEX = HexFormat.of();
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final LaneSettings settings;
     private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
     private boolean closed; // guarded by this
@@ -68,7 +68,7 @@ public final class Lanes implements AutoCloseable {
     }
 
     /** No lanes yet, whose requests {@code server} will answer. */
-    public Lanes(InferenceServer server, LaneSettings settings) {
+    public Lanes(InferenceService server, LaneSettings settings) {
         this.server = server;
         this.settings = settings;
     }

@@ -7,7 +7,7 @@ import gatun.runtime.ListedModels;
 import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.RepositoryControl;
 import gatun.tensorflow.serving.ServingMetrics;
 import gatun.wire.tensorflow.Code;
 import gatun.wire.tensorflow.serving.Metric;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Replaces the list of served models. Thread-safe; the caller makes one replacement at a time. */
 final class ConfigReload {
-    private final InferenceServer server;
+    private final RepositoryControl server;
     private final boolean anyLabels;
     private final @Nullable ServingMetrics metrics;
 
@@ -31,7 +31,7 @@ final class ConfigReload {
      * @param anyLabels whether new labels may be for versions that do not serve yet
      * @param metrics the counters; null for nothing
      */
-    ConfigReload(InferenceServer server, boolean anyLabels, @Nullable ServingMetrics metrics) {
+    ConfigReload(RepositoryControl server, boolean anyLabels, @Nullable ServingMetrics metrics) {
         this.server = server;
         this.anyLabels = anyLabels;
         this.metrics = metrics;

@@ -12,7 +12,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
 import gatun.runtime.RequestedOutput;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.spi.EntryPoint;
@@ -40,14 +40,14 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
     /** The origin of all requests over gRPC. */
     static final Origin ORIGIN = new Origin(100, "tensorflow", "grpc");
 
-    private final InferenceServer server;
+    private final ServerResources server;
     private final Servables servables;
     private final PredictEncoder encoder;
     private final @Nullable ServingMetrics metrics;
 
     /** @param metrics where requests are counted; null for nowhere */
     PredictExchange(
-            InferenceServer server, Servables servables, PredictEncoder encoder, @Nullable ServingMetrics metrics) {
+            ServerResources server, Servables servables, PredictEncoder encoder, @Nullable ServingMetrics metrics) {
         this.server = server;
         this.servables = servables;
         this.encoder = encoder;

@@ -15,7 +15,7 @@ import gatun.runtime.InferenceRequest;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.limits.RequestUsage;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.tensorflow.serving.ExampleContext;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Classify and regress: from examples in JSON to the model's results. Safe for any thread. */
 final class ExampleRoute {
-    private final InferenceServer server;
+    private final ServerResources server;
     private final Servables servables;
     private final RestBodies bodies;
     private final ModelCalls calls;
@@ -39,7 +39,7 @@ final class ExampleRoute {
     private final @Nullable ServingMetrics metrics;
 
     ExampleRoute(
-            InferenceServer server,
+            ServerResources server,
             Servables servables,
             RestBodies bodies,
             ModelCalls calls,

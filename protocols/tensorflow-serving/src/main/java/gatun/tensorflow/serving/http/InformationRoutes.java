@@ -4,7 +4,7 @@ package gatun.tensorflow.serving.http;
 import gatun.http.connection.Exchange;
 import gatun.memory.tensor.Shape;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.RepositoryControl;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import gatun.tensorflow.serving.DataTypes;
@@ -20,10 +20,10 @@ import java.util.List;
 final class InformationRoutes {
     private static final int INDENT = 1;
 
-    private final InferenceServer server;
+    private final RepositoryControl server;
     private final Servables servables;
 
-    InformationRoutes(InferenceServer server, Servables servables) {
+    InformationRoutes(RepositoryControl server, Servables servables) {
         this.server = server;
         this.servables = servables;
     }

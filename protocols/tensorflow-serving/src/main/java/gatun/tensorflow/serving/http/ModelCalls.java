@@ -10,7 +10,7 @@ import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.Origin;
-import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.spi.Setting;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class ModelCalls {
     private static final Origin ORIGIN = new Origin(101, "tensorflow", "http");
 
-    private final InferenceServer server;
+    private final InferenceService server;
     private final Duration timeout;
     private final @Nullable ServingMetrics metrics;
 
@@ -40,7 +40,7 @@ final class ModelCalls {
      *
      * @param metrics where runs are counted; null for nowhere
      */
-    ModelCalls(InferenceServer server, Duration timeout, @Nullable ServingMetrics metrics) {
+    ModelCalls(InferenceService server, Duration timeout, @Nullable ServingMetrics metrics) {
         this.server = server;
         this.timeout = timeout;
         this.metrics = metrics;
