@@ -4,14 +4,14 @@ package gatun.server;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.IoFailure;
-import gatun.runtime.ControlMode;
 import gatun.runtime.ModelIdentifier;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.RepositoryRefresh;
 import gatun.runtime.repository.RepositoryAdvice;
 import gatun.server.settings.ModelListSettings;
 import gatun.server.settings.ModelListSettings.Names;
-import gatun.server.settings.ModelSettings;
-import gatun.server.settings.ModelSettings.StoreSettings;
+import gatun.server.settings.ServedModelSettings;
+import gatun.server.settings.ServedModelSettings.StoreSettings;
 import gatun.server.settings.StartException;
 import gatun.stores.cache.StoreCache;
 import gatun.stores.location.RepositoryLocation;
@@ -46,13 +46,13 @@ import org.slf4j.LoggerFactory;
 final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FetchedModels.class);
 
-    private final ModelSettings models;
+    private final ServedModelSettings models;
     private final List<Mirror> mirrors;
     private final Optional<StoreCache> cache;
     private final FetchWatch watch;
     private final MirrorPoll poll;
 
-    private FetchedModels(ModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
+    private FetchedModels(ServedModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
         this.models = models;
         this.watch = watch;
         this.mirrors = mirrors;
@@ -65,7 +65,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
      *
      * @throws StartException with the reason when that is not possible
      */
-    static FetchedModels open(ModelSettings given) {
+    static FetchedModels open(ServedModelSettings given) {
         StoreSettings stores = given.stores();
         FetchWatch watch = new FetchWatch(TerminalProgress.ofTerminal());
         Optional<Names.Stored> base = given.sources()
@@ -108,8 +108,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
             throws IOException {
         Mirror mirror = opener.open(location, scope);
         mirrors.add(mirror);
-        boolean onDemand =
-                control.mode() == ControlMode.EXPLICIT && !control.loadModels().contains("*");
+        boolean onDemand = control.loadModels().isPresent();
         long begin = System.nanoTime();
         try {
             if (onDemand) {
@@ -149,7 +148,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     }
 
     /** The settings with folders instead of URLs. */
-    ModelSettings models() {
+    ServedModelSettings models() {
         return models;
     }
 

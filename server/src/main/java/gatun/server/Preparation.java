@@ -3,7 +3,7 @@ package gatun.server;
 
 import gatun.http.HttpListener;
 import gatun.listener.HelidonServices;
-import gatun.runtime.server.GatunServer;
+import gatun.runtime.configuration.ModelConfiguration;
 import gatun.spi.Backend;
 import gatun.spi.discovery.InstalledBackends;
 import java.util.Optional;
@@ -21,7 +21,7 @@ final class Preparation {
     static void begin() {
         run(() -> InstalledBackends.find(Optional.empty()).services().forEach(Backend::prepare));
         run(() -> {
-            GatunServer.prepare();
+            ModelConfiguration.prepare();
             HelidonServices.findNone();
             HttpListener.prepare();
         });

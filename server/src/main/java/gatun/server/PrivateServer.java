@@ -6,6 +6,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.protocol.Endpoint;
 import gatun.protocol.Endpoint.Kind;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.settings.ClientSettings;
@@ -79,7 +80,8 @@ final class PrivateServer implements AskedServer {
             ServerSettings first, Path repository, BufferPool buffers, SharedRegions regions) {
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .repository(repository)
-                .autoComplete(false)
+                .models(ModelSettings.STANDARD.with(
+                        ModelSettings.STANDARD.loading().withConfigurations("", false, false)))
                 .logged(false)
                 .exitTimeout(GRACE);
         first.models()

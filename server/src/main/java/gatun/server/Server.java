@@ -10,9 +10,9 @@ import gatun.memory.tensor.GatunException;
 import gatun.protocol.Endpoint;
 import gatun.protocol.ProtocolProvider;
 import gatun.runtime.BatchingRules;
-import gatun.runtime.ControlMode;
 import gatun.runtime.EngineStatistics;
 import gatun.runtime.ListedModels.ListedModel;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelStatus.ModelState;
 import gatun.runtime.ServedPath;
@@ -27,7 +27,7 @@ import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.server.ServerOptions;
 import gatun.server.settings.ModelListSettings;
-import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ServedModelSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.ServerSettings.ResponseCacheSettings;
@@ -233,9 +233,7 @@ final class Server implements AutoCloseable {
             InstalledBackends installed,
             FetchedModels fetched,
             StopWait stop) {
-        ModelSettings models = settings.models();
-        ModelSettings.Control control = models.control();
-        ModelSettings.Loading loading = models.loading();
+        ServedModelSettings models = settings.models();
         LimitSettings limits = settings.clients().limits();
         List<ProtocolProvider> protocols = settings.listeners().protocols();
         ServerOptions options = ServerOptions.of(buffers, regions)
@@ -245,29 +243,18 @@ final class Server implements AutoCloseable {
                 .accessLog(accessLog)
                 .isolation(isolation, models.backends().isolated())
                 .tracing(settings.tracing().open())
-                .controlMode(control.mode())
-                .pollInterval(control.pollInterval())
-                .configName(models.sources().configName())
-                .loadThreads(loading.threads())
-                .loadRetries(loading.retries())
-                .loadRetryInterval(loading.retryInterval())
-                .loadTimeout(loading.timeout())
+                .models(models.forRuntime())
                 .whenStopping(stop::whenTold)
-                .autoComplete(models.sources().autoComplete())
-                .modelNamespacing(models.sources().namespacing())
                 .configurationRule(config -> protocols.forEach(protocol -> protocol.checkConfiguration(config)))
-                .readableAtStart(control.exitOnError())
                 .repositoryRefresh(fetched)
-                .strictReadiness(control.strictReadiness())
                 .trustClients(settings.memory().trustedClients())
                 .limits(limits)
                 .exitTimeout(settings.lifecycle().exitTimeout());
-        if (loading.warmUpIterations() > 0) {
+        if (models.warmUpIterations() > 0) {
             options.warmUps(WarmUpSource.of(protocols.stream()
-                    .map(protocol -> protocol.recordedRequests(buffers, limits, loading.warmUpIterations()))
+                    .map(protocol -> protocol.recordedRequests(buffers, limits, models.warmUpIterations()))
                     .toList()));
         }
-        loading.memoryByteSize().ifPresent(options::modelMemory);
         models.sources().repositories().forEach(options::repository);
         EngineCatalog engines = new EngineCatalog(installed.all());
         models.sources().paths().stream().map(path -> at(engines, path)).forEach(options::path);
@@ -276,16 +263,11 @@ final class Server implements AutoCloseable {
             list.reloadFolders().forEach(options::reloadFolder);
         });
         batching(protocols).ifPresent(options::batching);
-        options.learned(models.runs().learned());
         options.installed(installed);
-        models.runs().rateLimit().ifPresent(options::rateLimit);
         models.backends()
                 .options()
                 .forEach((backend, values) ->
                         values.forEach((name, value) -> options.backendOption(backend, name, value)));
-        if (control.mode() == ControlMode.EXPLICIT && !control.loadModels().contains("*")) {
-            options.onlyModels(control.loadModels());
-        }
         settings.memory().responseCache().ifPresent(cache -> {
             switch (cache) {
                 case ResponseCacheSettings.Local local -> options.responseCacheByteSize(local.byteSize());

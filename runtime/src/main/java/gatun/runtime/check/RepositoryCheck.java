@@ -49,14 +49,14 @@ public final class RepositoryCheck implements AutoCloseable {
     /**
      * A check of the models at {@code paths}; nothing is loaded yet.
      *
-     * @param options how a server would be opened, without its repositories
+     * @param options how a server would be opened, without its repositories, with {@code configName}
      * @param configName the name of the configurations that count instead of config.pbtxt where they exist; empty for
      *     none
      * @throws GatunException when a repository cannot be read
      */
     public static RepositoryCheck open(ServerOptions options, List<ServedPath> paths, String configName) {
         paths.forEach(options::path);
-        options.configName(configName).controlMode(ControlMode.EXPLICIT).onlyModels(List.of());
+        options.controlMode(ControlMode.EXPLICIT).onlyModels(List.of());
         return new RepositoryCheck(GatunServer.open(options), paths, configName);
     }
 

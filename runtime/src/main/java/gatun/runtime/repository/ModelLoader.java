@@ -85,7 +85,7 @@ final class ModelLoader {
             UnaryOperator<ServedModel> remembering,
             Optional<ModelMemory> memory) {
         this.settings = settings;
-        attempts = new LoadAttempts(settings.loading().timeout());
+        attempts = new LoadAttempts(settings.models().loading().timeout());
         this.backends = backends;
         this.pool = pool;
         this.members = members;
@@ -175,7 +175,7 @@ final class ModelLoader {
                         backends.catalog(),
                         source.config(),
                         version,
-                        settings.sources().autoComplete())
+                        settings.models().loading().autoComplete())
                 .map(told -> backends.configurationFields(backends.catalog().engine(told)))
                 .orElse(Set.of());
         return UnusedFields.remarks(source.config(), ofEngine, backends.catalog());
@@ -194,11 +194,11 @@ final class ModelLoader {
                         backends.catalog(),
                         source.config(),
                         Optional.of(files),
-                        settings.sources().autoComplete(),
+                        settings.models().loading().autoComplete(),
                         name -> backends.started(name, source.config()),
                         rule));
         ConfigurationLimits.check(config, settings.limits());
-        settings.loading().configurationRule().accept(config);
+        settings.configurationRule().accept(config);
         return config;
     }
 
@@ -374,14 +374,14 @@ final class ModelLoader {
         Optional<BatchingRule> rule = rule(source, directory.version(version));
         WarmUpPlan warmUps = new WarmUpPlan(
                 WarmUpSample.of(config, directory.path(), settings.limits()),
-                settings.loading().warmUps(),
+                settings.warmUps(),
                 directory.version(version));
         List<StateTensor> states = StateTensor.of(config, directory.path());
         // Before the engine reads them: what is cached must not be taken for what other files, written since, would
         // give.
         // Nobody knows which files beside a loose model's belong to it.
         Optional<byte[]> fingerprint =
-                settings.loading().fingerprints() && directory.loose().isEmpty()
+                settings.fingerprints() && directory.loose().isEmpty()
                         ? Optional.of(ModelFingerprint.of(config, directory.version(version)))
                         : Optional.empty();
         long byteSize = directory.byteSizeIfReadable(version);
@@ -398,7 +398,7 @@ final class ModelLoader {
                         settings.scheduling().queueLimit(),
                         settings.scheduling().rateLimiter(),
                         settings.scheduling().trustsClients(),
-                        settings.scheduling().learned(),
+                        settings.models().runs().learned(),
                         progress),
                 counters,
                 entry::readyVersions);
@@ -424,7 +424,7 @@ final class ModelLoader {
      * @param wanted whether the load has not been ended
      */
     private <T> T retrying(String model, BooleanSupplier wanted, Supplier<T> attempt) {
-        for (int left = settings.loading().retries(); ; left--) {
+        for (int left = settings.models().loading().retries(); ; left--) {
             try {
                 return attempt.get();
             } catch (RuntimeException e) {
@@ -436,7 +436,7 @@ final class ModelLoader {
                         model,
                         left,
                         e.getMessage());
-                if (closesWithin(settings.loading().retryInterval())) {
+                if (closesWithin(settings.models().loading().retryInterval())) {
                     throw e;
                 }
             }

@@ -74,22 +74,22 @@ public final class ModelRepository {
             ChangeListeners listeners,
             TemporaryFolder files) {
         this.files = files;
-        sources = new ModelSources(settings.sources(), list, files, backends);
+        sources = new ModelSources(settings, list, files, backends);
         list.replace(settings.sources().listed());
         reloadFolders = new ReloadFolders(settings.sources().reloadFolders());
         reloadFolders.list(settings.sources().listed());
         refresh = new ModelRefresh(Optional.empty(), sources);
         files.removeAbandoned();
-        controlMode = settings.controlMode();
-        readableAtStart = settings.sources().readableAtStart();
-        models = new ModelTable(settings.sources().namespacing(), listeners);
+        controlMode = settings.models().control().mode();
+        readableAtStart = settings.models().control().exitOnError();
+        models = new ModelTable(settings.models().loading().namespacing(), listeners);
         labels = new VersionLabels(list, models);
         listeners.add(labels::settle);
         served = new ServedModels(models, sources);
-        OptionalLong limit = settings.loading().memoryByteSize();
+        OptionalLong limit = settings.models().loading().memoryByteSize();
         memory = limit.isPresent()
                 ? Optional.of(
-                        new ModelMemory(limit.getAsLong(), settings.loading().threads(), listeners::changed))
+                        new ModelMemory(limit.getAsLong(), settings.models().loading().threads(), listeners::changed))
                 : Optional.empty();
         loader = new ModelLoader(
                 settings, backends, pool, namespace -> new RepositoryMembers(models, namespace), remembering, memory);
@@ -97,7 +97,7 @@ public final class ModelRepository {
         lifeCycle = new ModelLifeCycle(
                 sources,
                 models,
-                new LoadThreads(settings.loading().threads()),
+                new LoadThreads(settings.models().loading().threads()),
                 reload,
                 settings.limits().models());
     }

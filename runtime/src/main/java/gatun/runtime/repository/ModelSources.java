@@ -23,25 +23,25 @@ import java.util.TreeSet;
 /**
  * Finds and reads the sources that models are loaded from. Safe for any thread.
  *
- * @param sources the directories, and how configurations are read there
+ * @param settings the directories, and how configurations are read there
  * @param list the models that are served because a list names them
  * @param uploads where the files of load requests are
  * @param gate decides what load requests may say and bring
  * @param directories reads the directories of the repositories
  */
 record ModelSources(
-        RepositorySettings.Sources sources,
+        RepositorySettings settings,
         ModelList list,
         TemporaryFolder uploads,
         RequestGate gate,
         CoalescedScan directories) {
-    ModelSources(RepositorySettings.Sources sources, ModelList list, TemporaryFolder uploads, Backends backends) {
+    ModelSources(RepositorySettings settings, ModelList list, TemporaryFolder uploads, Backends backends) {
         this(
-                sources,
+                settings,
                 list,
                 uploads,
-                new RequestGate(sources, backends),
-                new CoalescedScan(() -> RepositoryScan.scan(sources)));
+                new RequestGate(settings, backends),
+                new CoalescedScan(() -> RepositoryScan.scan(settings)));
     }
 
     /** The models in the directories of the repositories and in the list; throws as {@link RepositoryScan#scan}. */
@@ -61,7 +61,7 @@ record ModelSources(
         if (directory.loose().isPresent()) {
             LooseModel loose = directory.loose().get();
             ModelConfig config =
-                    ModelConfiguration.ofLooseModel(loose.name(), loose.fileName(), sources.autoComplete());
+                    ModelConfiguration.ofLooseModel(loose.name(), loose.fileName(), settings.models().loading().autoComplete());
             return read(directory, config, false, Optional.empty());
         }
         ModelConfig config = directory.listed()
@@ -69,14 +69,14 @@ record ModelSources(
                         gate.engines(),
                         directory.name(),
                         directory.path(),
-                        sources.configName(),
-                        sources.autoComplete())
+                        settings.models().loading().configName(),
+                        settings.models().loading().autoComplete())
                 : ModelConfiguration.written(
                         gate.engines(),
                         directory.name(),
                         directory.path(),
-                        sources.configName(),
-                        sources.autoComplete());
+                        settings.models().loading().configName(),
+                        settings.models().loading().autoComplete());
         return read(directory, list.apply(config), false, Optional.empty());
     }
 
@@ -143,10 +143,10 @@ record ModelSources(
      * The gate that every load request passes, whatever protocol it came by: it decides which of the request's configuration
      * is taken, and whether the engine may take files of requests. Safe for any thread.
      *
-     * @param sources how the operator's configurations are read
+     * @param settings how the operator's configurations are read
      * @param backends the engines, and what each lets requests do
      */
-    record RequestGate(RepositorySettings.Sources sources, Backends backends) {
+    record RequestGate(RepositorySettings settings, Backends backends) {
         /**
          * The configuration that a model is loaded with.
          *
@@ -176,7 +176,7 @@ record ModelSources(
             ModelConfig written = loose.isPresent()
                     ? ModelConfiguration.ofLooseModel(
                             loose.get().name(), loose.get().fileName(), true)
-                    : ModelConfiguration.ofOperator(directory.name(), directory.path(), sources.configName());
+                    : ModelConfiguration.ofOperator(directory.name(), directory.path(), settings.models().loading().configName());
             return new Operators(written, told(written, directory));
         }
 
@@ -184,7 +184,7 @@ record ModelSources(
             return directory.versions().stream()
                     .flatMap(version ->
                             ModelConfiguration.told(
-                                    engines(), config, directory.version(version), sources.autoComplete())
+                                    engines(), config, directory.version(version), settings.models().loading().autoComplete())
                                     .stream())
                     .toList();
         }

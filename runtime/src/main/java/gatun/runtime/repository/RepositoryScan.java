@@ -27,16 +27,16 @@ final class RepositoryScan {
     }
 
     /**
-     * Every model in {@code sources}, but for those of lists.
+     * Every model in the directories of {@code settings}, but for those of lists.
      *
      * @throws GatunException INVALID_ARGUMENT when a repository cannot be read
      */
-    static SortedMap<ModelIdentifier, Finding> scan(RepositorySettings.Sources sources) {
+    static SortedMap<ModelIdentifier, Finding> scan(RepositorySettings settings) {
         SortedMap<ModelIdentifier, Finding> found = new TreeMap<>();
-        for (Path repository : sources.repositories()) {
+        for (Path repository : settings.sources().repositories()) {
             for (Path directory : directories(repository)) {
                 String name = directory.getFileName().toString();
-                ModelIdentifier model = new ModelIdentifier(sources.namespacing() ? repository.toString() : "", name);
+                ModelIdentifier model = new ModelIdentifier(settings.models().loading().namespacing() ? repository.toString() : "", name);
                 found.merge(
                         model,
                         new Finding.Model(ModelDirectory.inRepository(model, directory)),
@@ -44,7 +44,7 @@ final class RepositoryScan {
                                 "model '" + name + "' appears in two or more repositories; remove all but one"));
             }
         }
-        sources.models().stream()
+        settings.sources().models().stream()
                 .map(ModelDirectory::single)
                 .filter(ModelDirectory::exists)
                 .forEach(directory -> found.merge(

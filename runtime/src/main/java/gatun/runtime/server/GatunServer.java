@@ -18,6 +18,7 @@ import gatun.runtime.ModelIdentifier;
 import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelMemoryUse;
 import gatun.runtime.ModelOverride;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatus;
 import gatun.runtime.ModelVersion;
@@ -27,7 +28,6 @@ import gatun.runtime.Subscription;
 import gatun.runtime.VersionCounters;
 import gatun.runtime.cache.ResponseCache;
 import gatun.runtime.configuration.EngineCatalog;
-import gatun.runtime.configuration.ModelConfiguration;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.runtime.logging.AccessEntry;
@@ -35,15 +35,12 @@ import gatun.runtime.logging.AccessLog;
 import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.RecordedLog;
 import gatun.runtime.logging.RecordedLog.RequestWatch;
-import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.repository.Backends;
 import gatun.runtime.repository.ChangeListeners;
 import gatun.runtime.repository.ModelRepository;
 import gatun.runtime.tracing.Tracing;
 import gatun.spi.Setting;
 import gatun.wire.inference.ModelConfig;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -58,57 +55,36 @@ public final class GatunServer implements InferenceServer {
     private static final Logger LOG = LoggerFactory.getLogger(GatunServer.class);
 
     private final ServerOptions options;
+    private final ServerParts parts;
     private final ServerMetadata metadata;
     private final BufferPool buffers;
-    private final RegionRegistry regions;
-    private final Backends backends;
     private final ModelRepository repository;
     private final ChangeListeners listeners;
-    private final MetricRegistry metrics;
     private final List<Hold> gpuWatches;
-    private final Optional<ResponseCache> cache;
     private final RequestLimits limits;
     private final HeapBudget heap;
-    private final LogControl log;
-    private final Tracing tracing;
     private final RecordedLog accessLog;
     private final RequestExecutor executor;
     private final RunPlacement placement;
-    private final boolean listing;
-    private final boolean strictReadiness;
-    private final Duration exitTimeout;
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean exiting;
     private volatile boolean draining;
 
     private GatunServer(ServerOptions options, ServerParts parts) {
         this.options = options;
+        this.parts = parts;
         metadata = options.metadata();
-        buffers = options.buffers();
-        regions = options.regions();
-        limits = options.limits().request();
-        heap = new HeapBudget(options.limits().heapByteSize());
-        log = options.log();
-        tracing = options.tracing();
-        accessLog = new RecordedLog(options.accessLog());
+        buffers = options.buffers;
+        limits = options.limits.request();
+        heap = new HeapBudget(options.limits.heapByteSize());
+        accessLog = new RecordedLog(options.accessLog);
         placement = options.placement();
-        listing = options.listed().isPresent();
-        strictReadiness = options.strictReadiness();
-        exitTimeout = options.exitTimeout();
-        backends = parts.backends();
         repository = parts.repository();
         executor = new RequestExecutor(repository, accessLog, this::exiting);
-        cache = parts.cache();
         listeners = parts.listeners();
-        metrics = parts.metrics();
         gpuWatches = CudaDevices.find().all().stream()
                 .map(gpu -> gpu.onFailure(listeners::changed))
                 .toList();
-    }
-
-    /** Loads what reads the configurations of models, which the first of them does otherwise. For any thread. */
-    public static void prepare() {
-        ModelConfiguration.prepare();
     }
 
     /**
@@ -127,35 +103,27 @@ public final class GatunServer implements InferenceServer {
         return server;
     }
 
-    /**
-     * A server whose {@link #loadModels} has not been called, so that its protocols can be made meanwhile.
-     *
-     * @throws GatunException when a setting of an engine is wrong
-     */
+    /** A server before {@link #loadModels}. Throws {@link GatunException} when a setting of an engine is wrong. */
     public static GatunServer withoutModels(ServerOptions options) {
         return new GatunServer(options, ServerParts.open(options));
     }
 
     /**
-     * Loads the models of a server {@link #withoutModels}, once, and returns when each is ready or has, in {@link #index},
-     * a reason why not.
+     * Loads the models, once, and returns when each is ready or has, in {@link #index}, a reason why not.
      *
      * @throws GatunException when a model repository cannot be read, and need be; the server is to be closed then
      */
     public void loadModels() {
-        if (options.modelNames().isPresent()) {
-            repository.loadOnly(options.modelNames().get());
-        } else {
-            repository.loadAll();
-        }
-        if (options.controlMode() == ControlMode.POLL) {
-            repository.follow(options.pollInterval());
+        ModelSettings.Control control = options.models.control();
+        control.loadModels().ifPresentOrElse(repository::loadOnly, repository::loadAll);
+        if (control.mode() == ControlMode.POLL) {
+            repository.follow(control.pollInterval());
         }
     }
 
     /** What the engines declare of themselves. */
     public EngineCatalog engineCatalog() {
-        return backends.catalog();
+        return parts.backends().catalog();
     }
 
     @Override
@@ -174,7 +142,7 @@ public final class GatunServer implements InferenceServer {
         requireOpen();
         return !draining
                 && repository.readable()
-                && (!strictReadiness || repository.served().ready());
+                && (!options.models.control().strictReadiness() || repository.served().ready());
     }
 
     @Override
@@ -237,17 +205,13 @@ public final class GatunServer implements InferenceServer {
         return repository.served().readyVersions(model);
     }
 
-    /**
-     * As {@link #load(String, ModelOverride)}, but of several models of that name only this one.
-     *
-     * @param override without files
-     */
+    /** As {@link #load(String, ModelOverride)}, of this model alone; {@code override} has no files. */
     public void load(ModelIdentifier model, ModelOverride override) {
         requireOpen();
         repository.load(model, override);
     }
 
-    /** As {@link #unload(String, boolean)}, but of several models of that name only this one. */
+    /** As {@link #unload(String, boolean)}, of this model alone. */
     public void unload(ModelIdentifier model, boolean dependents) {
         requireOpen();
         repository.unload(model, dependents);
@@ -294,7 +258,7 @@ public final class GatunServer implements InferenceServer {
 
     private void requireListing() {
         requireOpen();
-        if (!listing) {
+        if (options.listed.isEmpty()) {
             throw new GatunException(
                     ErrorCode.UNAVAILABLE,
                     "the server was not started with a list of models that could be replaced; start it with "
@@ -309,11 +273,7 @@ public final class GatunServer implements InferenceServer {
         }
     }
 
-    /**
-     * From now on health says that the server stops, models are neither loaded nor unloaded, and protocols refuse new
-     * requests; accepted ones go on. To be called before the listeners stop, which wait for accepted requests. May be
-     * called again.
-     */
+    /** Refuses new requests and changes of models; accepted requests go on. Called before the listeners stop. */
     public void announceStop() {
         exiting = true;
         listeners.changed();
@@ -347,12 +307,12 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public List<EngineStatistics> engines() {
-        return backends.statistics();
+        return parts.backends().statistics();
     }
 
     @Override
     public MetricSource modelMetrics() {
-        return metrics;
+        return parts.metrics();
     }
 
     @Override
@@ -372,12 +332,12 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public LogControl log() {
-        return log;
+        return options.log;
     }
 
     @Override
     public Tracing tracing() {
-        return tracing;
+        return options.tracing;
     }
 
     @Override
@@ -397,7 +357,7 @@ public final class GatunServer implements InferenceServer {
 
     @Override
     public RegionRegistry regions() {
-        return regions;
+        return options.regions;
     }
 
     @Override
@@ -421,16 +381,16 @@ public final class GatunServer implements InferenceServer {
             return;
         }
         announceStop();
-        if (repository.close(exitTimeout)) {
-            backends.close();
+        if (repository.close(options.exitTimeout)) {
+            parts.backends().close();
         } else {
             LOG.warn(
                     "Engines are still at work, within requests after {} s, or within loads, and are left to the end of the"
                             + " process",
-                    exitTimeout.toSeconds());
+                    options.exitTimeout.toSeconds());
         }
-        cache.ifPresent(ResponseCache::close);
-        tracing.close();
+        parts.cache().ifPresent(ResponseCache::close);
+        options.tracing.close();
         gpuWatches.forEach(Hold::close);
     }
 }

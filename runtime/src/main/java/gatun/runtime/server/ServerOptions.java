@@ -6,8 +6,9 @@ import gatun.memory.regions.RegionRegistry;
 import gatun.runtime.BatchingRules;
 import gatun.runtime.ControlMode;
 import gatun.runtime.ListedModels.ListedModel;
+import gatun.runtime.ModelSettings;
+import gatun.runtime.ModelSettings.Control;
 import gatun.runtime.RepositoryRefresh;
-import gatun.runtime.ResourceAmount;
 import gatun.runtime.ServedPath;
 import gatun.runtime.ServerMetadata;
 import gatun.runtime.WarmUpSource;
@@ -31,70 +32,48 @@ import gatun.wire.inference.ModelConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 
 /** The options of a {@link GatunServer}, as a builder: each method changes one. Used by one thread. */
 public final class ServerOptions {
-    /** How many models are loaded at a time without {@link #loadThreads}. */
-    public static final int DEFAULT_LOAD_THREADS = 4;
-
     /** How long running requests may take when the server closes, without {@link #exitTimeout}. */
     public static final Duration DEFAULT_EXIT_TIMEOUT = Duration.ofSeconds(30);
 
-    /** How long there is between two looks at the repositories without {@link #pollInterval}. */
-    public static final Duration DEFAULT_POLL_INTERVAL = Duration.ofSeconds(15);
-
     private static final int DEFAULT_QUEUE_LIMIT = 4096;
 
-    private final BufferPool buffers;
-    private final RegionRegistry regions;
+    final BufferPool buffers;
+    final RegionRegistry regions;
     private final List<Path> repositories = new ArrayList<>();
-    private final List<ServedPath.SingleModel> models = new ArrayList<>();
-    private Optional<List<ListedModel>> listed = Optional.empty();
+    private final List<ServedPath.SingleModel> singleModels = new ArrayList<>();
+    Optional<List<ListedModel>> listed = Optional.empty();
     private final List<Path> reloadFolders = new ArrayList<>();
-    private final List<Backend> backends = new ArrayList<>();
-    private final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
-    private Optional<InstalledBackends> installed = Optional.empty();
-    private IsolationRule isolation = new IsolationRule(Optional.empty(), Set.of());
-    private Optional<List<String>> modelNames = Optional.empty();
-    private ControlMode controlMode = ControlMode.NONE;
-    private Duration pollInterval = DEFAULT_POLL_INTERVAL;
-    private String configName = "";
+    final List<Backend> backends = new ArrayList<>();
+    final Map<String, Map<String, String>> backendOptions = new LinkedHashMap<>();
+    Optional<InstalledBackends> installed = Optional.empty();
+    ModelSettings models = ModelSettings.STANDARD;
+    IsolationRule isolation = new IsolationRule(Optional.empty(), Set.of());
     private String id = ServerMetadata.STANDARD_NAME;
     private String version = "unknown";
-    private int loadThreads = DEFAULT_LOAD_THREADS;
-    private int loadRetries;
     private WarmUpSource warmUps = WarmUpSource.NONE;
-    private Duration loadRetryInterval = Duration.ZERO;
-    private Duration loadTimeout = Duration.ZERO;
-    private Consumer<Runnable> stopping = action -> {};
+    Consumer<Runnable> stopping = action -> {};
     private int queueLimit = DEFAULT_QUEUE_LIMIT;
     private BatchingRules batching = BatchingRules.NONE;
     private boolean trustsClients;
-    private Set<Subject> learned = EnumSet.allOf(Subject.class);
-    private Optional<List<ResourceAmount>> rateLimit = Optional.empty();
     private long responseCacheByteSize;
     private Optional<ResponseStore> responseStore = Optional.empty();
-    private LimitSettings limits = LimitSettings.standard();
-    private LogControl log = LogControl.fixed();
-    private Tracing tracing = Tracing.off();
-    private AccessLog accessLog = AccessLog.OFF;
+    LimitSettings limits = LimitSettings.standard();
+    LogControl log = LogControl.fixed();
+    Tracing tracing = Tracing.off();
+    AccessLog accessLog = AccessLog.OFF;
     private Consumer<ModelConfig> configurationRule = config -> {};
-    private OptionalLong modelMemory = OptionalLong.empty();
-    private boolean autoComplete = true;
-    private boolean readableAtStart = true;
-    private Optional<RepositoryRefresh> repositoryRefresh = Optional.empty();
-    private boolean modelNamespacing;
-    private boolean strictReadiness = true;
+    Optional<RepositoryRefresh> repositoryRefresh = Optional.empty();
     private boolean logged = true;
-    private Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
+    Duration exitTimeout = DEFAULT_EXIT_TIMEOUT;
 
     private ServerOptions(BufferPool buffers, RegionRegistry regions) {
         this.buffers = buffers;
@@ -116,7 +95,7 @@ public final class ServerOptions {
     public ServerOptions path(ServedPath path) {
         switch (path) {
             case ServedPath.Repository repository -> repositories.add(repository.folder());
-            case ServedPath.SingleModel model -> models.add(model);
+            case ServedPath.SingleModel model -> singleModels.add(model);
         }
         return this;
     }
@@ -162,44 +141,36 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Sets who decides which models are loaded; {@link ControlMode#NONE} without this call. */
+    /** What the operator decides about all models; {@link ModelSettings#STANDARD} without this call. */
+    public ServerOptions models(ModelSettings settings) {
+        models = settings;
+        return this;
+    }
+
+    /** Sets who decides which models are loaded. */
     public ServerOptions controlMode(ControlMode mode) {
-        controlMode = mode;
-        return this;
+        Control old = models.control();
+        return models(models.with(new Control(
+                mode, old.pollInterval(), old.loadModels(), old.exitOnError(), old.strictReadiness())));
     }
 
-    /** How long after one look at the repositories the next one comes, where the server follows their changes. */
+    /** Sets the time between two looks at the repositories, where the server follows their changes. */
     public ServerOptions pollInterval(Duration interval) {
-        pollInterval = interval;
-        return this;
+        Control old = models.control();
+        return models(models.with(
+                new Control(old.mode(), interval, old.loadModels(), old.exitOnError(), old.strictReadiness())));
     }
 
-    /** Takes {@code configs/<name>.pbtxt} of each model that has it instead of its config.pbtxt. */
-    public ServerOptions configName(String name) {
-        configName = name;
-        return this;
-    }
-
-    /** Loads only these models at start; without this call, all that the repositories hold. */
+    /** Loads only these models at start. */
     public ServerOptions onlyModels(List<String> names) {
-        modelNames = Optional.of(List.copyOf(names));
-        return this;
+        Control old = models.control();
+        return models(models.with(new Control(
+                old.mode(), old.pollInterval(), Optional.of(List.copyOf(names)), old.exitOnError(), old.strictReadiness())));
     }
 
     /** Lets engines use clients' memory in place always; otherwise only where clients' changes do no harm. */
     public ServerOptions trustClients(boolean enabled) {
         trustsClients = enabled;
-        return this;
-    }
-
-    /**
-     * What the server may learn from runs, to run those that follow in the way that was fastest; everything without this
-     * call.
-     *
-     * @param subjects none for the plain way of everything
-     */
-    public ServerOptions learned(Set<Subject> subjects) {
-        learned = Set.copyOf(subjects);
         return this;
     }
 
@@ -215,36 +186,9 @@ public final class ServerOptions {
         return this;
     }
 
-    /** How many models are loaded at a time; at least 1. */
-    public ServerOptions loadThreads(int count) {
-        loadThreads = Math.max(1, count);
-        return this;
-    }
-
-    /** How often a load that fails is tried again before it counts as failed; 0, which is the default, for never. */
-    public ServerOptions loadRetries(int count) {
-        loadRetries = Math.max(0, count);
-        return this;
-    }
-
     /** Requests that models answer before they serve, beside those of their configurations; none without this call. */
     public ServerOptions warmUps(WarmUpSource source) {
         warmUps = source;
-        return this;
-    }
-
-    /** How long to wait before a load is tried again; not at all without this call. */
-    public ServerOptions loadRetryInterval(Duration interval) {
-        loadRetryInterval = interval;
-        return this;
-    }
-
-    /**
-     * How long the load of a version may take before it is ended: its process is killed, or, inside the server, it is
-     * abandoned. Zero, which is the default, for as long as it likes.
-     */
-    public ServerOptions loadTimeout(Duration timeout) {
-        loadTimeout = timeout;
         return this;
     }
 
@@ -255,16 +199,6 @@ public final class ServerOptions {
      */
     public ServerOptions whenStopping(Consumer<Runnable> registration) {
         stopping = registration;
-        return this;
-    }
-
-    /**
-     * The most bytes that models may take together, counted by their files. Each is then loaded by the first request
-     * that needs it, and those that were not used for the longest time are closed to make room. Without this call all
-     * are loaded and stay.
-     */
-    public ServerOptions modelMemory(long byteSize) {
-        modelMemory = OptionalLong.of(byteSize);
         return this;
     }
 
@@ -292,38 +226,9 @@ public final class ServerOptions {
         return this;
     }
 
-    /**
-     * Lets instances run only while the resources are there that their configuration asks for; without this call, at
-     * any time.
-     *
-     * @param amounts how much there is; of a resource that is not named, the most that any instance asks for
-     */
-    public ServerOptions rateLimit(List<ResourceAmount> amounts) {
-        rateLimit = Optional.of(List.copyOf(amounts));
-        return this;
-    }
-
-    /** Whether configurations are completed from the model's files. */
-    public ServerOptions autoComplete(boolean enabled) {
-        autoComplete = enabled;
-        return this;
-    }
-
     /** Brings directories of models up to date before they are looked at. */
     public ServerOptions repositoryRefresh(RepositoryRefresh refresh) {
         repositoryRefresh = Optional.of(refresh);
-        return this;
-    }
-
-    /** Whether opening fails when a directory of models cannot be read; otherwise the server is not ready meanwhile. */
-    public ServerOptions readableAtStart(boolean required) {
-        readableAtStart = required;
-        return this;
-    }
-
-    /** Whether the server counts as ready only when every model is. */
-    public ServerOptions strictReadiness(boolean enabled) {
-        strictReadiness = enabled;
         return this;
     }
 
@@ -363,90 +268,25 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Whether models of several repositories may have the same name; false without this call. */
-    public ServerOptions modelNamespacing(boolean enabled) {
-        modelNamespacing = enabled;
-        return this;
-    }
-
     /** How long running requests may take when the server closes. */
     public ServerOptions exitTimeout(Duration timeout) {
         exitTimeout = timeout;
         return this;
     }
 
-    BufferPool buffers() {
-        return buffers;
-    }
-
-    RegionRegistry regions() {
-        return regions;
-    }
-
-    Optional<List<ListedModel>> listed() {
-        return listed;
-    }
-
-    List<Backend> backends() {
-        return backends;
-    }
-
-    Optional<InstalledBackends> installed() {
-        return installed;
-    }
-
-    IsolationRule isolation() {
-        return isolation;
-    }
-
-    Map<String, Map<String, String>> backendOptions() {
-        return backendOptions;
-    }
-
-    Optional<List<String>> modelNames() {
-        return modelNames;
-    }
-
-    ControlMode controlMode() {
-        return controlMode;
-    }
-
-    Optional<RepositoryRefresh> repositoryRefresh() {
-        return repositoryRefresh;
-    }
-
-    Duration pollInterval() {
-        return pollInterval;
-    }
-
     /** Where models are and how they are loaded and run. */
     RepositorySettings repository() {
         return new RepositorySettings(
-                controlMode,
-                new RepositorySettings.Sources(
-                        repositories,
-                        models,
-                        listed.orElse(List.of()),
-                        reloadFolders,
-                        configName,
-                        autoComplete,
-                        modelNamespacing,
-                        readableAtStart),
-                new RepositorySettings.Loading(
-                        loadThreads,
-                        loadRetries,
-                        loadRetryInterval,
-                        loadTimeout,
-                        warmUps,
-                        configurationRule,
-                        responseStore.isPresent(),
-                        modelMemory),
+                models,
+                new RepositorySettings.Sources(repositories, singleModels, listed.orElse(List.of()), reloadFolders),
+                warmUps,
+                configurationRule,
+                responseStore.isPresent(),
                 new RepositorySettings.Scheduling(
                         queueLimit,
                         batching,
-                        rateLimit.map(RateLimiter::of).orElseGet(RateLimiter::off),
-                        trustsClients,
-                        learned),
+                        models.runs().rateLimit().map(RateLimiter::of).orElseGet(RateLimiter::off),
+                        trustsClients),
                 limits.model(),
                 logged);
     }
@@ -455,24 +295,8 @@ public final class ServerOptions {
         return new ServerMetadata(id, version, ServerMetadata.extensions(regions.supportsCuda()));
     }
 
-    LimitSettings limits() {
-        return limits;
-    }
-
-    LogControl log() {
-        return log;
-    }
-
-    AccessLog accessLog() {
-        return accessLog;
-    }
-
     RunPlacement placement() {
-        return RunPlacement.of(learned.contains(Subject.THREADS));
-    }
-
-    Tracing tracing() {
-        return tracing;
+        return RunPlacement.of(models.runs().learned().contains(Subject.THREADS));
     }
 
     /** The cache of responses; empty for none. */
@@ -481,17 +305,5 @@ public final class ServerOptions {
             return Optional.of(new RemoteCache(responseStore.get(), buffers));
         }
         return responseCacheByteSize == 0 ? Optional.empty() : Optional.of(new LocalCache(responseCacheByteSize));
-    }
-
-    boolean strictReadiness() {
-        return strictReadiness;
-    }
-
-    Consumer<Runnable> stopping() {
-        return stopping;
-    }
-
-    Duration exitTimeout() {
-        return exitTimeout;
     }
 }

@@ -28,23 +28,23 @@ record ServerParts(
         TemporaryFolder files = new TemporaryFolder();
         BackendCalls calls = new BackendCalls(metrics, files);
         Backends backends = new Backends(
-                options.installed().orElseGet(() -> InstalledBackends.find(Optional.empty())),
-                options.backends(),
-                options.backendOptions(),
+                options.installed.orElseGet(() -> InstalledBackends.find(Optional.empty())),
+                options.backends,
+                options.backendOptions,
                 calls,
-                options.isolation());
+                options.isolation);
         Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
                 options.repository(),
                 backends,
-                options.buffers(),
-                remembering(cache, options.buffers()),
+                options.buffers,
+                remembering(cache, options.buffers),
                 listeners,
                 files);
-        options.repositoryRefresh().ifPresent(repository::refreshBy);
+        options.repositoryRefresh.ifPresent(repository::refreshBy);
         calls.connect(repository);
-        options.stopping().accept(repository::endLoads);
+        options.stopping.accept(repository::endLoads);
         return new ServerParts(backends, repository, cache, listeners, metrics);
     }
 

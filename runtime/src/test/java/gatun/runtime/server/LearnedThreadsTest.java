@@ -32,7 +32,7 @@ class LearnedThreadsTest {
         TestServer test = new TestServer(repository).model("m", CONFIG);
         return test.open(ScriptedBackend::copy, options -> {
             test.backend.boundToThread = false;
-            return options.learned(learned);
+            return options.models(ChangedSettings.learned(learned));
         });
     }
 

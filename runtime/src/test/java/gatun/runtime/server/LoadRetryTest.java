@@ -38,9 +38,9 @@ class LoadRetryTest {
      */
     private ModelStatus loaded(int failing, int retries) {
         try (TestServer test = new TestServer(repository).model("m", MODEL)) {
-            test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
-                    .onlyModels(List.of())
-                    .loadRetries(retries));
+            test.open(ScriptedBackend::copy, options -> options.models(ChangedSettings.loadRetries(retries, Duration.ZERO))
+                    .controlMode(ControlMode.EXPLICIT)
+                    .onlyModels(List.of()));
             test.backend.beforeLoad = () -> {
                 if (loads.incrementAndGet() <= failing) {
                     throw GatunException.invalidArgument("load " + loads.get() + " fails");
@@ -72,10 +72,9 @@ class LoadRetryTest {
     @Test
     void shouldNotWaitForTheNextTryWhenTheServerStops() throws InterruptedException {
         TestServer test = new TestServer(repository).model("m", MODEL);
-        test.open(ScriptedBackend::copy, options -> options.controlMode(ControlMode.EXPLICIT)
-                .onlyModels(List.of())
-                .loadRetries(1)
-                .loadRetryInterval(Duration.ofHours(1)));
+        test.open(ScriptedBackend::copy, options -> options.models(ChangedSettings.loadRetries(1, Duration.ofHours(1)))
+                .controlMode(ControlMode.EXPLICIT)
+                .onlyModels(List.of()));
         CountDownLatch tried = new CountDownLatch(1);
         test.backend.beforeLoad = () -> {
             loads.incrementAndGet();

@@ -233,7 +233,7 @@ class ModelControlTest extends ExplicitControl {
         test.model("m", MODEL).model("other", MODEL);
         Files.createDirectories(repository.resolve("m/configs"));
         Files.writeString(repository.resolve("m/configs/big.pbtxt"), MODEL + "max_batch_size: 8");
-        test.open(ScriptedBackend::copy, options -> options.configName("big"));
+        test.open(ScriptedBackend::copy, options -> options.models(ChangedSettings.configName("big")));
         assertThat(test.server().model("m", "").config().getMaxBatchSize()).isEqualTo(8);
         assertThat(test.server().model("other", "").config().getMaxBatchSize()).isZero();
     }

@@ -53,7 +53,7 @@ class OnDemandModelTest {
             test.model(name, name.equals("steps") ? MODEL + "sequence_batching { }" : MODEL)
                     .file(name + "/1/weights", "w".repeat(BYTE_SIZE));
         }
-        test.open(script, options -> options.modelMemory(2 * BYTE_SIZE));
+        test.open(script, options -> options.models(ChangedSettings.modelMemory(2 * BYTE_SIZE)));
         test.backend.beforeLoad = loads::incrementAndGet;
         return test;
     }
@@ -226,7 +226,7 @@ class OnDemandModelTest {
     void shouldRefuseAModelThatIsLargerThanTheMemory() {
         try (TestServer test = new TestServer(repository).model("big", MODEL)) {
             test.file("big/1/weights", "w".repeat(BYTE_SIZE))
-                    .open(ScriptedBackend::copy, options -> options.modelMemory(BYTE_SIZE - 1));
+                    .open(ScriptedBackend::copy, options -> options.models(ChangedSettings.modelMemory(BYTE_SIZE - 1)));
             assertThat(status(test, "big").reason())
                     .startsWith("its files have 100 bytes, and all models together may take 99; raise ");
         }
@@ -254,7 +254,7 @@ class OnDemandModelTest {
     @Test
     void shouldTellWhoLoadsAModelByNameThatItCannotBeLoaded() {
         try (TestServer test = new TestServer(repository).model("a", MODEL)) {
-            test.open(ScriptedBackend::copy, options -> options.modelMemory(BYTE_SIZE)
+            test.open(ScriptedBackend::copy, options -> options.models(ChangedSettings.modelMemory(BYTE_SIZE))
                     .controlMode(ControlMode.EXPLICIT)
                     .onlyModels(List.of()));
             test.backend.beforeLoad = () -> {
@@ -302,7 +302,7 @@ class OnDemandModelTest {
     @Test
     void shouldUnloadAModelThatIsInMemory() throws Exception {
         try (TestServer test = new TestServer(repository).model("a", MODEL)) {
-            test.file("a/1/weights", "w").open(ScriptedBackend::copy, options -> options.modelMemory(BYTE_SIZE)
+            test.file("a/1/weights", "w").open(ScriptedBackend::copy, options -> options.models(ChangedSettings.modelMemory(BYTE_SIZE))
                     .controlMode(ControlMode.EXPLICIT)
                     .onlyModels(List.of("a")));
             infer(test, "a");

@@ -64,7 +64,7 @@ class RateLimitTest {
                             ScriptedBackend.copy(execution);
                             running.decrementAndGet();
                         },
-                        options -> options.rateLimit(amounts));
+                        options -> options.models(ChangedSettings.rateLimit(amounts)));
     }
 
     @Test
@@ -110,7 +110,7 @@ class RateLimitTest {
                             }
                             ScriptedBackend.copy(execution);
                         },
-                        options -> options.rateLimit(List.of()));
+                        options -> options.models(ChangedSettings.rateLimit(List.of())));
         Future<?> holder = clients.submit(() -> infer(test.request("m"), "holder", 2));
         assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
         return holder;

@@ -6,6 +6,7 @@ import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
 import gatun.memory.tensor.GatunException;
 import gatun.protocol.ProtocolProvider;
+import gatun.runtime.ModelSettings;
 import gatun.runtime.ServedPath;
 import gatun.runtime.WarmUpSource;
 import gatun.runtime.check.ModelReport;
@@ -153,8 +154,10 @@ public final class Checking {
         List<ProtocolProvider> protocols = ListenerSettings.standard().protocols();
         ServerOptions options = ServerOptions.of(buffers, regions)
                 .version(Version.text())
-                .autoComplete(settings.autoComplete())
-                .modelNamespacing(settings.modelNamespacing())
+                .models(ModelSettings.STANDARD.with(ModelSettings.STANDARD
+                        .loading()
+                        .withConfigurations(
+                                settings.configName(), settings.autoComplete(), settings.modelNamespacing())))
                 .configurationRule(config -> protocols.forEach(protocol -> protocol.checkConfiguration(config)))
                 .warmUps(WarmUpSource.of(protocols.stream()
                         .map(protocol -> protocol.recordedRequests(buffers, LimitSettings.standard(), 1))

@@ -5,14 +5,14 @@ import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
 import gatun.runtime.ControlMode;
+import gatun.runtime.ModelSettings.Control;
+import gatun.runtime.ModelSettings.Loading;
+import gatun.runtime.ModelSettings.Runs;
 import gatun.runtime.ResourceAmount;
-import gatun.server.settings.ModelSettings;
-import gatun.server.settings.ModelSettings.Backends;
-import gatun.server.settings.ModelSettings.Control;
-import gatun.server.settings.ModelSettings.Loading;
-import gatun.server.settings.ModelSettings.Runs;
-import gatun.server.settings.ModelSettings.Sources;
-import gatun.server.settings.ModelSettings.StoreSettings;
+import gatun.server.settings.ServedModelSettings;
+import gatun.server.settings.ServedModelSettings.Backends;
+import gatun.server.settings.ServedModelSettings.Sources;
+import gatun.server.settings.ServedModelSettings.StoreSettings;
 import gatun.spi.Tuning.Subject;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -30,7 +30,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
 /** The flags that choose models. Read once. */
-final class ModelFlags extends OverlayFlags<ModelSettings> {
+final class ModelFlags extends OverlayFlags<ServedModelSettings> {
     private static final FlagType<ControlMode> CONTROL_MODE = FlagType.choice(
             "MODE",
             "a mode: none, poll or explicit",
@@ -91,12 +91,12 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
     private final Flag<String> configName = flag(
             "--model-config-name",
             FlagType.TEXT,
-            standard.sources().configName(),
+            standard.loading().configName(),
             "Take configs/NAME.pbtxt of each model that has it instead of its config.pbtxt.");
 
     private final Flag<Boolean> namespacing = yesOrNo(
             "--model-namespacing",
-            standard.sources().namespacing(),
+            standard.loading().namespacing(),
             "Whether models of several repositories may have the same name: ensembles ask the one of their own"
                     + " repository, requests only names that are unique.");
 
@@ -133,7 +133,7 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                     + " start, and stay, unless this is given.");
     private final Flag<Boolean> warmUp = yesOrNo(
             "--enable_model_warmup",
-            standard.loading().warmUpIterations() > 0,
+            standard.warmUpIterations() > 0,
             "Whether models answer the requests in their assets.extra/tf_serving_warmup_requests before"
                     + " they serve.");
     private final Flag<Integer> warmUpIterations = flag(
@@ -179,12 +179,16 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
                     + " run over the cores), cores (handed over to who answers) and threads (that bring requests run"
                     + " them), separated by commas.");
 
-    ModelFlags(ModelSettings standard) {
+    ModelFlags(ServedModelSettings standard) {
         super(standard);
     }
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
-    ModelSettings settings(CommandSpec command, ModelListFlags list, TensorFlowFlags tensorFlow, StoreFlags stores) {
+    ServedModelSettings settings(
+            CommandSpec command,
+            ModelListFlags list,
+            TensorFlowFlags tensorFlow,
+            StoreFlags stores) {
         List<Path> folders = Stream.concat(
                         standard.sources().repositories().stream(), ModelPlace.paths(repositories.value()).stream())
                 .toList();
@@ -203,33 +207,32 @@ final class ModelFlags extends OverlayFlags<ModelSettings> {
         List<NamedOption> options = new ArrayList<>(tensorFlow.options());
         modelCache.value().ifPresent(folder -> options.addAll(NamedOption.ofEnginesWith("model-cache-dir", folder)));
         options.addAll(backendOptions.value());
-        return new ModelSettings(
-                new Sources(
-                        folders,
-                        ModelPlace.paths(paths.value()),
-                        list.settings(),
-                        configName.value(),
-                        !disableAutoComplete.value()
-                                && !strictModelConfig.value().orElse(false),
-                        namespacing.value()),
+        return new ServedModelSettings(
+                new Sources(folders, ModelPlace.paths(paths.value()), list.settings()),
                 new Control(
                         versionPoll.isPresent() ? ControlMode.POLL : mode,
                         versionPoll.orElse(repositoryPoll.value()),
-                        loadModels.value(),
+                        mode == ControlMode.EXPLICIT && !loadModels.value().contains("*")
+                                ? Optional.of(loadModels.value())
+                                : Optional.empty(),
                         exitOnError.value(),
                         strictReadiness.value()),
                 new Loading(
+                        configName.value(),
+                        !disableAutoComplete.value()
+                                && !strictModelConfig.value().orElse(false),
+                        namespacing.value(),
                         tensorFlow.loadThreads().orElse(loadThreads.value()),
                         loadRetries.value(),
                         retryInterval.value(),
                         loadTimeout.value(),
-                        warmUp.value() ? Math.max(1, warmUpIterations.value()) : 0,
                         memoryLimit
                                 .value()
                                 .map(OptionalLong::of)
                                 .orElse(standard.loading().memoryByteSize())),
-                new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
                 new Runs(rateLimit.value() ? Optional.of(resources.value()) : Optional.empty(), adaptive.value()),
+                new Backends(NamedOption.byOwner(options), backendDirectory.value(), isolatedBackends()),
+                warmUp.value() ? Math.max(1, warmUpIterations.value()) : 0,
                 stored);
     }
 

@@ -2,7 +2,7 @@
 package gatun.server.commandline;
 
 import gatun.memory.tensor.IoFailure;
-import gatun.server.settings.ModelSettings.StoreSettings;
+import gatun.server.settings.ServedModelSettings.StoreSettings;
 import gatun.stores.location.ArchiveLocation;
 import gatun.stores.location.RepositoryLocation;
 import gatun.stores.location.StoreLocation;

@@ -4,7 +4,7 @@ package gatun.server.commandline;
 import gatun.protocol.flags.FlagGroup.Flag;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.protocol.flags.FlagType;
-import gatun.server.settings.ModelSettings.StoreSettings;
+import gatun.server.settings.ServedModelSettings.StoreSettings;
 import gatun.stores.location.RepositoryLocation;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -24,7 +24,7 @@ import java.util.Optional;
 public record ServerSettings(
         String id,
         LifecycleSettings lifecycle,
-        ModelSettings models,
+        ServedModelSettings models,
         MemorySettings memory,
         ListenerSettings listeners,
         ClientSettings clients,
@@ -34,7 +34,7 @@ public record ServerSettings(
         return new ServerSettings(
                 ServerMetadata.STANDARD_NAME,
                 LifecycleSettings.STANDARD,
-                ModelSettings.STANDARD,
+                ServedModelSettings.STANDARD,
                 MemorySettings.STANDARD,
                 ListenerSettings.standard(),
                 ClientSettings.standard(),
@@ -55,7 +55,7 @@ public record ServerSettings(
     }
 
     /** The same with other models. */
-    public ServerSettings with(ModelSettings other) {
+    public ServerSettings with(ServedModelSettings other) {
         return new ServerSettings(id, lifecycle, other, memory, listeners, clients, tracing);
     }
 

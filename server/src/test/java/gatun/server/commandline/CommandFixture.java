@@ -8,7 +8,7 @@ import gatun.protocol.ProtocolProvider.CommonAddresses;
 import gatun.runtime.logging.LogSettings;
 import gatun.server.EmbeddedServer;
 import gatun.server.settings.LoggingSettings;
-import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ServedModelSettings;
 import gatun.server.settings.ServerSettings;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -74,7 +74,7 @@ abstract class CommandFixture {
     }
 
     /** The model settings of a command line without a model repository. */
-    ModelSettings serveOnly(String... flags) {
+    ServedModelSettings serveOnly(String... flags) {
         List<String> arguments = new ArrayList<>(List.of("serve"));
         arguments.addAll(List.of(flags));
         assertThat(run(arguments.toArray(String[]::new))).as(err.toString()).isEqualTo(SERVED);

@@ -3,7 +3,7 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ServedModelSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -73,7 +73,7 @@ class CommandWordsTest extends CommandFixture {
 
     @Test
     void shouldServeWhatIsNamedWithoutAFlag() {
-        ModelSettings.Sources sources = serveOnly("a.onnx", "--log-info=false", "models", "--log-verbose", "b c.onnx")
+        ServedModelSettings.Sources sources = serveOnly("a.onnx", "--log-info=false", "models", "--log-verbose", "b c.onnx")
                 .sources();
         assertThat(sources.paths()).containsExactly(Path.of("a.onnx"), Path.of("models"), Path.of("b c.onnx"));
         assertThat(sources.repositories()).isEmpty();

@@ -22,7 +22,7 @@ import gatun.server.settings.ListenerSettings.HttpSettings;
 import gatun.server.settings.ListenerSettings.MetricsSettings;
 import gatun.server.settings.LoggingSettings.AccessLogSettings;
 import gatun.server.settings.LoggingSettings.LogRotation;
-import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ServedModelSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
 import gatun.server.settings.ServerSettings.ResponseCacheSettings;
@@ -85,10 +85,10 @@ class GatunCommandTest extends CommandFixture {
         assertThat(settings.models().control().exitOnError()).isTrue();
         assertThat(settings.models().runs().rateLimit()).isEmpty();
         assertThat(settings.models().control().strictReadiness()).isTrue();
-        assertThat(settings.models().sources().autoComplete()).isTrue();
+        assertThat(settings.models().loading().autoComplete()).isTrue();
         assertThat(settings.models().loading().threads()).isEqualTo(4);
         assertThat(settings.models().loading().retries()).isZero();
-        assertThat(settings.models().loading().warmUpIterations()).isEqualTo(1);
+        assertThat(settings.models().warmUpIterations()).isEqualTo(1);
         assertThat(settings.models().backends().options()).isEmpty();
         assertThat(logs.getLast()).isEqualTo(LogSettings.standard());
         assertThat(warnings).isEmpty();
@@ -98,12 +98,10 @@ class GatunCommandTest extends CommandFixture {
     void shouldSendWarmUpRequestsAsOftenAsTold() {
         assertThat(serve("--num_request_iterations_for_warmup=3")
                         .models()
-                        .loading()
                         .warmUpIterations())
                 .isEqualTo(3);
         assertThat(serve("--num_request_iterations_for_warmup=3", "--enable_model_warmup=false")
                         .models()
-                        .loading()
                         .warmUpIterations())
                 .isZero();
     }
@@ -130,12 +128,12 @@ class GatunCommandTest extends CommandFixture {
     void shouldFollowTheRepositoryWhereThatIsAskedFor() {
         assertThat(serve("--model-control-mode=none").models().control().pollInterval())
                 .isEqualTo(Duration.ofSeconds(15));
-        ModelSettings models = serve(
+        ServedModelSettings models = serve(
                         "--model-control-mode=poll", "--repository-poll-secs=3", "--model-config-name=small")
                 .models();
         assertThat(models.control().mode()).isEqualTo(ControlMode.POLL);
         assertThat(models.control().pollInterval()).isEqualTo(Duration.ofSeconds(3));
-        assertThat(models.sources().configName()).isEqualTo("small");
+        assertThat(models.loading().configName()).isEqualTo("small");
     }
 
     @Test
@@ -177,7 +175,7 @@ class GatunCommandTest extends CommandFixture {
     void shouldTakeAFlagWithoutValueAsTrue() {
         ServerSettings settings = serve("--allow-client-shm", "--disable-auto-complete-config", "--log-verbose");
         assertThat(settings.memory().clientMemory().registration()).isTrue();
-        assertThat(settings.models().sources().autoComplete()).isFalse();
+        assertThat(settings.models().loading().autoComplete()).isFalse();
         assertThat(logs.getLast().verbosity()).isEqualTo(1);
     }
 
@@ -295,7 +293,7 @@ class GatunCommandTest extends CommandFixture {
                         .models()
                         .control()
                         .loadModels())
-                .containsExactly("digits");
+                .contains(List.of("digits"));
     }
 
     @Test

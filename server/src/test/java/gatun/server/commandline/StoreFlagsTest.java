@@ -4,8 +4,8 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.server.settings.ModelListSettings.Names;
-import gatun.server.settings.ModelSettings;
-import gatun.server.settings.ModelSettings.StoreSettings;
+import gatun.server.settings.ServedModelSettings;
+import gatun.server.settings.ServedModelSettings.StoreSettings;
 import gatun.stores.location.RepositoryLocation;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class StoreFlagsTest extends CommandFixture {
     @Test
     void shouldTakeUrlsBesideFolders() {
-        ModelSettings models = serveOnly(
+        ServedModelSettings models = serveOnly(
                 "--model-repository=s3://bucket/models", "--model-repository=models", "file:///models/all.zip");
 
         assertThat(models.sources().repositories()).containsExactly(Path.of("models"));
@@ -44,7 +44,7 @@ class StoreFlagsTest extends CommandFixture {
 
     @Test
     void shouldTakeAUrlAsTheBasePathOfAModel() {
-        ModelSettings models = serveOnly("--model_name=m", "--model_base_path=as://account/container/m");
+        ServedModelSettings models = serveOnly("--model_name=m", "--model_base_path=as://account/container/m");
 
         assertThat(models.sources().list().orElseThrow().names())
                 .isEqualTo(new Names.Stored("m", RepositoryLocation.parse("as://account/container/m")));

@@ -7,7 +7,7 @@ import gatun.grpc.connection.KeepaliveSettings;
 import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
 import gatun.server.settings.ModelListSettings;
-import gatun.server.settings.ModelSettings;
+import gatun.server.settings.ServedModelSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.tensorflow.serving.protocol.TensorFlowProtocolProvider;
 import java.nio.file.Files;
@@ -25,14 +25,14 @@ class TensorFlowServingFlagsTest extends CommandFixture {
     @Test
     void shouldReadWhichModelsAreServedAsTensorFlowServingIsTold() {
         served.clear();
-        ModelSettings one = serveOnly("--model_name=m", "--model_base_path=/models/m");
+        ServedModelSettings one = serveOnly("--model_name=m", "--model_base_path=/models/m");
         assertThat(one.sources().repositories()).isEmpty();
         assertThat(one.sources().list())
                 .contains(new ModelListSettings(
                         new ModelListSettings.Names.One("m", Path.of("/models/m")), Duration.ZERO));
         assertThat(one.control().mode()).isEqualTo(ControlMode.POLL);
         assertThat(one.control().pollInterval()).isEqualTo(Duration.ofSeconds(1));
-        ModelSettings listed = serveOnly(
+        ServedModelSettings listed = serveOnly(
                 "--model_config_file=models.config",
                 "--model_config_file_poll_wait_seconds=7",
                 "--file_system_poll_wait_seconds=0");
@@ -105,7 +105,7 @@ class TensorFlowServingFlagsTest extends CommandFixture {
 
     @Test
     void shouldReadHowTensorFlowServingLoadsAndRunsModels() {
-        ModelSettings models = serve(
+        ServedModelSettings models = serve(
                         "--num_load_threads=0",
                         "--max_num_load_retries=3",
                         "--load_retry_interval_micros=1500",

@@ -27,6 +27,7 @@ import gatun.runtime.logging.LogControl;
 import gatun.runtime.logging.LogSettings;
 import gatun.runtime.logging.LogSettings.LogFormat;
 import gatun.runtime.server.InferenceServer;
+import gatun.runtime.server.ServerResources;
 import gatun.v2.lane.Lanes;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -316,10 +317,10 @@ public final class V2Routes {
 
     /** The server's log settings: reads them, and changes them from the next line on. Safe for any thread. */
     static final class LoggingRoutes {
-        private final InferenceServer server;
+        private final ServerResources server;
         private final JsonBody jsonBody;
 
-        LoggingRoutes(InferenceServer server, JsonBody jsonBody) {
+        LoggingRoutes(ServerResources server, JsonBody jsonBody) {
             this.server = server;
             this.jsonBody = jsonBody;
         }
