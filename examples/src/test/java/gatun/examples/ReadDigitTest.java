@@ -87,4 +87,5 @@ class ReadDigitTest {
 
     private int run(String... arguments) {
         return ReadDigit.run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
-    }}
+    }
+}

@@ -26,9 +26,8 @@ class KServeRuntimeTest {
         assertThat(runtime.kind()).isEqualTo("ClusterServingRuntime");
         assertThat(runtime.metadata().getName()).isEqualTo(name);
         assertThat(runtime.spec().protocolVersions()).containsExactly(protocol);
-        assertThat(runtime.spec().supportedModelFormats())
-                .isNotEmpty()
-                .allSatisfy(format -> assertThat(format.name()).matches("triton|onnx|tensorflow"));
+        assertThat(runtime.spec().supportedModelFormats()).isNotEmpty().allSatisfy(format -> assertThat(format.name())
+                .matches("triton|onnx|tensorflow"));
         // KServe mounts models into the container of this name.
         Container container = runtime.spec().containers().getFirst();
         assertThat(container.getName()).isEqualTo("kserve-container");

@@ -105,9 +105,8 @@ class SystemRegionsTest extends RegionFixture {
             first.close();
             assertThat(posix.tell("truncate 0")).isEqualTo("done");
             assertThat(first.renew()).isFalse();
-            assertThat(regions.uses())
-                    .hasSize(2)
-                    .allSatisfy(use -> assertThat(use.leases()).isZero());
+            assertThat(regions.uses()).hasSize(2).allSatisfy(use -> assertThat(use.leases())
+                    .isZero());
         }
     }
 

@@ -47,7 +47,10 @@ class OnnxServerTest {
     private static final Path MODELS = Path.of("..", "..", "examples", "models");
 
     @RegisterExtension
-    final RuntimeExtension runtime = new RuntimeExtension(64 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero(), () -> assertThat(LiveHandles.sessions()).as("live sessions").isZero());
+    final RuntimeExtension runtime = new RuntimeExtension(
+            64 << 20,
+            () -> assertThat(LiveHandles.values()).as("live values").isZero(),
+            () -> assertThat(LiveHandles.sessions()).as("live sessions").isZero());
 
     private final BufferPool pool = runtime.pool();
 

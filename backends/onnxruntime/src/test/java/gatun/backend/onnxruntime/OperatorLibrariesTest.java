@@ -46,7 +46,9 @@ class OperatorLibrariesTest {
     Path repository;
 
     @RegisterExtension
-    final RuntimeExtension runtime = new RuntimeExtension(64 << 20, () -> assertThat(LiveHandles.sessions()).as("live sessions").isZero());
+    final RuntimeExtension runtime = new RuntimeExtension(
+            64 << 20,
+            () -> assertThat(LiveHandles.sessions()).as("live sessions").isZero());
 
     private final BufferPool pool = runtime.pool();
 

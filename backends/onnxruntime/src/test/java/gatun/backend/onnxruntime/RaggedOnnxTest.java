@@ -47,7 +47,8 @@ class RaggedOnnxTest {
             """;
 
     @RegisterExtension
-    final RuntimeExtension runtime = new RuntimeExtension(1 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero());
+    final RuntimeExtension runtime = new RuntimeExtension(
+            1 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero());
 
     private final BufferPool pool = runtime.pool();
 

@@ -43,7 +43,8 @@ class SharedMemoryInferenceTest {
     Path repository;
 
     @RegisterExtension
-    final RuntimeExtension runtime = new RuntimeExtension(256 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero());
+    final RuntimeExtension runtime = new RuntimeExtension(
+            256 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero());
 
     private final BufferPool pool = runtime.pool();
     private final SharedRegions regions = runtime.regions();
