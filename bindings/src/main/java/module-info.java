@@ -3,8 +3,6 @@ module gatun.bindings {
     requires static org.jspecify;
 
     exports gatun.bindings to
-            gatun.http,
-            gatun.listener,
             gatun.memory,
             gatun.server,
             gatun.workers,
@@ -12,6 +10,9 @@ module gatun.bindings {
             gatun.backend.tensorflow,
             gatun.backend.torch,
             gatun.backend.trees;
+    exports gatun.bindings.sockets to
+            gatun.http,
+            gatun.listener;
     // A backend drives its engine's whole interface: a front class for each function would only repeat it.
     exports gatun.bindings.cuda to
             gatun.memory,

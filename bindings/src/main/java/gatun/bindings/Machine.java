@@ -8,7 +8,7 @@ import gatun.bindings.posix.posix_h;
  * classes of {@code gatun.bindings.posix} are those of x86-64; everything else in them holds for both. What they say of
  * {@code struct stat} stands here as numbers, since to load its class takes a twentieth of a second of each start.
  */
-enum Machine {
+public enum Machine {
     /** Intel's and AMD's processors of 64 bits. */
     X86_64("x86_64", posix_h.SYS_futex(), posix_h.O_NOFOLLOW(), 24, 28, 4),
     /** Arm's processors of 64 bits. */
@@ -35,7 +35,7 @@ enum Machine {
      *
      * @throws UnsupportedOperationException when it is another: system calls by wrong numbers could do anything
      */
-    static Machine current() {
+    public static Machine current() {
         String name = System.getProperty("os.arch", "");
         return switch (name) {
             case "amd64", "x86_64" -> X86_64;
@@ -72,7 +72,7 @@ enum Machine {
     }
 
     /** Where {@code data} is in {@code struct epoll_event}, which is packed on x86-64 alone. */
-    long epollDataOffset() {
+    public long epollDataOffset() {
         return epollDataOffset;
     }
 }

@@ -2,11 +2,11 @@
 package gatun.bindings;
 
 /** Failures of method handles to native functions. */
-final class NativeCall {
+public final class NativeCall {
     private NativeCall() {}
 
     /** Throws a method handle's failure. Native handles throw unchecked ones only, unless called with wrong types. */
-    static RuntimeException unexpected(Throwable thrown) {
+    public static RuntimeException unexpected(Throwable thrown) {
         if (thrown instanceof RuntimeException e) {
             throw e;
         }

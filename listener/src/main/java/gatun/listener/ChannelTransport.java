@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
-import gatun.bindings.EventPoll;
+import gatun.bindings.sockets.EventPoll;
 import gatun.listener.Transport.TransferredBytes;
 import gatun.memory.threads.CarrierTimeSlice;
 import java.io.IOException;

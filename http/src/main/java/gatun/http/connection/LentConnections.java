@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-import gatun.bindings.EventPoll;
+import gatun.bindings.sockets.EventPoll;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

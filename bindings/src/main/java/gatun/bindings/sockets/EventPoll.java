@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.bindings;
+package gatun.bindings.sockets;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import gatun.bindings.Machine;
+import gatun.bindings.NativeCall;
 import gatun.bindings.words.WordFunctions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
