@@ -52,7 +52,8 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     private final FetchWatch watch;
     private final MirrorPoll poll;
 
-    private FetchedModels(ServedModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
+    private FetchedModels(
+            ServedModelSettings models, List<Mirror> mirrors, Optional<StoreCache> cache, FetchWatch watch) {
         this.models = models;
         this.watch = watch;
         this.mirrors = mirrors;

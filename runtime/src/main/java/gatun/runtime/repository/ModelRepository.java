@@ -88,8 +88,8 @@ public final class ModelRepository {
         served = new ServedModels(models, sources);
         OptionalLong limit = settings.models().loading().memoryByteSize();
         memory = limit.isPresent()
-                ? Optional.of(
-                        new ModelMemory(limit.getAsLong(), settings.models().loading().threads(), listeners::changed))
+                ? Optional.of(new ModelMemory(
+                        limit.getAsLong(), settings.models().loading().threads(), listeners::changed))
                 : Optional.empty();
         loader = new ModelLoader(
                 settings, backends, pool, namespace -> new RepositoryMembers(models, namespace), remembering, memory);

@@ -60,8 +60,8 @@ record ModelSources(
     ModelSource read(ModelDirectory directory) {
         if (directory.loose().isPresent()) {
             LooseModel loose = directory.loose().get();
-            ModelConfig config =
-                    ModelConfiguration.ofLooseModel(loose.name(), loose.fileName(), settings.models().loading().autoComplete());
+            ModelConfig config = ModelConfiguration.ofLooseModel(
+                    loose.name(), loose.fileName(), settings.models().loading().autoComplete());
             return read(directory, config, false, Optional.empty());
         }
         ModelConfig config = directory.listed()
@@ -176,16 +176,21 @@ record ModelSources(
             ModelConfig written = loose.isPresent()
                     ? ModelConfiguration.ofLooseModel(
                             loose.get().name(), loose.get().fileName(), true)
-                    : ModelConfiguration.ofOperator(directory.name(), directory.path(), settings.models().loading().configName());
+                    : ModelConfiguration.ofOperator(
+                            directory.name(),
+                            directory.path(),
+                            settings.models().loading().configName());
             return new Operators(written, told(written, directory));
         }
 
         private List<ModelConfig> told(ModelConfig config, ModelDirectory directory) {
             return directory.versions().stream()
-                    .flatMap(version ->
-                            ModelConfiguration.told(
-                                    engines(), config, directory.version(version), settings.models().loading().autoComplete())
-                                    .stream())
+                    .flatMap(version -> ModelConfiguration.told(
+                            engines(),
+                            config,
+                            directory.version(version),
+                            settings.models().loading().autoComplete())
+                            .stream())
                     .toList();
         }
 

@@ -36,7 +36,8 @@ final class RepositoryScan {
         for (Path repository : settings.sources().repositories()) {
             for (Path directory : directories(repository)) {
                 String name = directory.getFileName().toString();
-                ModelIdentifier model = new ModelIdentifier(settings.models().loading().namespacing() ? repository.toString() : "", name);
+                ModelIdentifier model = new ModelIdentifier(
+                        settings.models().loading().namespacing() ? repository.toString() : "", name);
                 found.merge(
                         model,
                         new Finding.Model(ModelDirectory.inRepository(model, directory)),

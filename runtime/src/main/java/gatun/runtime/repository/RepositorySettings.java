@@ -59,6 +59,5 @@ public record RepositorySettings(
      * @param rateLimiter says when instances may run
      * @param trustsClients whether runs touch clients' memory in place whatever the backend says
      */
-    public record Scheduling(
-            int queueLimit, BatchingRules batching, RateLimiter rateLimiter, boolean trustsClients) {}
+    public record Scheduling(int queueLimit, BatchingRules batching, RateLimiter rateLimiter, boolean trustsClients) {}
 }

@@ -142,7 +142,8 @@ public final class GatunServer implements InferenceServer {
         requireOpen();
         return !draining
                 && repository.readable()
-                && (!options.models.control().strictReadiness() || repository.served().ready());
+                && (!options.models.control().strictReadiness()
+                        || repository.served().ready());
     }
 
     @Override

@@ -150,8 +150,8 @@ public final class ServerOptions {
     /** Sets who decides which models are loaded. */
     public ServerOptions controlMode(ControlMode mode) {
         Control old = models.control();
-        return models(models.with(new Control(
-                mode, old.pollInterval(), old.loadModels(), old.exitOnError(), old.strictReadiness())));
+        return models(models.with(
+                new Control(mode, old.pollInterval(), old.loadModels(), old.exitOnError(), old.strictReadiness())));
     }
 
     /** Sets the time between two looks at the repositories, where the server follows their changes. */
@@ -165,7 +165,11 @@ public final class ServerOptions {
     public ServerOptions onlyModels(List<String> names) {
         Control old = models.control();
         return models(models.with(new Control(
-                old.mode(), old.pollInterval(), Optional.of(List.copyOf(names)), old.exitOnError(), old.strictReadiness())));
+                old.mode(),
+                old.pollInterval(),
+                Optional.of(List.copyOf(names)),
+                old.exitOnError(),
+                old.strictReadiness())));
     }
 
     /** Lets engines use clients' memory in place always; otherwise only where clients' changes do no harm. */

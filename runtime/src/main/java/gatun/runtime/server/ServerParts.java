@@ -36,12 +36,7 @@ record ServerParts(
         Optional<ResponseCache> cache = options.openCache();
         ChangeListeners listeners = new ChangeListeners();
         ModelRepository repository = new ModelRepository(
-                options.repository(),
-                backends,
-                options.buffers,
-                remembering(cache, options.buffers),
-                listeners,
-                files);
+                options.repository(), backends, options.buffers, remembering(cache, options.buffers), listeners, files);
         options.repositoryRefresh.ifPresent(repository::refreshBy);
         calls.connect(repository);
         options.stopping.accept(repository::endLoads);

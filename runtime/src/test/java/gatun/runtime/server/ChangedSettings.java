@@ -44,7 +44,7 @@ final class ChangedSettings {
 
     static ModelSettings readyWithoutAllModels() {
         Control control = STANDARD.control();
-        return STANDARD.with(
-                new Control(control.mode(), control.pollInterval(), control.loadModels(), control.exitOnError(), false));
+        return STANDARD.with(new Control(
+                control.mode(), control.pollInterval(), control.loadModels(), control.exitOnError(), false));
     }
 }

@@ -261,11 +261,10 @@ class InstanceAdjustmentTest {
 
     @Test
     void shouldReplaceInstancesWhoseResourcesChange() throws Exception {
-        open(
-                MODEL + limited(1),
-                options -> options.models(ChangedSettings.rateLimit(List.of(new ResourceAmount("R", 2, ResourceAmount.EVERY_DEVICE))))
-                        .controlMode(ControlMode.EXPLICIT)
-                        .onlyModels(List.of("m")));
+        open(MODEL + limited(1), options -> options.models(
+                        ChangedSettings.rateLimit(List.of(new ResourceAmount("R", 2, ResourceAmount.EVERY_DEVICE))))
+                .controlMode(ControlMode.EXPLICIT)
+                .onlyModels(List.of("m")));
         finish(infer());
         change(MODEL + limited(2));
         awaitInstances(2);

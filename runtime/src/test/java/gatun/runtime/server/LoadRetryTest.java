@@ -38,7 +38,8 @@ class LoadRetryTest {
      */
     private ModelStatus loaded(int failing, int retries) {
         try (TestServer test = new TestServer(repository).model("m", MODEL)) {
-            test.open(ScriptedBackend::copy, options -> options.models(ChangedSettings.loadRetries(retries, Duration.ZERO))
+            test.open(ScriptedBackend::copy, options -> options.models(
+                            ChangedSettings.loadRetries(retries, Duration.ZERO))
                     .controlMode(ControlMode.EXPLICIT)
                     .onlyModels(List.of()));
             test.backend.beforeLoad = () -> {

@@ -302,9 +302,10 @@ class OnDemandModelTest {
     @Test
     void shouldUnloadAModelThatIsInMemory() throws Exception {
         try (TestServer test = new TestServer(repository).model("a", MODEL)) {
-            test.file("a/1/weights", "w").open(ScriptedBackend::copy, options -> options.models(ChangedSettings.modelMemory(BYTE_SIZE))
-                    .controlMode(ControlMode.EXPLICIT)
-                    .onlyModels(List.of("a")));
+            test.file("a/1/weights", "w")
+                    .open(ScriptedBackend::copy, options -> options.models(ChangedSettings.modelMemory(BYTE_SIZE))
+                            .controlMode(ControlMode.EXPLICIT)
+                            .onlyModels(List.of("a")));
             infer(test, "a");
             test.server().unload("a", false);
             Await.until("its end", () -> use(test).modelCount() == 0);

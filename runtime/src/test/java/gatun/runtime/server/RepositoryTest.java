@@ -121,7 +121,8 @@ class RepositoryTest {
 
     @Test
     void shouldCountAsReadyWithoutAllModelsWhenReadinessIsNotStrict() {
-        test.model("bad", "nonsense").open(ScriptedBackend::copy, options -> options.models(ChangedSettings.readyWithoutAllModels()));
+        test.model("bad", "nonsense")
+                .open(ScriptedBackend::copy, options -> options.models(ChangedSettings.readyWithoutAllModels()));
         assertThat(test.server().ready()).isTrue();
     }
 

@@ -185,10 +185,7 @@ final class ModelFlags extends OverlayFlags<ServedModelSettings> {
 
     /** @throws ParameterException when the flags of {@code command} contradict each other */
     ServedModelSettings settings(
-            CommandSpec command,
-            ModelListFlags list,
-            TensorFlowFlags tensorFlow,
-            StoreFlags stores) {
+            CommandSpec command, ModelListFlags list, TensorFlowFlags tensorFlow, StoreFlags stores) {
         List<Path> folders = Stream.concat(
                         standard.sources().repositories().stream(), ModelPlace.paths(repositories.value()).stream())
                 .toList();

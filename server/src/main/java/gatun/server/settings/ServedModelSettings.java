@@ -72,8 +72,7 @@ public record ServedModelSettings(
      * @param paths more repositories, folders of single models, or loose models
      * @param list models that are served besides, by name; empty when there is no list
      */
-    public record Sources(
-            List<Path> repositories, List<Path> paths, Optional<ModelListSettings> list) {
+    public record Sources(List<Path> repositories, List<Path> paths, Optional<ModelListSettings> list) {
         /** Keeps copies of the lists. */
         public Sources {
             repositories = List.copyOf(repositories);

@@ -73,7 +73,8 @@ class CommandWordsTest extends CommandFixture {
 
     @Test
     void shouldServeWhatIsNamedWithoutAFlag() {
-        ServedModelSettings.Sources sources = serveOnly("a.onnx", "--log-info=false", "models", "--log-verbose", "b c.onnx")
+        ServedModelSettings.Sources sources = serveOnly(
+                        "a.onnx", "--log-info=false", "models", "--log-verbose", "b c.onnx")
                 .sources();
         assertThat(sources.paths()).containsExactly(Path.of("a.onnx"), Path.of("models"), Path.of("b c.onnx"));
         assertThat(sources.repositories()).isEmpty();

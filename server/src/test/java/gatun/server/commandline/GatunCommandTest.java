@@ -96,9 +96,7 @@ class GatunCommandTest extends CommandFixture {
 
     @Test
     void shouldSendWarmUpRequestsAsOftenAsTold() {
-        assertThat(serve("--num_request_iterations_for_warmup=3")
-                        .models()
-                        .warmUpIterations())
+        assertThat(serve("--num_request_iterations_for_warmup=3").models().warmUpIterations())
                 .isEqualTo(3);
         assertThat(serve("--num_request_iterations_for_warmup=3", "--enable_model_warmup=false")
                         .models()
