@@ -52,11 +52,19 @@ public final class S3Server implements AutoCloseable {
                 jclouds.credential=none
                 """.formatted(
                         port, CREDENTIALS.get("AWS_ACCESS_KEY_ID"), CREDENTIALS.get("AWS_SECRET_ACCESS_KEY")));
+        Path log = folder.resolve("s3proxy.log");
+        // Into a file of its own, since S3Proxy logs what it writes to the standard error.
+        Path logging = Files.writeString(folder.resolve("logging.properties"), """
+                handlers=java.util.logging.FileHandler
+                java.util.logging.FileHandler.pattern=%s
+                java.util.logging.FileHandler.formatter=java.util.logging.SimpleFormatter
+                """.formatted(log));
         Path output = folder.resolve("s3proxy.out");
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx128m",
                         "-XX:TieredStopAtLevel=1",
+                        "-Djava.util.logging.config.file=" + logging,
                         "-cp",
                         classPath(),
                         "org.gaul.s3proxy.Main",
@@ -68,9 +76,9 @@ public final class S3Server implements AutoCloseable {
         S3Server server = new S3Server(process, port);
         Await.until("S3Proxy", () -> {
             if (!process.isAlive()) {
-                throw new AssertionError("S3Proxy did not start: " + Files.readString(output));
+                throw new AssertionError("S3Proxy did not start: " + Files.readString(output) + read(log));
             }
-            return Files.readString(output).contains("Started Server");
+            return read(log).contains("Started Server");
         });
         server.curl("-X", "PUT", server.http(""));
         return server;
@@ -81,6 +89,10 @@ public final class S3Server implements AutoCloseable {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
                 .filter(jar -> !jar.contains("tomcat-embed"))
                 .collect(Collectors.joining(File.pathSeparator));
+    }
+
+    private static String read(Path log) throws IOException {
+        return Files.exists(log) ? Files.readString(log) : "";
     }
 
     /** The port. */
