@@ -38,7 +38,7 @@ class KeepaliveTest {
     private static final Duration SOON = Duration.ofMillis(500);
 
     private static final Duration SILENCE = Duration.ofSeconds(1);
-    private static final Duration ANSWER = Duration.ofSeconds(20);
+    private static final Duration ANSWER = Duration.ofSeconds(2);
     private static final Duration LONG = Duration.ofHours(1);
     private static final Pings RARE_PINGS = new Pings(LONG, LONG, 2);
     private static final ClientPings CLIENT_PINGS = new ClientPings(LONG, 2);
