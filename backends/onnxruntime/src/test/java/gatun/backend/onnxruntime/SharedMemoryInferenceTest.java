@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.RegionRegistry.Access;
 import gatun.memory.regions.SharedMemoryObject;
 import gatun.memory.regions.SharedRegions;
@@ -46,7 +45,6 @@ class SharedMemoryInferenceTest {
     final RuntimeExtension runtime = new RuntimeExtension(
             256 << 20, () -> assertThat(LiveHandles.values()).as("live values").isZero());
 
-    private final BufferPool pool = runtime.pool();
     private final SharedRegions regions = runtime.regions();
     private GatunServer server;
 

@@ -153,7 +153,7 @@ public final class WarmUpRecords implements WarmUpSource {
          * @throws GatunException when it is no such message, or the request fails
          */
         void answer(MemorySegment log) {
-            Entry entry = parsed(() -> Entry.find(log));
+            LogEntry entry = parsed(() -> LogEntry.find(log));
             MemorySegment request = entry.request;
             switch (entry.kind) {
                 case PREDICT_LOG -> predict(request);
@@ -198,9 +198,9 @@ public final class WarmUpRecords implements WarmUpSource {
             instance.apply(request).close();
         }
 
-        private record Entry(PredictionLog.LogTypeCase kind, MemorySegment request) {
-            static Entry find(MemorySegment log) {
-                Entry found = new Entry(PredictionLog.LogTypeCase.LOGTYPE_NOT_SET, MemorySegment.NULL);
+        private record LogEntry(PredictionLog.LogTypeCase kind, MemorySegment request) {
+            static LogEntry find(MemorySegment log) {
+                LogEntry found = new LogEntry(PredictionLog.LogTypeCase.LOGTYPE_NOT_SET, MemorySegment.NULL);
                 WireReader in = new WireReader(log);
                 while (in.hasMore()) {
                     int tag = in.tag();
@@ -210,7 +210,7 @@ public final class WarmUpRecords implements WarmUpSource {
                     } else {
                         int length = in.length();
                         int start = in.advance(length);
-                        found = new Entry(kind, request(log.asSlice(start, length)));
+                        found = new LogEntry(kind, request(log.asSlice(start, length)));
                     }
                 }
                 return found;
