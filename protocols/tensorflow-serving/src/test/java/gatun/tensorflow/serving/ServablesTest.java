@@ -4,7 +4,6 @@ package gatun.tensorflow.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.ListedModels.ListedModel;
 import gatun.runtime.server.GatunServer;
@@ -30,7 +29,6 @@ class ServablesTest {
     @RegisterExtension
     final RuntimeExtension runtime = new RuntimeExtension(1 << 20);
 
-    private final BufferPool pool = runtime.pool();
     private GatunServer server;
     private Servables servables;
 
