@@ -99,7 +99,7 @@ class ProtocolIT {
                     .isEqualTo("{\"error\":\"Not Found\"}");
             assertThat(http.get("/v1/trains").body()).contains("Malformed request: GET /v1/trains");
             assertThat(http.get("/openapi.json").body()).contains("/v1/toy/{number}");
-            assertThat(server.output()).contains("Toy      " + server.ready("toy.url") + "  (");
+            assertThat(server.output()).contains("Toy      " + server.ready("toy.url"));
 
             URI own = URI.create("http://127.0.0.1:" + server.ready("toy.port") + "/");
             assertThat(status(http, own.resolve("/v1/toy/1"))).isEqualTo(200);
