@@ -11,6 +11,7 @@ import gatun.http.routes.OpenApiJson;
 import gatun.http.routes.RouteTable;
 import gatun.listener.ConnectionLimits;
 import gatun.listener.OpenConnections;
+import gatun.listener.OpenConnections.ConnectionRefusal;
 import gatun.listener.ServerTls;
 import gatun.listener.TlsException;
 import gatun.listener.TlsFiles;
@@ -33,6 +34,7 @@ import gatun.server.settings.ListenerSettings;
 import gatun.server.settings.ServerSettings;
 import gatun.server.settings.StartException;
 import gatun.server.text.Version;
+import gatun.spi.Setting;
 import gatun.stores.mirror.FetchWatch;
 import io.helidon.webserver.WebServerConfig;
 import java.util.ArrayList;
@@ -76,7 +78,7 @@ final class ProtocolListeners {
     ProtocolListeners(ServerSettings settings, List<Endpoint> endpoints) {
         this.settings = settings;
         this.endpoints = List.copyOf(endpoints);
-        this.open = new OpenConnections(settings.clients().connections());
+        this.open = new OpenConnections(settings.clients().connections(), ProtocolListeners::setting);
         ListenerSettings asked = settings.listeners();
         try {
             this.httpTls = asked.http().bind().tls().map(this::load);
@@ -129,7 +131,7 @@ final class ProtocolListeners {
                 budgets,
                 inference.accessLog(),
                 inference.placement());
-        OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS);
+        OpenConnections operators = new OpenConnections(ConnectionLimits.OPERATORS, ProtocolListeners::setting);
         MetricSource gpus = asked.metrics().gpus() ? new NvidiaGpus() : sink -> {};
         Routes metrics = new MetricsRoutes(inference, asked.metrics().shown(), gpus, open);
         ProtocolContext context = new ProtocolContext(
@@ -287,5 +289,12 @@ final class ProtocolListeners {
         } else {
             grpc.serveOn(listener);
         }
+    }
+
+    private static String setting(ConnectionRefusal refusal) {
+        return switch (refusal) {
+            case SERVER -> Setting.MAX_CONNECTIONS.toString();
+            case ADDRESS -> Setting.MAX_CONNECTIONS_PER_ADDRESS.toString();
+        };
     }
 }
