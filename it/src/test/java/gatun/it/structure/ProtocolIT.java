@@ -104,9 +104,6 @@ class ProtocolIT {
             URI own = URI.create("http://127.0.0.1:" + server.ready("toy.port") + "/");
             assertThat(status(http, own.resolve("/v1/toy/1"))).isEqualTo(200);
             assertThat(status(http, own.resolve("/v2/health/live"))).isEqualTo(404);
-            assertThat(http.send(HttpRequest.newBuilder(server.metrics()), BodyHandlers.ofString())
-                            .body())
-                    .contains("protocol=\"toy\",transport=\"http\"");
         }
         ServerProcess help = ServerProcess.start(List.of("help", "serve"), environment);
         help.awaitExit(Duration.ofSeconds(30));

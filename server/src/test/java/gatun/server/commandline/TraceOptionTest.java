@@ -4,6 +4,7 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.protocol.flags.FlagType.FlagException;
 import gatun.runtime.tracing.TraceSettings;
 import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.runtime.tracing.Tracing;
@@ -99,7 +100,7 @@ class TraceOptionTest {
     })
     void shouldRefuseAMalformedSettingOfOpenTelemetry(String setting, String text) {
         assertThatThrownBy(() -> settings("opentelemetry," + setting))
-                .isInstanceOf(TypeConversionException.class)
+                .isInstanceOfAny(TypeConversionException.class, FlagException.class)
                 .hasMessageContaining(text);
     }
 
