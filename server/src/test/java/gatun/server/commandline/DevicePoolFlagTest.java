@@ -9,6 +9,7 @@ import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.TypeConversionException;
 
 class DevicePoolFlagTest {
     @Test
@@ -20,7 +21,7 @@ class DevicePoolFlagTest {
     @ValueSource(strings = {"67108864", ":5", "0:", "a:5", "0:b", "-1:5", "0:-5", "0:5:6"})
     void shouldSayWhatItLooksLike(String value) {
         assertThatThrownBy(() -> new DevicePoolFlag().convert(value))
-                .isInstanceOf(FlagException.class)
+                .isInstanceOfAny(FlagException.class, TypeConversionException.class)
                 .hasMessageContaining("such as 0:1073741824");
     }
 }
