@@ -22,8 +22,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.jar.JarOutputStream;
@@ -105,9 +103,6 @@ class ProtocolIT {
             assertThat(status(http, own.resolve("/v1/toy/1"))).isEqualTo(200);
             assertThat(status(http, own.resolve("/v2/health/live"))).isEqualTo(404);
         }
-        ServerProcess help = ServerProcess.start(List.of("help", "serve"), environment);
-        help.awaitExit(Duration.ofSeconds(30));
-        assertThat(help.output()).contains("\nToy protocol:\n  --toy-port=PORT ", "\n  --toy-addend=N ");
     }
 
     private static int status(HttpApi http, URI uri) {
