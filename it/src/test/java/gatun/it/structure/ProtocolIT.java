@@ -22,6 +22,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.jar.JarOutputStream;
@@ -85,8 +87,12 @@ class ProtocolIT {
     @Test
     void shouldSpeakAProtocolWhoseJarIsAdded() throws Exception {
         Map<String, String> environment = Map.of("GATUN_JAVA_OPTS", "-cp " + toy());
-        try (ServerProcess server =
-                ServerProcess.launch(ServerProcess.exampleModels(), environment, "--toy-addend=5", "--toy-port=0")) {
+        try (ServerProcess server = ServerProcess.launch(
+                ServerProcess.exampleModels(),
+                environment,
+                "--toy-addend=5",
+                "--toy-port=0",
+                "--metrics-config=histogram_latencies=true")) {
             HttpApi http = new HttpApi(server);
             assertThat(http.get("/v1/toy/37").body()).isEqualTo("{\"sum\":42}");
             assertThat(http.get("/v1/models/simple").statusCode())
@@ -97,11 +103,18 @@ class ProtocolIT {
                     .isEqualTo("{\"error\":\"Not Found\"}");
             assertThat(http.get("/v1/trains").body()).contains("Malformed request: GET /v1/trains");
             assertThat(http.get("/openapi.json").body()).contains("/v1/toy/{number}");
-            assertThat(server.output()).contains("Toy      " + server.ready("toy.url"));
+            assertThat(server.output()).contains("\nToy      " + server.ready("toy.url") + "\n");
 
             URI own = URI.create("http://127.0.0.1:" + server.ready("toy.port") + "/");
             assertThat(status(http, own.resolve("/v1/toy/1"))).isEqualTo(200);
             assertThat(status(http, own.resolve("/v2/health/live"))).isEqualTo(404);
+            assertThat(http.send(HttpRequest.newBuilder(server.metrics()), BodyHandlers.ofString())
+                            .body())
+                    .contains("protocol=\"toy\",transport=\"http\"");
+        }
+        try (ServerProcess help = ServerProcess.start(List.of("serve", "--help"), environment)) {
+            help.awaitExit(Duration.ofSeconds(30));
+            assertThat(help.output()).contains("\nToy protocol:\n  --toy-port=PORT ", "\n  --toy-addend=N ");
         }
     }
 

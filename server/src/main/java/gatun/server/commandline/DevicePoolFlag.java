@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
 import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -17,7 +16,7 @@ final class DevicePoolFlag implements ITypeConverter<DevicePoolLimit> {
             throw new TypeConversionException("'" + value + "' is not " + EXPECTED);
         }
         return new DevicePoolLimit(
-                (int) FlagType.number(value.substring(0, colon), 0, Integer.MAX_VALUE, EXPECTED),
-                FlagType.number(value.substring(colon + 1), 0, Long.MAX_VALUE, EXPECTED));
+                (int) FlagSpecs.number(value.substring(0, colon), 0, Integer.MAX_VALUE, EXPECTED),
+                FlagSpecs.number(value.substring(colon + 1), 0, Long.MAX_VALUE, EXPECTED));
     }
 }

@@ -7,6 +7,7 @@ import gatun.protocol.flags.FlagGroup.Kind;
 import gatun.protocol.flags.FlagType;
 import gatun.protocol.flags.FlagType.FlagException;
 import java.util.List;
+import java.util.function.Supplier;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -67,8 +68,17 @@ final class FlagSpecs {
 
     /** The value that {@code text} says, with picocli's exception for one that is wrong. */
     static <T> T read(FlagType<T> type, String text) {
+        return converted(() -> type.read(text));
+    }
+
+    /** As {@link FlagType#number}, with picocli's exception for a text that is none. */
+    static long number(String text, long least, long most, String expected) {
+        return converted(() -> FlagType.number(text, least, most, expected));
+    }
+
+    private static <T> T converted(Supplier<T> reading) {
         try {
-            return type.read(text);
+            return reading.get();
         } catch (FlagException e) {
             throw new TypeConversionException(e.getMessage());
         }

@@ -84,7 +84,7 @@ final class LogFlags extends FlagGroup {
         return switch (value.toLowerCase(Locale.ROOT)) {
             case "true" -> 1;
             case "false" -> 0;
-            default -> (int) FlagType.number(value, 0, Integer.MAX_VALUE, "a level from 0 up");
+            default -> (int) FlagSpecs.number(value, 0, Integer.MAX_VALUE, "a level from 0 up");
         };
     }
 }

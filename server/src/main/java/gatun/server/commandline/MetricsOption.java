@@ -55,7 +55,7 @@ interface MetricsOption {
         }
 
         private static boolean trueOrFalse(String value) {
-            return FlagType.TRUE_FALSE.read(value);
+            return FlagSpecs.read(FlagType.TRUE_FALSE, value);
         }
 
         /** As in Triton: separated by commas, each perhaps with an allowed error, which is always smaller here. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.protocol.flags.FlagType;
 import gatun.runtime.tracing.TraceSettings;
 import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.server.opentelemetry.CollectorSettings;
@@ -118,7 +117,7 @@ interface TraceOption {
         }
 
         private static long number(String text, String value, long least, long most) {
-            return FlagType.number(value, least, most, "a number from " + least + " up, as in '" + text + "'");
+            return FlagSpecs.number(value, least, most, "a number from " + least + " up, as in '" + text + "'");
         }
     }
 
@@ -160,7 +159,7 @@ interface TraceOption {
                 }
                 case "bsp_schedule_delay" -> {
                     Duration delay = Duration.ofMillis(
-                            FlagType.number(value, 0, Integer.MAX_VALUE, "a number of milliseconds from 0 up"));
+                            FlagSpecs.number(value, 0, Integer.MAX_VALUE, "a number of milliseconds from 0 up"));
                     yield before -> before.withScheduleDelay(delay);
                 }
                 default ->
@@ -172,7 +171,7 @@ interface TraceOption {
         }
 
         private static int count(String value) {
-            return (int) FlagType.number(value, 1, 1 << 20, "a number of spans from 1 to " + (1 << 20));
+            return (int) FlagSpecs.number(value, 1, 1 << 20, "a number of spans from 1 to " + (1 << 20));
         }
 
         private static void requireAddress(String text) {

@@ -4,7 +4,6 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.server.settings.ServerSettings.DevicePoolLimit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +20,7 @@ class DevicePoolFlagTest {
     @ValueSource(strings = {"67108864", ":5", "0:", "a:5", "0:b", "-1:5", "0:-5", "0:5:6"})
     void shouldSayWhatItLooksLike(String value) {
         assertThatThrownBy(() -> new DevicePoolFlag().convert(value))
-                .isInstanceOfAny(FlagException.class, TypeConversionException.class)
+                .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining("such as 0:1073741824");
     }
 }

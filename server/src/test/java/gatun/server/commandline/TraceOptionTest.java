@@ -4,7 +4,6 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.protocol.flags.FlagType.FlagException;
 import gatun.runtime.tracing.TraceSettings;
 import gatun.runtime.tracing.TraceSettings.TraceLevel;
 import gatun.runtime.tracing.Tracing;
@@ -100,7 +99,7 @@ class TraceOptionTest {
     })
     void shouldRefuseAMalformedSettingOfOpenTelemetry(String setting, String text) {
         assertThatThrownBy(() -> settings("opentelemetry," + setting))
-                .isInstanceOfAny(TypeConversionException.class, FlagException.class)
+                .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining(text);
     }
 
