@@ -110,7 +110,7 @@ class ProtocolIT {
             assertThat(status(http, own.resolve("/v2/health/live"))).isEqualTo(404);
             assertThat(http.send(HttpRequest.newBuilder(server.metrics()), BodyHandlers.ofString())
                             .body())
-                    .contains("protocol=\"toy\",transport=\"http\"");
+                    .contains("protocol=\"toy\",stage=\"compute_infer\",transport=\"http\"");
         }
         try (ServerProcess help = ServerProcess.start(List.of("serve", "--help"), environment)) {
             help.awaitExit(Duration.ofSeconds(30));
