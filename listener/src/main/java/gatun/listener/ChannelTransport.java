@@ -120,39 +120,39 @@ public final class ChannelTransport implements SocketTransport {
     }
 
     /**
-     * The descriptor of the channel, which nobody else has until the channel is closed. Negative where it is closed already, or
-     * the JVM does not tell, for want of {@code --add-exports=java.base/sun.nio.ch=gatun.listener}.
-     */
-    public int descriptor() {
-        return ChannelDescriptor.of(channel);
-    }
-
-    /**
-     * Lends the channel: from now on it waits for nothing by itself, and {@code others} find what comes by {@link #descriptor}.
+     * Lends the channel: from now on it waits for nothing by itself, and {@linkplain #enterPoll others} find what comes.
      *
      * @param closed is run once the channel is closed
      * @param waits is run before the channel is to wait, on the thread that would; afterwards the loan has ended
-     * @return false where that is not possible
+     * @return the descriptor by which it is found, which nobody else has until the channel is closed; negative where it
+     *     cannot be lent: it is closed already, or the JVM was started without
+     *     {@code --add-exports=java.base/sun.nio.ch=gatun.listener} and keeps descriptors to itself
      */
-    public boolean beginLoan(EventPoll others, Runnable closed, Runnable waits) {
+    public int beginLoan(Runnable closed, Runnable waits) {
+        int descriptor = ChannelDescriptor.of(channel);
+        if (descriptor < 0) {
+            return descriptor;
+        }
+        try {
+            channel.configureBlocking(false);
+        } catch (IOException e) {
+            LOG.trace("the connection is closed already", e);
+            return -1;
+        }
+        beforeWaiting = waits;
+        onClose = closed;
+        return descriptor;
+    }
+
+    /** Has {@code others} find what comes while the channel is on loan; false where that is not possible. */
+    public boolean enterPoll(EventPoll others) {
         synchronized (closing) {
-            try {
-                int descriptor = descriptor();
-                if (descriptor < 0) {
-                    return false;
-                }
-                channel.configureBlocking(false);
-                beforeWaiting = waits;
-                onClose = closed;
-                poll = others;
-                if (others.add(descriptor)) {
-                    return true;
-                }
-            } catch (IOException e) {
-                LOG.trace("the connection is closed already", e);
+            int descriptor = ChannelDescriptor.of(channel);
+            if (descriptor < 0 || !others.add(descriptor)) {
+                return false;
             }
-            endLoan();
-            return false;
+            poll = others;
+            return true;
         }
     }
 
@@ -162,7 +162,7 @@ public final class ChannelTransport implements SocketTransport {
             EventPoll others = poll;
             poll = null;
             if (others != null) {
-                others.remove(descriptor());
+                others.remove(ChannelDescriptor.of(channel));
             }
         }
     }

@@ -395,6 +395,8 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
             socket.close();
         }
         if (interrupt) {
+            socket.close(); // by the transport, which tells whom the channel is lent to before its descriptor is
+            // another's
             http1.close(true);
         } else if (activity.endIfIdle()) {
             // Without an interrupt, which could hit the thread in what it does after the wait.

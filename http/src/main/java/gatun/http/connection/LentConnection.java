@@ -73,20 +73,24 @@ final class LentConnection {
      * @throws IOException when serving has thrown it; likewise any other exception
      */
     boolean lend() throws IOException {
-        int descriptor = transport.descriptor();
-        if (descriptor < 0) {
-            return false;
-        }
         isServedToEnd = false;
         hasLeft = false;
         isLasting = false;
         failure = null;
         owner = Thread.currentThread();
+        int descriptor = transport.beginLoan(onClose, beforeWaiting);
+        if (descriptor < 0) {
+            owner = null;
+            return false;
+        }
+        // Only now, since a reader may have found an earlier loan's bytes by the same descriptor, and serves at once.
         state.set(WAITING);
         boolean interrupted = false;
-        boolean isLent =
-                connections.enter(descriptor, this) && transport.beginLoan(connections.poll(), onClose, beforeWaiting);
-        while (isLent && !(isServedToEnd && hasLeft)) {
+        boolean isLent = connections.enter(descriptor, this) && transport.enterPoll(connections.poll());
+        if (!isLent) {
+            leave();
+        }
+        while (!(isServedToEnd && hasLeft)) {
             LockSupport.park(this);
             if (Thread.interrupted()) {
                 interrupted = true;

@@ -143,7 +143,7 @@ final class LentConnections {
 
         /** Takes some of the neighbour's connections where that has not gone on since the last time; false where there are none. */
         private boolean help() {
-            if (neighbour.looks != neighboursLooks || neighbour == LentConnections.this) {
+            if (neighbour.looks != neighboursLooks || neighbour.isEmpty() || neighbour == LentConnections.this) {
                 neighboursLooks = neighbour.looks;
                 return false;
             }
