@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.client.InferResponse;
 import gatun.client.UnreachableException;
+import gatun.memory.tensor.Hold;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +73,7 @@ class HedgeTest {
         return response(model, closed::incrementAndGet);
     }
 
-    private static InferResponse response(String model, Runnable close) {
+    private static InferResponse response(String model, Hold close) {
         return new InferResponse(model, "1", "", List.of(), List.of(), Map.of(), close);
     }
 
