@@ -32,6 +32,8 @@ JAVA_HOME=$(dirname "$(dirname "$java")")
 export JAVA_HOME
 mvn --batch-mode -Prelease,dist -Dproject.home="$home" -DskipTests "$@" deploy \
     -DaltDeploymentRepository="release::file://$made/repository"
+# Only tests of other modules use these.
+find "$made/repository" -name '*-tests.jar*' -delete
 # A repository makes these itself.
 find "$made/repository" -name 'maven-metadata.xml*' -delete
 find "$made/repository" -type f -printf '%P\n' | LC_ALL=C sort >"$made/files"
