@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
+import gatun.bindings.NativeLibrary.OwnLibrary;
 import gatun.bindings.words.WordFunctions;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

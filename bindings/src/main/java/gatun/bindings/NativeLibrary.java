@@ -2,8 +2,10 @@
 package gatun.bindings;
 
 import java.lang.foreign.SymbolLookup;
+import java.net.URL;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A native library that was looked for: there, or not there and why. A library that is missing is a normal state of the
@@ -53,5 +55,20 @@ public sealed interface NativeLibrary {
      */
     static NativeLibrary find(String name, String soname, List<String> symbols) {
         return LibraryOpener.openInstalled(name, soname, symbols);
+    }
+
+    /** Finds the libraries of our own C in {@code bindings/src/main/c}, if the build had a C compiler. */
+    static final class OwnLibrary {
+        private OwnLibrary() {}
+
+        /** Where the library lies for the machine that this is, below this package. */
+        static String file(String name) {
+            return "native/linux-" + Machine.current().linuxName() + "/libgatun-" + name + ".so";
+        }
+
+        /** The library; null when this build has none for this machine. */
+        static @Nullable URL resource(String name) {
+            return OwnLibrary.class.getResource(file(name));
+        }
     }
 }

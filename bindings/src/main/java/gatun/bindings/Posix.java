@@ -50,7 +50,9 @@ public final class Posix {
 
     /** Give the pages' memory back to the system; private pages read as zero afterwards. */
     public static final int MADV_DONTNEED = posix_h.MADV_DONTNEED();
-    /** Take the pages out of the file that they show: its memory goes back to the system, and it reads as zero there. */
+    /**
+     * Take the pages out of the file that they show: its memory goes back to the system, and it reads as zero there.
+     */
     public static final int MADV_REMOVE = 9; // of asm-generic/mman-common.h
     /** Bring all pages in for reading. */
     public static final int MADV_POPULATE_READ = posix_h.MADV_POPULATE_READ();
@@ -364,5 +366,25 @@ public final class Posix {
 
     private static final class PageSize {
         static final long BYTES = posix_h.sysconf(posix_h._SC_PAGESIZE());
+    }
+
+    /**
+     * The result of {@code fstat} for an open file.
+     *
+     * @param byteSize size of the file in bytes
+     * @param allocatedByteSize bytes that have memory or disk space behind them; less than {@code byteSize} in a file
+     *     with
+     *     holes
+     * @param device number of the file system; together with {@code inode} it tells whether two descriptors name one
+     *     object
+     * @param inode number of the file in its file system
+     * @param uid the owner's user number
+     * @param mode type and permission bits, as in C
+     */
+    public record FileStatus(long byteSize, long allocatedByteSize, long device, long inode, int uid, int mode) {
+        /** Whether this is a regular file, which is what shared memory objects are. */
+        public boolean isRegularFile() {
+            return (mode & posix_h.S_IFMT()) == posix_h.S_IFREG();
+        }
     }
 }

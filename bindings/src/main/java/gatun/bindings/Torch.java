@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.bindings;
 
+import gatun.bindings.torch.torch_h;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -11,7 +13,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** PyTorch's library, for models of AOTInductor. Usable from any thread once it is open; it lives as long as the process. */
+/**
+ * PyTorch's library, for models of AOTInductor. Usable from any thread once it is open; it lives as long as the
+ * process.
+ */
 public final class Torch {
     /** The library's usual name. */
     public static final String NAME = "PyTorch";
@@ -62,8 +67,8 @@ public final class Torch {
     }
 
     /**
-     * Sets how many threads an operation of the library, which is open, may use, in the whole process. A thread that has
-     * called the library before keeps its number.
+     * Sets how many threads an operation of the library, which is open, may use, in the whole process. A thread that
+     * has called the library before keeps its number.
      *
      * @return false when the library has no such setting
      */
@@ -103,5 +108,54 @@ public final class Torch {
     private static Optional<MethodHandle> function(String symbol, FunctionDescriptor type) {
         return SymbolLookup.loaderLookup().find(symbol).map(address -> Linker.nativeLinker()
                 .downcallHandle(address, type));
+    }
+
+    /**
+     * PyTorch's functions that read a field of a tensor. They take nanoseconds, wait for nothing and never call back,
+     * so that the JVM need not be told that the thread is outside of it, which takes longer than they do. Each puts
+     * what it finds to {@code out}, of eight bytes, and gives 0, or another number where {@code tensor} is none. Usable
+     * from any thread once {@link Torch} is open.
+     */
+    public static final class TorchReads {
+        private static final MethodHandle DATA =
+                function(torch_h.aoti_torch_get_data_ptr$address(), torch_h.aoti_torch_get_data_ptr$descriptor());
+        private static final MethodHandle SIZES =
+                function(torch_h.aoti_torch_get_sizes$address(), torch_h.aoti_torch_get_sizes$descriptor());
+        private static final MethodHandle STRIDES =
+                function(torch_h.aoti_torch_get_strides$address(), torch_h.aoti_torch_get_strides$descriptor());
+
+        private TorchReads() {}
+
+        @SuppressWarnings("restricted")
+        private static MethodHandle function(MemorySegment address, FunctionDescriptor type) {
+            return Linker.nativeLinker().downcallHandle(address, type, Linker.Option.critical(false));
+        }
+
+        /** The address of the tensor's elements. */
+        public static int data(MemorySegment tensor, MemorySegment out) {
+            try {
+                return (int) DATA.invokeExact(tensor, out);
+            } catch (Throwable t) {
+                throw NativeCall.unexpected(t);
+            }
+        }
+
+        /** The address of its dimensions, as many 64-bit numbers as it has; valid as long as the tensor. */
+        public static int sizes(MemorySegment tensor, MemorySegment out) {
+            try {
+                return (int) SIZES.invokeExact(tensor, out);
+            } catch (Throwable t) {
+                throw NativeCall.unexpected(t);
+            }
+        }
+
+        /** The address of how far its elements lie from each other in each dimension, likewise. */
+        public static int strides(MemorySegment tensor, MemorySegment out) {
+            try {
+                return (int) STRIDES.invokeExact(tensor, out);
+            } catch (Throwable t) {
+                throw NativeCall.unexpected(t);
+            }
+        }
     }
 }

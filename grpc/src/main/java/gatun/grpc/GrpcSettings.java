@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc;
 
-import gatun.grpc.connection.KeepaliveSettings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.HostNames;
 import java.util.Set;

@@ -2,6 +2,7 @@
 package gatun.listener;
 
 import gatun.bindings.sockets.EventPoll;
+import gatun.listener.Transport.SocketTransport;
 import gatun.listener.Transport.TransferredBytes;
 import gatun.memory.threads.CarrierTimeSlice;
 import java.io.IOException;
@@ -27,7 +28,10 @@ public final class ChannelTransport implements SocketTransport {
     /** That of the reader. */
     private final CarrierTimeSlice turn = new CarrierTimeSlice();
 
-    /** Held while the channel is closed, and while others are told its descriptor, which may be another channel's afterwards. */
+    /**
+     * Held while the channel is closed, and while others are told its descriptor, which may be another channel's
+     * afterwards.
+     */
     private final Object closing = new Object();
 
     /** What waits for the channel while it is on loan, else null. Guarded by {@link #closing}. */
@@ -120,7 +124,8 @@ public final class ChannelTransport implements SocketTransport {
     }
 
     /**
-     * Lends the channel: from now on it waits for nothing by itself, and {@linkplain #enterPoll others} find what comes.
+     * Lends the channel: from now on it waits for nothing by itself, and {@linkplain #enterPoll others} find what
+     * comes.
      *
      * @param closed is run once the channel is closed
      * @param waits is run before the channel is to wait, on the thread that would; afterwards the loan has ended

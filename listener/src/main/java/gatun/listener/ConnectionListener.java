@@ -2,7 +2,8 @@
 package gatun.listener;
 
 import gatun.listener.AcceptedConnection.ChannelSocket;
-import gatun.listener.ClientErrors.LogPace;
+import gatun.listener.ClientError.ClientErrors.LogPace;
+import gatun.listener.ConnectionLimits.ListenerScope;
 import gatun.listener.OpenConnections.ConnectionRefusal;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.spi.ServerConnectionSelector;
@@ -266,9 +267,9 @@ public final class ConnectionListener implements AutoCloseable {
     }
 
     /**
-     * Tells clients why their connections are refused. When a socket is closed while its client still sends, the response
-     * may be lost; so the server goes on reading for a moment from some refused clients at a time, and closes the others at
-     * once. Thread-safe.
+     * Tells clients why their connections are refused. When a socket is closed while its client still sends, the
+     * response may be lost; so the server goes on reading for a moment from some refused clients at a time, and closes
+     * the others at once. Thread-safe.
      */
     static final class RefusedConnections {
         /** Refused clients that are read from at the same time. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.listener.ClientError.ClientErrors;
 import gatun.memory.buffers.Sender;
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricRows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import gatun.listener.Transport.SocketTransport;
 import gatun.listener.Transport.TransferredBytes;
 import java.io.EOFException;
 import java.io.IOException;

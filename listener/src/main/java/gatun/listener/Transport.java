@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.listener;
 
+import io.helidon.common.buffers.DataReader;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -67,9 +68,9 @@ public interface Transport {
     }
 
     /**
-     * How many bytes have gone over a connection's socket, those of TLS included. One thread at a time reads the connection
-     * and counts what came, and one at a time writes to it and counts what was sent; any thread may look, and sees a number
-     * that may be a moment old.
+     * How many bytes have gone over a connection's socket, those of TLS included. One thread at a time reads the
+     * connection and counts what came, and one at a time writes to it and counts what was sent; any thread may look,
+     * and sees a number that may be a moment old.
      */
     public static final class TransferredBytes {
         private static final VarHandle IN;
@@ -109,5 +110,34 @@ public interface Transport {
         public long out() {
             return (long) OUT.getOpaque(this);
         }
+    }
+
+    /** Bytes that a listener read from a connection before it knew who handles it. */
+    public static final class EarlyBytes {
+        private EarlyBytes() {}
+
+        /** Takes the bytes that the listener's {@code reader} holds; does not block. For the connection's thread. */
+        public static byte[] take(DataReader reader) {
+            int available = reader.available();
+            // Asking for no bytes would wait for some.
+            return available == 0 ? new byte[0] : reader.readBytes(available);
+        }
+    }
+
+    /** The bytes of a connection whose socket can also be read without waiting. */
+    public interface SocketTransport extends Transport {
+        /**
+         * Reads the bytes that are there into {@code target}, which has room, without waiting; 0 when none are there
+         * now, -1 when the client will send no more. As for {@link #read}, by one thread at a time, and never while
+         * another thread writes.
+         *
+         * @throws IOException when the connection fails or is closed
+         */
+        int readNow(ByteBuffer target) throws IOException;
+
+        /**
+         * Stops all reading and wakes the reader, which finds the end of the client's bytes. Never throws; any thread.
+         */
+        void shutdownInput();
     }
 }

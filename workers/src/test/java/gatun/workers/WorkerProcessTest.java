@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tuning.TrialTurn;
 import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.TrialTurn;
 import gatun.memory.tuning.Tuner.Trials;
 import gatun.spi.Tuning;
 import gatun.testing.Await;

@@ -11,6 +11,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.spi.ParameterValue;
+import gatun.v2.grpc.Contents.ContentsReader;
 import gatun.wire.inference.InferParameter;
 import gatun.wire.inference.InferTensorContents;
 import gatun.wire.inference.ModelInferRequest;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.calls;
 
+import gatun.grpc.calls.CallAdmission.CallOpening;
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.streams.GrpcStream;
 import gatun.grpc.streams.InboundMessage;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.calls.DeadlineTimer;
+import gatun.grpc.calls.CallServices.DeadlineTimer;
 import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2;

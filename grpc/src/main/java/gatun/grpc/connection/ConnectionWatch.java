@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.calls.DeadlineTimer;
+import gatun.grpc.calls.CallServices.DeadlineTimer;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.grpc.frames.FrameWriter;
 import gatun.listener.Transport;
 import java.time.Duration;

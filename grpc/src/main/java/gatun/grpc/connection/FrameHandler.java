@@ -2,7 +2,9 @@
 package gatun.grpc.connection;
 
 import gatun.grpc.calls.CallAdmission;
-import gatun.grpc.calls.CallOpening;
+import gatun.grpc.calls.CallAdmission.CallOpening;
+import gatun.grpc.connection.ConnectionStreams.ConnectionWindow;
+import gatun.grpc.connection.FloodGuard.PingStrikes;
 import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2;

@@ -3,12 +3,12 @@ package gatun.grpc.connection;
 
 import gatun.grpc.calls.CallAdmission;
 import gatun.grpc.calls.CallServices;
-import gatun.grpc.frames.ConnectionBuffers;
 import gatun.grpc.frames.FrameReader;
+import gatun.grpc.frames.FrameReader.ConnectionBuffers;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2Error.ConnectionError;
-import gatun.grpc.streams.AbandonedCalls;
 import gatun.grpc.streams.GrpcStream;
+import gatun.grpc.streams.GrpcStream.AbandonedCalls;
 import gatun.grpc.streams.StreamCall;
 import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;

@@ -9,7 +9,8 @@
  * virtual thread of its own while there are events for its handler, and writes its responses itself, under the one lock
  * that orders frames. Calls for inference that come one at a time are run by the reading thread
  * ({@link gatun.grpc.connection.LentReader}), and another reads on when one waits or lasts
- * ({@link gatun.runtime.placement.LoanWatchdog}). {@link gatun.grpc.calls.DeadlineTimer} runs the timers of all.
+ * ({@link gatun.runtime.placement.LoanWatchdog}). {@link gatun.grpc.calls.CallServices.DeadlineTimer} runs the timers
+ * of all.
  *
  * <h2>The way of a call</h2>
  *
@@ -29,12 +30,15 @@
  * <h2>Limits on clients</h2>
  *
  * Windows bound the bytes that wait to be read ({@code ReceiveWindow},
- * {@link gatun.grpc.connection.ConnectionWindow}); frames that cost a client nothing are counted
- * ({@link gatun.grpc.connection.FloodGuard}, {@link gatun.grpc.connection.PingStrikes});
+ * {@link gatun.grpc.connection.ConnectionStreams.ConnectionWindow}); frames that cost a client nothing are counted
+ * ({@link gatun.grpc.connection.FloodGuard}, {@link gatun.grpc.connection.FloodGuard.PingStrikes});
  * {@link gatun.grpc.connection.ConnectionWatch} ends connections that are silent or too old,
  * {@link gatun.grpc.connection.ConnectionEnd} ends them in an order that clients can follow.
  */
 @NullMarked
 package gatun.grpc.connection;
 
+import gatun.grpc.connection.ConnectionStreams.ConnectionWindow;
+import gatun.grpc.connection.FloodGuard.PingStrikes;
 import org.jspecify.annotations.NullMarked;
+

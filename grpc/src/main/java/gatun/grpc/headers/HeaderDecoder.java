@@ -3,6 +3,8 @@ package gatun.grpc.headers;
 
 import gatun.grpc.frames.Http2Error;
 import gatun.grpc.frames.Http2Error.ConnectionError;
+import gatun.grpc.headers.HpackStrings.BlankEnds;
+import gatun.grpc.headers.RequestHead.UnixSocketAuthority;
 import gatun.runtime.access.PeerLocation;
 import io.grpc.Metadata;
 import java.nio.ByteBuffer;
@@ -189,6 +191,141 @@ public final class HeaderDecoder {
             }
         } catch (IllegalArgumentException e) {
             throw new RefusedHeaders("metadata '" + name + "' is not as gRPC allows it: " + e.getMessage(), false);
+        }
+    }
+
+    /**
+     * Checks, before a header block is decoded, the fields that have to be numbers: Jetty's decoder uses the text of a
+     * field that is no number as a format, and {@code %999999999d} would fill the heap. Sees all blocks of a
+     * connection, in order. For one thread.
+     */
+    static final class NumericFields {
+        // Where HPACK's static table has the names.
+        private static final int FIRST_STATUS = 8;
+        private static final int LAST_STATUS = 14;
+        private static final int CONTENT_LENGTH = 28;
+        private static final int LAST_STATIC = 61;
+
+        /** Numbers of so many digits fit into a long. */
+        private static final int MOST_DIGITS = 18;
+
+        private final HpackStrings strings = new HpackStrings();
+
+        /** Whether the client's table may hold one of the names. */
+        private boolean indexed;
+
+        /** Checks a block. Throws {@link ConnectionError} for a numeric field without a number, or a format. */
+        void require(ByteBuffer block) {
+            ByteBuffer in = block.duplicate();
+            while (in.hasRemaining()) {
+                int first = in.get(in.position());
+                if (first < 0) {
+                    HpackStrings.integer(in, 7);
+                } else if ((first & 0xe0) == 0x20) {
+                    HpackStrings.integer(in, 5);
+                } else {
+                    boolean indexing = (first & 0x40) != 0;
+                    requireField(in, HpackStrings.integer(in, indexing ? 6 : 4), indexing);
+                }
+            }
+        }
+
+        private void requireField(ByteBuffer in, int nameIndex, boolean indexing) {
+            boolean numeric = nameIndex == 0 ? isNumeric(in) : isNumeric(nameIndex);
+            indexed |= numeric && indexing;
+            if (!numeric && !(indexed && nameIndex > LAST_STATIC)) {
+                HpackStrings.skip(in);
+                return;
+            }
+            Optional<String> value = strings.read(in);
+            if (value.isEmpty()) {
+                return; // malformed, as the decoder will find
+            }
+            String text = value.get();
+            boolean number =
+                    !text.isEmpty() && text.length() <= MOST_DIGITS && text.chars().allMatch(c -> c >= '0' && c <= '9');
+            if (!number && (numeric || text.indexOf('%') >= 0)) {
+                throw new ConnectionError(
+                        Http2Error.PROTOCOL_ERROR, "a header of a number has another value: expected digits only");
+            }
+        }
+
+        private static boolean isNumeric(int nameIndex) {
+            return nameIndex == CONTENT_LENGTH || (nameIndex >= FIRST_STATUS && nameIndex <= LAST_STATUS);
+        }
+
+        private boolean isNumeric(ByteBuffer in) {
+            String name = strings.read(in).orElse("");
+            return name.equalsIgnoreCase("content-length") || name.equalsIgnoreCase(":status");
+        }
+    }
+
+    /**
+     * The header block that came last, if it leaves the tables of HPACK (RFC 7541) as they are: no field that enters
+     * the dynamic table, and no new size of it. The same bytes then mean the same as long as no other block comes
+     * between; many clients open all calls but the first with them. Used by the reading thread only.
+     */
+    static final class RepeatedBlock {
+        /** Longer ones are rare. */
+        private static final int MOST_BYTES = 256;
+
+        // Bits of the first byte of a field, from section 6.
+        private static final int REFERENCE = 0x80;
+        private static final int ENTERS_TABLE = 0x40;
+        private static final int NEW_SIZE = 0x20;
+
+        private final byte[] bytes = new byte[MOST_BYTES];
+        private int size;
+        private Optional<RequestHead> head = Optional.empty();
+
+        /** The remembered head, if {@code block} opens the same call: the very object. Consumes the block then. */
+        Optional<RequestHead> read(ByteBuffer block) {
+            if (head.isEmpty() || block.remaining() != size) {
+                return Optional.empty();
+            }
+            int begin = block.position();
+            for (int i = 0; i < size; i++) {
+                if (block.get(begin + i) != bytes[i]) {
+                    return Optional.empty();
+                }
+            }
+            block.position(block.limit());
+            return head;
+        }
+
+        /** Takes note of the bytes of a block that is about to be decoded, which may change the tables. */
+        void note(ByteBuffer block) {
+            head = Optional.empty();
+            size = 0;
+            if (block.remaining() <= MOST_BYTES && leavesTables(block.duplicate())) {
+                size = block.remaining();
+                block.get(block.position(), bytes, 0, size);
+            }
+        }
+
+        private static boolean leavesTables(ByteBuffer in) {
+            while (in.hasRemaining()) {
+                int first = in.get(in.position());
+                if ((first & REFERENCE) != 0) {
+                    HpackStrings.integer(in, 7);
+                    continue;
+                }
+                if ((first & (ENTERS_TABLE | NEW_SIZE)) != 0) {
+                    return false;
+                }
+                if (HpackStrings.integer(in, 4) == 0) {
+                    HpackStrings.skip(in);
+                }
+                HpackStrings.skip(in);
+            }
+            return true;
+        }
+
+        /** Notes the decoded form of the noted block. */
+        void decoded(RequestHead decoded) {
+            if (size > 0) {
+                head = Optional.of(decoded);
+            }
         }
     }
 }

@@ -85,4 +85,113 @@ final class HpackStrings {
         in.position(in.limit());
         return 0;
     }
+
+    /**
+     * Lets a decoder that refuses values with a blank at an end, as HTTP/2 wants, read the header blocks of gRPC
+     * clients, which may send them: puts another character in the place of each such blank, so that the compression
+     * state stays that of the client, and takes it away from the decoded values. One thread uses it.
+     */
+    static final class BlankEnds {
+        /** Not ASCII, as all of gRPC's values are, and allowed by the decoder. */
+        private static final char STAND_IN = '\u00a0';
+
+        /** Where the static table begins to have names other than those of HTTP/2 itself. */
+        private static final int FIRST_NAME = 15;
+
+        // The blank's code in HPACK's Huffman code; what a value's last code leaves of its byte is filled with ones.
+        private static final int CODE = 0x14;
+        private static final int CODE_BITS = 6;
+        private static final int CODE_MASK = (1 << CODE_BITS) - 1;
+
+        private final HpackStrings strings = new HpackStrings();
+
+        /** A block that the decoder takes: {@code block} itself where no value begins or ends with a blank. */
+        ByteBuffer readable(ByteBuffer block) {
+            ByteBuffer in = block.duplicate();
+            ByteBuffer out = null;
+            int copied = in.position();
+            while (in.hasRemaining()) {
+                int first = in.get(in.position());
+                if (first < 0) {
+                    HpackStrings.integer(in, 7);
+                    continue;
+                }
+                if ((first & 0xe0) == 0x20) {
+                    HpackStrings.integer(in, 5);
+                    continue;
+                }
+                int nameIndex = HpackStrings.integer(in, (first & 0x40) != 0 ? 6 : 4);
+                boolean ours = nameIndex == 0 ? passesName(in) : nameIndex >= FIRST_NAME;
+                int start = in.position();
+                if (!ours || !mayBeBlankAtAnEnd(in.duplicate())) {
+                    HpackStrings.skip(in);
+                    continue;
+                }
+                String value = strings.read(in).orElse("");
+                if (!isBlankAtAnEnd(value)) {
+                    continue;
+                }
+                if (out == null) {
+                    // Huffman's codes have at least five bits, and a longer value may take one byte more of length.
+                    out = ByteBuffer.allocate(2 * block.remaining());
+                }
+                out.put(block.duplicate().limit(start).position(copied));
+                HpackStrings.put(out, replaced(value, ' ', STAND_IN));
+                copied = in.position();
+            }
+            return out == null ? block : out.put(block.duplicate().position(copied)).flip();
+        }
+
+        /** The value that the client sent, of a block that was made readable. */
+        static String restored(String value) {
+            if (value.isEmpty() || (value.charAt(0) != STAND_IN && value.charAt(value.length() - 1) != STAND_IN)) {
+                return value;
+            }
+            return replaced(value, STAND_IN, ' ');
+        }
+
+        /** Passes over a name and tells whether it is a header's, and not one of HTTP/2 itself. */
+        private static boolean passesName(ByteBuffer in) {
+            ByteBuffer name = in.duplicate();
+            HpackStrings.skip(in);
+            HpackStrings.integer(name, HpackStrings.LENGTH_PREFIX);
+            return !name.hasRemaining() || name.get(name.position()) != ':';
+        }
+
+        /** Whether the value at the position has to be read, as its first or last byte may be of a blank. */
+        private static boolean mayBeBlankAtAnEnd(ByteBuffer in) {
+            boolean compressed = in.hasRemaining() && in.get(in.position()) < 0;
+            int length = HpackStrings.integer(in, HpackStrings.LENGTH_PREFIX);
+            if (length == 0 || length > in.remaining()) {
+                return false;
+            }
+            int first = in.get(in.position()) & 0xff;
+            int end = in.position() + length;
+            int last = in.get(end - 1) & 0xff;
+            if (!compressed) {
+                return first == ' ' || last == ' ';
+            }
+            int tail = length == 1 ? last : (in.get(end - 2) & 0xff) << Byte.SIZE | last;
+            int filling = Integer.numberOfTrailingZeros(~tail);
+            return first >> (Byte.SIZE - CODE_BITS) == CODE || (tail >> filling & CODE_MASK) == CODE;
+        }
+
+        private static boolean isBlankAtAnEnd(String value) {
+            return !value.isEmpty() && (value.charAt(0) == ' ' || value.charAt(value.length() - 1) == ' ');
+        }
+
+        /** The text with {@code to} for each {@code from} before the first and after the last other character. */
+        private static String replaced(String text, char from, char to) {
+            int begin = 0;
+            while (begin < text.length() && text.charAt(begin) == from) {
+                begin++;
+            }
+            int end = text.length();
+            while (end > begin && text.charAt(end - 1) == from) {
+                end--;
+            }
+            String ends = String.valueOf(to);
+            return ends.repeat(begin) + text.substring(begin, end) + ends.repeat(text.length() - end);
+        }
+    }
 }

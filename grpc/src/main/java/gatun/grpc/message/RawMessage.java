@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.message;
 
+import gatun.memory.buffers.Buffer;
+import gatun.memory.buffers.BufferPool;
+import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
+import gatun.memory.threads.CooperativeCopy;
+import gatun.runtime.InferenceRequest;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /** A message whose raw tensor data stays in its memory, owned until {@link #takeOwnership()}. Not thread-safe. */
@@ -89,5 +95,96 @@ public abstract class RawMessage implements InferenceCall.Message {
     @Override
     public final void close() {
         takeOwnership().close();
+    }
+
+    /**
+     * Aligns tensors inside a message, as engines want their elements. The message is put into its buffer so that the
+     * first tensor is right where it lands; a later one is moved to the left over bytes that nobody needs any more, the
+     * tags and names in front of it, or is copied to a buffer of its own where there are too few of those. One
+     * request's.
+     */
+    public static final class RawAlignment {
+        /** Bytes of the alignment that the pool gives, and that every engine is content with. */
+        public static final int BEST = 64;
+
+        private final MemorySegment message;
+        private final BufferPool pool;
+
+        /** Up to here the message holds data that is in use. */
+        private long used;
+
+        /** For the tensors in {@code message}; copies that are needed are taken of {@code pool}. */
+        public RawAlignment(MemorySegment message, BufferPool pool) {
+            this.message = message;
+            this.pool = pool;
+        }
+
+        /**
+         * How far into a buffer a message should be put so that its first tensor is aligned there. Zero when that is
+         * too far from the start to be seen.
+         *
+         * @param start the message's first bytes, between position and limit
+         * @param field the number of the field that holds tensors
+         */
+        public static int landingOffset(ByteBuffer start, int field) {
+            int position = start.position();
+            int end = start.limit();
+            while (position < end) {
+                int tag = start.get(position++);
+                if ((tag & 7) == WireReader.VARINT && tag >= 0) {
+                    while (position < end && start.get(position) < 0) {
+                        position++;
+                    }
+                    position++;
+                    continue;
+                }
+                if ((tag & 7) != WireReader.LENGTH_DELIMITED || tag < 0) {
+                    return 0;
+                }
+                long length = 0;
+                int shift = 0;
+                int next;
+                do {
+                    if (position >= end || shift > Integer.SIZE) {
+                        return 0;
+                    }
+                    next = start.get(position++);
+                    length |= (long) (next & 0x7f) << shift;
+                    shift += 7;
+                } while (next < 0);
+                if (tag >>> 3 == field) {
+                    return (start.position() - position) & (BEST - 1);
+                }
+                position = (int) Math.min(end, position + length);
+            }
+            return 0;
+        }
+
+        /**
+         * The tensor data from {@code start} on, aligned; calls come in the order of the data. The request owns the
+         * copy.
+         */
+        public MemorySegment aligned(int start, int length, Datatype datatype, InferenceRequest request) {
+            int alignment = Math.max(1, datatype.byteSize());
+            long address = message.address() + start;
+            if (message.isNative() && address % alignment == 0) {
+                used = start + (long) length;
+                return message.asSlice(start, length);
+            }
+            long moved = start - address % BEST;
+            if (moved < used) {
+                moved = start - address % alignment;
+            }
+            if (moved < used || !message.isNative()) {
+                Buffer copy = pool.take(length);
+                request.hold(copy);
+                used = start + (long) length;
+                CooperativeCopy.copy(message, start, copy.segment(), 0, length);
+                return copy.segment();
+            }
+            CooperativeCopy.copy(message, start, message, moved, length);
+            used = moved + length;
+            return message.asSlice(moved, length);
+        }
     }
 }

@@ -5,15 +5,20 @@ import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2;
 import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.frames.SendingStream;
 import gatun.grpc.headers.HeaderEncoder;
+import gatun.grpc.streams.InboundMessage.Placement;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.Sender;
+import gatun.runtime.limits.WorkBudget;
+import gatun.runtime.limits.WorkBudgets;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.io.IOException;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
@@ -117,7 +122,9 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
         assembler.accept(in, payload);
     }
 
-    /** The client will send nothing more; whether the call is to be run now, for which the caller has to find a thread. */
+    /**
+     * The client will send nothing more; whether the call is to be run now, for which the caller has to find a thread.
+     */
     public boolean endOfRequest() {
         remoteClosed = true;
         boolean isToRun = false;
@@ -317,5 +324,68 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
     @Override
     public boolean remoteOpen() {
         return !remoteClosed;
+    }
+
+    /** One connection's calls, finished or thrown away, in its client's budget. Any thread may add. */
+    public static final class AbandonedCalls {
+        /** The most calls that are remembered to have been ended here before their clients had sent everything. */
+        private static final int MOST_ENDED_EARLY = 1000;
+
+        /** A reset that comes after the response takes back what that response has earned, and counts besides. */
+        private static final long LATE_RESET_NANOS = 2 * (WorkBudgets.CALL_NANOS + WorkBudgets.REQUEST_NANOS);
+
+        private final WorkBudget budget;
+
+        /**
+         * Calls that the server has ended by itself: their clients may reset them at the same moment, or in response.
+         */
+        private final AtomicInteger endedEarly = new AtomicInteger();
+
+        private volatile boolean tooMuch;
+
+        /** @param budget what the client may throw away */
+        public AbandonedCalls(WorkBudget budget) {
+            this.budget = budget;
+        }
+
+        /** The client has got the response to that much work. */
+        public void finish(long nanos) {
+            budget.finish(nanos);
+        }
+
+        /** That much work was done for nothing. */
+        public void add(long nanos) {
+            if (!budget.abandon(nanos)) {
+                tooMuch = true;
+            }
+        }
+
+        /** The server has ended a call whose client may still reset it. */
+        public void noteEndedEarly() {
+            if (endedEarly.get() < MOST_ENDED_EARLY) {
+                endedEarly.incrementAndGet();
+            }
+        }
+
+        /** The client resets a call that is over. */
+        public void addLateReset() {
+            if (endedEarly.getAndUpdate(count -> Math.max(0, count - 1)) == 0) {
+                add(LATE_RESET_NANOS);
+            }
+        }
+
+        /**
+         * Goes on with a connection whose client is within its budget.
+         *
+         * @throws ConnectionError ENHANCE_YOUR_CALM otherwise
+         */
+        public void requireWithin() {
+            if (tooMuch) {
+                throw new ConnectionError(
+                        Http2Error.ENHANCE_YOUR_CALM,
+                        "too many calls were given up before they were answered, and too few finished; "
+                                + "give up fewer calls, or less often");
+            }
+        }
     }
 }

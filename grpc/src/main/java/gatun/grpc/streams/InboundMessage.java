@@ -6,6 +6,7 @@ import io.grpc.KnownLength;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 
 /**
  * A received message in native memory. An ordinary marshaller reads it as a stream; one that knows this class works on
@@ -89,5 +90,21 @@ public final class InboundMessage extends InputStream implements KnownLength {
     @Override
     public void close() {
         takeOwnership().close();
+    }
+
+    /**
+     * An interface that a request marshaller may implement besides {@code MethodDescriptor.Marshaller} to choose how
+     * far into its buffer, which is aligned to 64 bytes, a message is put, so that something inside the message is
+     * aligned. Called by the connection's reader: must be quick and must not throw.
+     */
+    @FunctionalInterface
+    public interface Placement {
+        /**
+         * The number of bytes, 0 to 63, to leave free in front of a message.
+         *
+         * @param start the message's first bytes, as many as have come, between position and limit; only read
+         * @param byteSize the length of the whole message
+         */
+        int offset(ByteBuffer start, long byteSize);
     }
 }

@@ -3,6 +3,7 @@ package gatun.grpc.streams;
 
 import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.OutboundMessage;
+import gatun.grpc.streams.InboundMessage.Placement;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.buffers.IncomingBuffer;

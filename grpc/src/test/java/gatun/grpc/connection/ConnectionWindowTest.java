@@ -4,7 +4,8 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.connection.ConnectionStreams.ConnectionWindow;
+import gatun.grpc.frames.FrameReader.ConnectionBuffers;
 import gatun.grpc.frames.FrameWriter;
 import gatun.grpc.frames.Http2;
 import gatun.grpc.frames.Http2Error;

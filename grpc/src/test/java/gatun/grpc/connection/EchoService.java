@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.streams.Placement;
+import gatun.grpc.streams.InboundMessage.Placement;
 import io.grpc.CallOptions;
 import io.grpc.KnownLength;
 import io.grpc.ManagedChannel;

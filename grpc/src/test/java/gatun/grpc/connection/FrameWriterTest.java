@@ -3,7 +3,7 @@ package gatun.grpc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.frames.FrameReader.ConnectionBuffers;
 import gatun.grpc.frames.FrameWriter;
 import gatun.listener.IoBuffers;
 import java.time.Duration;

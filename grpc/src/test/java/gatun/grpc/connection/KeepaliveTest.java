@@ -4,9 +4,10 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import gatun.grpc.connection.KeepaliveSettings.Age;
-import gatun.grpc.connection.KeepaliveSettings.ClientPings;
-import gatun.grpc.connection.KeepaliveSettings.Pings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings.Age;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings.ClientPings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings.Pings;
 import gatun.grpc.frames.Http2;
 import gatun.grpc.frames.Http2Error;
 import io.grpc.Context;

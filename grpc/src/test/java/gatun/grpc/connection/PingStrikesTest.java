@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
+import gatun.grpc.connection.FloodGuard.PingStrikes;
 import gatun.grpc.frames.Http2Error;
 import gatun.grpc.frames.Http2Error.ConnectionError;
 import java.time.Duration;

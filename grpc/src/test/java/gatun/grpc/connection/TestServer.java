@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;
 import gatun.runtime.access.HostNames;

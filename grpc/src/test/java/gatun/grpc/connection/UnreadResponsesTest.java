@@ -4,6 +4,7 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.grpc.frames.Http2;
 import gatun.grpc.frames.Http2Error;
 import io.grpc.stub.ServerCalls;

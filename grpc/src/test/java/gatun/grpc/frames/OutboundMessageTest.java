@@ -3,6 +3,7 @@ package gatun.grpc.frames;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.grpc.frames.FrameReader.ConnectionBuffers;
 import gatun.listener.IoBuffers;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -5,7 +5,7 @@ import gatun.http.connection.ResponseSender.ResponseOutput;
 import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ConnectionUse;
-import gatun.listener.SocketTransport;
+import gatun.listener.Transport.SocketTransport;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;

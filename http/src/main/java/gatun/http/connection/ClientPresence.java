@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
-import gatun.listener.SocketTransport;
+import gatun.listener.Transport.SocketTransport;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.locks.ReentrantLock;

@@ -4,7 +4,7 @@ package gatun.http.connection;
 import gatun.listener.ChannelTransport;
 import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
-import gatun.listener.SocketTransport;
+import gatun.listener.Transport.SocketTransport;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;
 import io.helidon.webserver.CloseConnectionException;
@@ -156,7 +156,8 @@ final class DirectRequests {
     }
 
     /**
-     * Lends the connection to a {@link SharedReader}, which answers its requests for as long as they are short and whole.
+     * Lends the connection to a {@link SharedReader}, which answers its requests for as long as they are short and
+     * whole.
      *
      * @return whether bytes have come that are not answered
      */
@@ -354,7 +355,9 @@ final class DirectRequests {
         return count < 0;
     }
 
-    /** Moves up to {@code most} bytes that were read and not used to {@code offset} of {@code target}; returns how many. */
+    /**
+     * Moves up to {@code most} bytes that were read and not used to {@code offset} of {@code target}; returns how many.
+     */
     int moveTo(MemorySegment target, long offset, long most) {
         int count = (int) Math.min(bytes.remaining(), most);
         if (count > 0) {

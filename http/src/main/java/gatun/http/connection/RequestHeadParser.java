@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.ChunkSyntax.HttpCharacters;
 import io.helidon.http.Method;
 import io.helidon.http.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Reads the heads of requests, one after the other, line by line as their bytes come. Refuses everything that a proxy in
- * front of the server may read differently: where the head ends, where the body ends, and for which host the request is.
- * Knows from all others the plain heads, which nearly all are: GET or POST of HTTP/1.1, a path without anything to decode
- * or to resolve, a host, at most an announced length for a body, and nothing asked of the connection but that it stays
- * open. Their parts can be asked for where they lie. Not thread-safe.
+ * Reads the heads of requests, one after the other, line by line as their bytes come. Refuses everything that a proxy
+ * in front of the server may read differently: where the head ends, where the body ends, and for which host the request
+ * is. Knows from all others the plain heads, which nearly all are: GET or POST of HTTP/1.1, a path without anything to
+ * decode or to resolve, a host, at most an announced length for a body, and nothing asked of the connection but that it
+ * stays open. Their parts can be asked for where they lie. Not thread-safe.
  */
 final class RequestHeadParser {
     static final int MAX_LINE_BYTES = 16 * 1024;
@@ -78,7 +79,9 @@ final class RequestHeadParser {
     /** The reader's bytes; they may be long, and are not kept beyond a head that is not plain. */
     private byte[] bytes = NONE;
 
-    /** The index of the head's first byte. All other places are counted from it: the bytes may move until all have come. */
+    /**
+     * The index of the head's first byte. All other places are counted from it: the bytes may move until all have come.
+     */
     private int begin;
 
     /** Whether the head was read to its end, or refused: the next bytes are of another. */

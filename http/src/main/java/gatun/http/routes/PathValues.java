@@ -2,6 +2,11 @@
 package gatun.http.routes;
 
 import gatun.memory.tensor.GatunException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,5 +44,117 @@ public final class PathValues {
             values[index] = value;
         }
         return value;
+    }
+
+    /**
+     * Paths of one form: segments that begin with a slash, each a literal or a parameter with perhaps a literal behind
+     * it. {@code /v2/models/{model}/infer} takes any text that is not empty for {@code model};
+     * {@code /v2/models/{model}/versions/{version:number}} takes decimal digits for {@code version};
+     * {@code /v1/models/{model:word}:predict} takes for {@code model} any text without a colon. {@code [...]} may be
+     * left out, and {@code [.|..]} is one of several or none. Immutable.
+     */
+    static final class PathPattern {
+        private static final Pattern OPTION = Pattern.compile("\\[([^\\]]*)\\]");
+        private static final Pattern SEGMENT = Pattern.compile("([^{}]*)|\\{([a-z]+)(?::(number|word))?\\}([^{}]*)");
+
+        private final List<Segment> segments;
+        private final List<String> names;
+
+        private PathPattern(List<Segment> segments) {
+            this.segments = segments;
+            this.names = segments.stream()
+                    .filter(segment -> !segment.parameter().isEmpty())
+                    .map(Segment::parameter)
+                    .toList();
+        }
+
+        /**
+         * One segment.
+         *
+         * @param parameter the parameter's name; empty for none
+         * @param kind the texts that the parameter may be
+         * @param literal the text behind the parameter, or the whole segment where there is none
+         */
+        record Segment(String parameter, Kind kind, String literal) {}
+
+        /** The texts that a parameter may be. */
+        enum Kind {
+            /** Any text. */
+            TEXT,
+            /** Text without a colon. */
+            WORD,
+            /** Decimal digits. */
+            NUMBER;
+
+            boolean allows(char c) {
+                return switch (this) {
+                    case TEXT -> true;
+                    case WORD -> c != ':';
+                    case NUMBER -> c >= '0' && c <= '9';
+                };
+            }
+        }
+
+        /**
+         * The patterns without options that {@code text} stands for.
+         *
+         * @throws IllegalArgumentException when it is no pattern
+         */
+        static List<PathPattern> parse(String text) {
+            return expand(text).stream().map(PathPattern::parseSegments).toList();
+        }
+
+        /** The texts without options that {@code text} stands for, the shortest first. */
+        static List<String> expand(String text) {
+            Matcher option = OPTION.matcher(text);
+            if (!option.find()) {
+                return List.of(text);
+            }
+            String before = text.substring(0, option.start());
+            String after = text.substring(option.end());
+            List<String> texts = new ArrayList<>(expand(before + after));
+            for (String alternative : option.group(1).split("\\|", -1)) {
+                texts.addAll(expand(before + alternative + after));
+            }
+            return texts;
+        }
+
+        private static PathPattern parseSegments(String text) {
+            if (!text.startsWith("/")) {
+                throw new IllegalArgumentException("the path '" + text + "' does not begin with a slash");
+            }
+            List<Segment> segments = new ArrayList<>();
+            for (String part : text.substring(1).split("/", -1)) {
+                Matcher segment = SEGMENT.matcher(part);
+                if (!segment.matches()) {
+                    throw new IllegalArgumentException("the path '" + text + "' has the segment '" + part
+                            + "': expected a literal, or {name}, {name:word} or {name:number} with perhaps a"
+                            + " literal behind it");
+                }
+                segments.add(
+                        segment.group(2) == null
+                                ? new Segment("", Kind.TEXT, part)
+                                : new Segment(segment.group(2), kind(segment.group(3)), segment.group(4)));
+            }
+            return new PathPattern(List.copyOf(segments));
+        }
+
+        private static Kind kind(@Nullable String name) {
+            return name == null ? Kind.TEXT : Kind.valueOf(name.toUpperCase(Locale.ROOT));
+        }
+
+        /** The segments in their order. */
+        List<Segment> segments() {
+            return segments;
+        }
+
+        int parameterCount() {
+            return names.size();
+        }
+
+        /** The index of a parameter; -1 where there is none of this name. */
+        int indexOf(String name) {
+            return names.indexOf(name);
+        }
     }
 }

@@ -3,6 +3,8 @@ package gatun.http.routes;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.Routes;
+import gatun.http.routes.OpenApiJson.OpenApi;
+import gatun.http.routes.PathValues.PathPattern;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiAccess.Refusal;
 import gatun.runtime.access.ApiGroup;
@@ -107,7 +109,9 @@ public final class RouteTable implements Routes {
         return match;
     }
 
-    /** Inference changes nothing but what models remember of their sequences, and pages of any origin may ask for it. */
+    /**
+     * Inference changes nothing but what models remember of their sequences, and pages of any origin may ask for it.
+     */
     private static boolean changesServer(Route route) {
         return !route.method().equals(Method.GET) && route.group() != ApiGroup.INFERENCE;
     }
@@ -323,6 +327,39 @@ public final class RouteTable implements Routes {
                 }
             }
             return end;
+        }
+    }
+
+    /**
+     * One row of a protocol's table.
+     *
+     * @param method the method of its requests
+     * @param path the paths of its requests, as {@link PathPattern} writes them
+     * @param group the group of requests that access is restricted by
+     * @param summary what it does, in a few words for the description of the API
+     * @param handler answers the requests
+     */
+    public record Route(Method method, String path, ApiGroup group, String summary, RouteHandler handler) {
+        /** A route of GET requests. */
+        public static Route get(String path, ApiGroup group, String summary, RouteHandler handler) {
+            return new Route(Method.GET, path, group, summary, handler);
+        }
+
+        /** A route of POST requests. */
+        public static Route post(String path, ApiGroup group, String summary, RouteHandler handler) {
+            return new Route(Method.POST, path, group, summary, handler);
+        }
+
+        /** Answers the requests of one route. Safe for any thread. */
+        @FunctionalInterface
+        public interface RouteHandler {
+            /**
+             * Answers a request whose path and method are the route's.
+             *
+             * @param path the parts of the path that the route leaves open
+             * @throws gatun.memory.tensor.GatunException to be answered as the failure it is
+             */
+            void answer(Exchange exchange, PathValues path);
         }
     }
 }

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.http.routes.Route.RouteHandler;
+import gatun.http.routes.RouteTable.Route;
+import gatun.http.routes.RouteTable.Route.RouteHandler;
 import gatun.http.routes.RouteTable.RouteTree;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;

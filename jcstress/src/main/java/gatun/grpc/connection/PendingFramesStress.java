@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.connection;
 
-import gatun.grpc.frames.ConnectionBuffers;
+import gatun.grpc.frames.FrameReader.ConnectionBuffers;
 import gatun.grpc.frames.FrameWriter;
 import gatun.listener.IoBuffers;
 import gatun.listener.Transport;

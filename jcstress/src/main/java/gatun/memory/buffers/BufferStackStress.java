@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
+import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.buffers.CoreCaches.BufferStack;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
+import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.buffers.CoreCaches.BufferStack;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -11,9 +13,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIJ_Result;
 
 /**
- * Two buffers have all the bytes that may be lent: one is lent, and one is in a core's cache. The holder gives its buffer
- * back and takes one again, while another thread charges as much as the holder leaves: neither is refused, no buffer has
- * two holders, and no byte is lost.
+ * Two buffers have all the bytes that may be lent: one is lent, and one is in a core's cache. The holder gives its
+ * buffer back and takes one again, while another thread charges as much as the holder leaves: neither is refused, no
+ * buffer has two holders, and no byte is lost.
  */
 @JCStressTest
 @Outcome(id = "0, 1, 256", expect = Expect.ACCEPTABLE, desc = "all had what they may have")

@@ -2,6 +2,8 @@
 package gatun.memory.buffers;
 
 import gatun.bindings.NativeMemory;
+import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.buffers.CoreCaches.BufferStack;
 import gatun.memory.buffers.PoolSpace.Slab;
 import gatun.memory.tensor.Hold;
 import java.lang.foreign.MemorySegment;
@@ -118,7 +120,10 @@ public final class Buffer implements Hold {
         return address;
     }
 
-    /** Where the memory starts in the pool's address space, and so in the {@linkplain BufferPool#file file} of a shared one. */
+    /**
+     * Where the memory starts in the pool's address space, and so in the {@linkplain BufferPool#file file} of a shared
+     * one.
+     */
     public long offset() {
         return offset;
     }

@@ -4,6 +4,7 @@ package gatun.memory.buffers;
 import gatun.bindings.Errno;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.SystemCallException;
+import gatun.memory.buffers.CoreCaches.BufferStack;
 import gatun.memory.buffers.PoolSpace.Slab;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.tensor.ErrorCode;
@@ -12,6 +13,7 @@ import gatun.memory.tensor.Hold;
 import gatun.memory.threads.Stripes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -31,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  * that nobody uses.
  */
 final class BufferBlocks implements Buffer.Owner {
-    /** Buffers from this size on have a block of their own; smaller ones share a {@link PoolSpace.Slab} of this size. */
+    /**
+     * Buffers from this size on have a block of their own; smaller ones share a {@link PoolSpace.Slab} of this size.
+     */
     static final int SLAB_SHIFT = 16;
 
     /** Enough for a slab of each small size, however low the limit is. */
@@ -203,7 +207,9 @@ final class BufferBlocks implements Buffer.Owner {
         trimPass = pass + 1;
     }
 
-    /** Locks the first {@code byteSize} bytes, rounded up to a power of two, since blocks are taken from there first. */
+    /**
+     * Locks the first {@code byteSize} bytes, rounded up to a power of two, since blocks are taken from there first.
+     */
     void lockFor(CudaDevice device, long byteSize) {
         long bytes = Math.min(1L << largestShift, 1L << Math.max(SLAB_SHIFT, Buffer.shift(byteSize)));
         lockedBytes = bytes; // before, so that nothing is given up meanwhile
@@ -347,5 +353,43 @@ final class BufferBlocks implements Buffer.Owner {
 
     private static Slab slab(Buffer buffer) {
         return Objects.requireNonNull(buffer.slab);
+    }
+
+    /** A pool's buffers by number, from 1. Look-ups are thread-safe; changes guarded by the pool's lock. */
+    static final class BufferTable {
+        private volatile @Nullable Buffer[] buffers = new @Nullable Buffer[64];
+        private int next = 1;
+        private int[] unused = new int[64];
+        private int unusedCount;
+
+        /** The buffer of that number, which a {@link BufferStack} named. */
+        Buffer get(int number) {
+            return Objects.requireNonNull(buffers[number]);
+        }
+
+        /** A number for a buffer that is going to be {@link #put}. */
+        int reserve() {
+            if (unusedCount > 0) {
+                return unused[--unusedCount];
+            }
+            @Nullable Buffer[] present = buffers;
+            if (next == present.length) {
+                buffers = Arrays.copyOf(present, present.length * 2);
+            }
+            return next++;
+        }
+
+        /** Makes {@code buffer} known, or replaces the one of its number. */
+        void put(Buffer buffer) {
+            buffers[buffer.number] = buffer;
+        }
+
+        /** Forgets a buffer without holders. Keeps the entry, which a reader of an old stack top may still look at. */
+        void remove(Buffer buffer) {
+            if (unusedCount == unused.length) {
+                unused = Arrays.copyOf(unused, unused.length * 2);
+            }
+            unused[unusedCount++] = buffer.number;
+        }
     }
 }

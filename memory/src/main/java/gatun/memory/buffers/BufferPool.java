@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
+import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.buffers.CoreCaches.BufferStack;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.metrics.MetricRows;
 import gatun.memory.metrics.MetricSink;
@@ -10,8 +12,8 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorCopy;
 import gatun.memory.threads.CooperativeCopy;
-import gatun.memory.threads.PaddedLong;
 import gatun.memory.threads.Stripes;
+import gatun.memory.threads.Stripes.PaddedLong;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

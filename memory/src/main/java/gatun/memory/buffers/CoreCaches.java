@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.buffers;
 
-import gatun.memory.threads.PaddedLong;
+import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.threads.Stripes.PaddedLong;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.ReentrantLock;
@@ -18,7 +19,10 @@ import org.jspecify.annotations.Nullable;
  * the loan is larger or smaller than the one before is moved then, from and to a store of bytes that each cache has.
  */
 final class CoreCaches {
-    /** Cached are buffers of up to {@code 1 << LARGEST_SHIFT} bytes. For larger ones a shared word is cheap, and they lose idle memory. */
+    /**
+     * Cached are buffers of up to {@code 1 << LARGEST_SHIFT} bytes. For larger ones a shared word is cheap, and they
+     * lose idle memory.
+     */
     static final int LARGEST_SHIFT = BufferBlocks.SLAB_SHIFT - 1;
 
     /** The most bytes that a cache stores beside its buffers. */
@@ -73,7 +77,8 @@ final class CoreCaches {
     }
 
     /**
-     * An idle buffer of a cache, which is charged {@code charge} bytes from now on; null where it has none of that size.
+     * An idle buffer of a cache, which is charged {@code charge} bytes from now on; null where it has none of that
+     * size.
      *
      * @param core the cache's number
      */
@@ -99,7 +104,9 @@ final class CoreCaches {
         return null;
     }
 
-    /** Changes what a buffer is charged by {@code more} bytes, which may be less than 0; false where there is no room. */
+    /**
+     * Changes what a buffer is charged by {@code more} bytes, which may be less than 0; false where there is no room.
+     */
     private boolean recharge(int core, long more, long limit) {
         int at = start(core) + STORE;
         long stored = (long) WORDS.getVolatile(words, at);
@@ -304,5 +311,66 @@ final class CoreCaches {
 
     private static long bytes(long word) {
         return word >>> Integer.SIZE;
+    }
+
+    /**
+     * The idle buffers of one size, the latest on top because its memory is warm. Lock-free and without allocation.
+     *
+     * <p>Buffers are linked by their numbers rather than by reference, so that the top and a count of its changes fit
+     * one word: a thread that was stopped between reading the top and replacing it fails, even if the same buffer has
+     * come back to the top meanwhile.
+     */
+    static final class BufferStack {
+        /** The number that no buffer has: the end of the chain. */
+        static final int NO_BUFFER = 0;
+
+        private static final long NUMBER_MASK = 0xFFFF_FFFFL;
+
+        /** Upper half: how often this word was changed. Lower half: number of the top buffer. */
+        private final PaddedLong top = new PaddedLong();
+
+        /** Takes the top buffer; null when there is none. */
+        @Nullable
+        Buffer pop(BufferTable buffers) {
+            while (true) {
+                long seen = top.get();
+                int number = (int) seen;
+                if (number == NO_BUFFER) {
+                    return null;
+                }
+                Buffer buffer = buffers.get(number);
+                // Another thread may own the buffer by now and change its link: then the top has changed too.
+                if (top.compareAndSet(seen, word(seen, buffer.below))) {
+                    return buffer;
+                }
+            }
+        }
+
+        /** Puts a buffer on top; what was written before is seen by the thread that pops it. */
+        void push(Buffer buffer) {
+            while (true) {
+                long seen = top.get();
+                buffer.below = (int) seen;
+                if (top.compareAndSet(seen, word(seen, buffer.number))) {
+                    return;
+                }
+            }
+        }
+
+        /**
+         * Takes all buffers at once and returns the number of the top one; they stay linked by {@link Buffer#below}.
+         */
+        int popAll() {
+            while (true) {
+                long seen = top.get();
+                if (top.compareAndSet(seen, word(seen, NO_BUFFER))) {
+                    return (int) seen;
+                }
+            }
+        }
+
+        private static long word(long seen, int number) {
+            return ((seen & ~NUMBER_MASK) + (1L << Integer.SIZE)) | number;
+        }
     }
 }

@@ -2,7 +2,7 @@
 package gatun.memory.lane;
 
 import gatun.bindings.Futex;
-import gatun.bindings.FutexSet;
+import gatun.bindings.Futex.FutexSet;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -10,8 +10,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The sleep of a thread that serves lanes: until a client rings at one of them, or somebody of this process
- * interrupts it. {@link #begin}, then {@link #add} for each lane, then a last look at all lanes, then {@link #sleep}. For
- * one thread at a time, but for {@link #interrupt}.
+ * interrupts it. {@link #begin}, then {@link #add} for each lane, then a last look at all lanes, then {@link #sleep}.
+ * For one thread at a time, but for {@link #interrupt}.
  */
 public final class ServerSleep {
     /** The most lanes that one thread can sleep at. */

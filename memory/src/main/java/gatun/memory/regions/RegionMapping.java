@@ -3,9 +3,9 @@ package gatun.memory.regions;
 
 import gatun.bindings.Errno;
 import gatun.bindings.FaultGuard;
-import gatun.bindings.FileStatus;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.Posix;
+import gatun.bindings.Posix.FileStatus;
 import gatun.bindings.RegionGuard;
 import gatun.bindings.SystemCallException;
 import gatun.memory.regions.RegionUse.RegionKind;
@@ -301,7 +301,8 @@ final class RegionMapping implements AutoCloseable {
     }
 
     /**
-     * Which shared memory object something is: two mappings of the same identity, both still open, are of the same memory.
+     * Which shared memory object something is: two mappings of the same identity, both still open, are of the same
+     * memory.
      *
      * @param device number of the file system
      * @param inode number of the object in it

@@ -3,8 +3,8 @@ package gatun.memory.regions;
 
 import gatun.bindings.Descriptor;
 import gatun.bindings.Errno;
-import gatun.bindings.FileStatus;
 import gatun.bindings.Posix;
+import gatun.bindings.Posix.FileStatus;
 import gatun.bindings.SystemCallException;
 import gatun.memory.tensor.GatunException;
 import java.io.IOException;
@@ -173,9 +173,9 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Opt
     }
 
     /**
-     * The rights of a server on an object that another user owns. The system decides them for most servers. A server with
-     * root's power over files could open every user's objects, in the name of any client: it may do only as much as the
-     * object's mode lets everybody do. Stateless.
+     * The rights of a server on an object that another user owns. The system decides them for most servers. A server
+     * with root's power over files could open every user's objects, in the name of any client: it may do only as much
+     * as the object's mode lets everybody do. Stateless.
      */
     static final class ObjectPermissions {
         // Permission bits of everybody, as in C.

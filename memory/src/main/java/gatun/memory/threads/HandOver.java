@@ -3,17 +3,17 @@ package gatun.memory.threads;
 
 import gatun.bindings.CoreBinding;
 import gatun.bindings.ThreadCore;
-import gatun.memory.tuning.TrialTurn;
 import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.TrialTurn;
 import gatun.memory.tuning.Tuner.Trials;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
 
 /**
- * Waits for answers by handing the core over to who gives them, before a sleep: where both are on one core, the answer is
- * there when the core comes back, and nobody had to be woken. Where others want the core too, a sleep is shorter; so both
- * are tried, and what took less time is done. Safe for any thread: threads that use one at a time only learn less.
+ * Waits for answers by handing the core over to who gives them, before a sleep: where both are on one core, the answer
+ * is there when the core comes back, and nobody had to be woken. Where others want the core too, a sleep is shorter; so
+ * both are tried, and what took less time is done. Safe for any thread: threads that use one at a time only learn less.
  */
 public final class HandOver {
     /** What {@link #core} says where the core is not handed over. */

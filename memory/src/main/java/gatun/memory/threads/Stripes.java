@@ -2,12 +2,14 @@
 package gatun.memory.threads;
 
 import gatun.bindings.ThreadCore;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.BitSet;
 
 /**
  * Which stripe of striped memory a thread is to use: the one of the core that it runs on, so that a stripe's lines stay
- * in that core's cache. The thread may be on another core the next moment, and others may be on this one, so stripes are
- * changed atomically all the same. Asking takes two or three nanoseconds.
+ * in that core's cache. The thread may be on another core the next moment, and others may be on this one, so stripes
+ * are changed atomically all the same. Asking takes two or three nanoseconds.
  */
 public final class Stripes {
     /** What striped memory takes grows with the stripes; on larger machines some cores share one. */
@@ -46,5 +48,49 @@ public final class Stripes {
             stripes[core] = (short) (next++ & COUNT - 1);
         }
         return stripes;
+    }
+
+    /**
+     * A number that threads change atomically, and that shares no line of a processor's cache with anything else: what
+     * lies beside it in memory is not taken from the cores that read it each time that one core writes the number. Safe
+     * for any thread.
+     */
+    public static final class PaddedLong {
+        /** Numbers on each side: two lines, since processors fetch lines in pairs. */
+        public static final int PADDING = 128 / Long.BYTES;
+
+        private static final VarHandle WORDS = MethodHandles.arrayElementVarHandle(long[].class);
+
+        private final long[] words = new long[PADDING + 1 + PADDING];
+
+        /** 0. */
+        public PaddedLong() {}
+
+        /** The number. */
+        public long get() {
+            return (long) WORDS.getVolatile(words, PADDING);
+        }
+
+        /** Adds {@code delta} and returns the sum. */
+        public long addAndGet(long delta) {
+            return (long) WORDS.getAndAdd(words, PADDING, delta) + delta;
+        }
+
+        /** Sets the bits of {@code mask} and returns what was there before. */
+        public long getAndSetBits(long mask) {
+            return (long) WORDS.getAndBitwiseOr(words, PADDING, mask);
+        }
+
+        /** Replaces {@code expected} by {@code next}; false where it is another number. */
+        public boolean compareAndSet(long expected, long next) {
+            return WORDS.compareAndSet(words, PADDING, expected, next);
+        }
+
+        /**
+         * Replaces {@code expected} by {@code next} and returns what was there, which is {@code expected} when it did.
+         */
+        public long compareAndExchange(long expected, long next) {
+            return (long) WORDS.compareAndExchange(words, PADDING, expected, next);
+        }
     }
 }

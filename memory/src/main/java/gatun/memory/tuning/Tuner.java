@@ -2,16 +2,18 @@
 package gatun.memory.tuning;
 
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tries the ways there are to do the same, and keeps to the one that costs least.
  *
- * <p>Each way has its turn several times, for some runs in a row of which the first do not count, since they show what the
- * way before has left in caches. The second cheapest turn of each way decides, so that some which were disturbed change
- * nothing. The result holds for some runs, longer each time that it is found again: one that was found by chance is soon
- * corrected. It ends sooner where the cost of the way that was chosen has changed: where it has become dearer than the
- * others were, or much cheaper. Ways are numbers from 0; of two that cost nearly the same the first is taken, so the one
- * that leaves most to others comes first.
+ * <p>Each way has its turn several times, for some runs in a row of which the first do not count, since they show what
+ * the way before has left in caches. The second cheapest turn of each way decides, so that some which were disturbed
+ * change nothing. The result holds for some runs, longer each time that it is found again: one that was found by chance
+ * is soon corrected. It ends sooner where the cost of the way that was chosen has changed: where it has become dearer
+ * than the others were, or much cheaper. Ways are numbers from 0; of two that cost nearly the same the first is taken,
+ * so the one that leaves most to others comes first.
  *
  * <p>Used by one thread at a time. {@link #way} alone may be called by any, and tells then what was so a moment ago.
  */
@@ -25,7 +27,10 @@ public final class Tuner {
     /** An earlier way is taken when it costs at most so much more. */
     public static final double NEARLY = 1.03;
 
-    /** A way that was chosen is in doubt when it costs so many times as much as the next best did, or so much less than it did. */
+    /**
+     * A way that was chosen is in doubt when it costs so many times as much as the next best did, or so much less than
+     * it did.
+     */
     private static final double DOUBTFUL = 1.25;
 
     /** The weight of one run in the mean while a choice holds, as a share. */
@@ -53,7 +58,9 @@ public final class Tuner {
             return 8 * runs();
         }
 
-        /** Trials among so many runs are one in a hundred: too few ways that are worse to be seen in a 99th percentile. */
+        /**
+         * Trials among so many runs are one in a hundred: too few ways that are worse to be seen in a 99th percentile.
+         */
         public int longestRest() {
             return 100 * runs();
         }
@@ -226,5 +233,48 @@ public final class Tuner {
         left = Math.max(rest, trials.firstRest());
         heldFor = 0;
         mean = 0;
+    }
+
+    /**
+     * Lets one tuner try at a time, of those whose runs are the same: what one of them tries would be taken for what
+     * the other does. A tuner that does not come to the end of its trials, since nobody asks it any more, loses the
+     * turn to the next. Safe for any thread.
+     */
+    public static final class TrialTurn {
+        /** A tuner whose trials have stood still while others asked for the turn so often has none to finish. */
+        private static final int PATIENCE = 256;
+
+        private final AtomicReference<@Nullable Tuner> holder = new AtomicReference<>();
+
+        /**
+         * How often the turn was refused since its holder was seen; a lost update makes others wait a little longer.
+         */
+        private volatile int refused;
+
+        /** A turn that nobody has. */
+        public TrialTurn() {}
+
+        /** Gives the turn to {@code tuner}, if nobody has it, or whoever has it does not go on. */
+        @SuppressWarnings("NonAtomicVolatileUpdate") // a lost one does no harm
+        boolean take(Tuner tuner) {
+            Tuner present = holder.get();
+            if (present != null && refused < PATIENCE) {
+                refused++;
+                return false;
+            }
+            refused = 0;
+            return holder.compareAndSet(present, tuner);
+        }
+
+        /** Whether {@code tuner} still has the turn, and goes on. */
+        @SuppressWarnings("ReferenceEquality") // a tuner is one object
+        boolean isOf(Tuner tuner) {
+            refused = 0;
+            return holder.get() == tuner;
+        }
+
+        void giveBack(Tuner tuner) {
+            holder.compareAndSet(tuner, null);
+        }
     }
 }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.buffers.CoreCaches.BufferStack;
 import gatun.memory.regions.Mappings;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;

@@ -3,6 +3,8 @@ package gatun.memory.buffers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.memory.buffers.BufferBlocks.BufferTable;
+import gatun.memory.buffers.CoreCaches.BufferStack;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -3,6 +3,7 @@ package gatun.memory.tuning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.memory.tuning.Tuner.TrialTurn;
 import gatun.memory.tuning.Tuner.Trials;
 import java.util.ArrayList;
 import java.util.List;

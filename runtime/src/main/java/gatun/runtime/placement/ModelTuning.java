@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.placement;
 
-import gatun.memory.tuning.TrialTurn;
 import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.TrialTurn;
 import gatun.memory.tuning.Tuner.Trials;
 import gatun.runtime.ModelVersion.LearnedChoice;
 import gatun.spi.Tuning;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.grpc.connection.KeepaliveSettings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.listener.TlsFiles;
 import gatun.protocol.flags.FlagGroup.OverlayFlags;
 import gatun.server.settings.ListenerSettings.GrpcSettings;

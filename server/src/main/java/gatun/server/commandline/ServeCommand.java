@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.commandline;
 
-import gatun.grpc.connection.KeepaliveSettings;
-import gatun.grpc.connection.KeepaliveSettings.Age;
-import gatun.grpc.connection.KeepaliveSettings.ClientPings;
-import gatun.grpc.connection.KeepaliveSettings.Pings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings.Age;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings.ClientPings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings.Pings;
 import gatun.protocol.ProtocolProvider;
 import gatun.protocol.flags.FlagGroup;
 import gatun.protocol.flags.FlagGroup.Flag;

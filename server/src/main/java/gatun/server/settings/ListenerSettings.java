@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.settings;
 
-import gatun.grpc.connection.KeepaliveSettings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.http.HttpTimeouts;
 import gatun.listener.TlsFiles;
 import gatun.protocol.Endpoint;

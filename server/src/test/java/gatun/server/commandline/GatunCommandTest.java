@@ -4,7 +4,7 @@ package gatun.server.commandline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import gatun.grpc.ResponseCompression;
-import gatun.grpc.connection.KeepaliveSettings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.http.HttpTimeouts;
 import gatun.listener.PemFile;
 import gatun.listener.TlsFiles;

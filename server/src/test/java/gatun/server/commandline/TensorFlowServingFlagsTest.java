@@ -3,7 +3,7 @@ package gatun.server.commandline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.grpc.connection.KeepaliveSettings;
+import gatun.grpc.connection.ConnectionSettings.KeepaliveSettings;
 import gatun.listener.TlsFiles;
 import gatun.runtime.ControlMode;
 import gatun.server.settings.ModelListSettings;

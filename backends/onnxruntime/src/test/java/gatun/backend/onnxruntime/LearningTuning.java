@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.memory.tuning.TrialTurn;
 import gatun.memory.tuning.Tuner;
+import gatun.memory.tuning.Tuner.TrialTurn;
 import gatun.memory.tuning.Tuner.Trials;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;

@@ -2,7 +2,7 @@
 package gatun.backend.torch;
 
 import gatun.bindings.NativeMemory;
-import gatun.bindings.TorchReads;
+import gatun.bindings.Torch.TorchReads;
 import gatun.bindings.torch.torch_h;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.ErrorCode;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import static gatun.http.routes.Route.get;
+import static gatun.http.routes.RouteTable.Route.get;
 
 import gatun.console.history.History;
 import gatun.console.history.Sampler;
@@ -10,8 +10,8 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.http.routes.PathValues;
-import gatun.http.routes.Route;
-import gatun.http.routes.Route.RouteHandler;
+import gatun.http.routes.RouteTable.Route;
+import gatun.http.routes.RouteTable.Route.RouteHandler;
 import gatun.http.routes.UrlText;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
@@ -247,7 +247,9 @@ final class ApiRoutes implements AutoCloseable {
             this.sampler = sampler;
         }
 
-        /** Answers with events until the client leaves, another viewer takes its place, or the server is told to stop. */
+        /**
+         * Answers with events until the client leaves, another viewer takes its place, or the server is told to stop.
+         */
         void answer(Exchange exchange) {
             String model = UrlText.ofQuery(exchange.query(), "model");
             String version = UrlText.ofQuery(exchange.query(), "version");

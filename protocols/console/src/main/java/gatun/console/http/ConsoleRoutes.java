@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.console.http;
 
-import static gatun.http.routes.Route.get;
+import static gatun.http.routes.RouteTable.Route.get;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;

@@ -3,11 +3,11 @@ package gatun.v1.grpc;
 
 import gatun.grpc.GrpcService;
 import gatun.grpc.message.ControlMethods;
-import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
+import gatun.grpc.message.InPlaceMethods.InPlaceMarshaller;
 import gatun.grpc.message.InferenceCall;
 import gatun.grpc.message.InferenceStream;
-import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.RawMessage.RawAlignment;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceService;
 import gatun.v1.V1Api;

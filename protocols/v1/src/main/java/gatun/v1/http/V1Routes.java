@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v1.http;
 
-import static gatun.http.routes.Route.get;
-import static gatun.http.routes.Route.post;
+import static gatun.http.routes.RouteTable.Route.get;
+import static gatun.http.routes.RouteTable.Route.post;
 
 import gatun.http.connection.Exchange;
 import gatun.http.routes.PathValues;
-import gatun.http.routes.Route;
 import gatun.http.routes.RouteConventions.BareConventions;
 import gatun.http.routes.RouteTable;
+import gatun.http.routes.RouteTable.Route;
 import gatun.runtime.access.ApiAccess;
 import gatun.runtime.access.ApiGroup;
 import gatun.runtime.server.InferenceService;

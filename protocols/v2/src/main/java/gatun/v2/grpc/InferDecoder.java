@@ -14,6 +14,7 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.limits.HeapBudget;
 import gatun.runtime.limits.RequestLimits;
 import gatun.spi.ParameterValue;
+import gatun.v2.grpc.Contents.ContentsReader;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

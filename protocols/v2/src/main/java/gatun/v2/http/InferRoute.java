@@ -24,6 +24,8 @@ import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
+import gatun.v2.http.InferBodies.RawInput;
+import gatun.v2.http.InferResponseBody.OutputForms;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Optional;

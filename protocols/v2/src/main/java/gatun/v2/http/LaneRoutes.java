@@ -16,6 +16,7 @@ import gatun.runtime.ServerExit;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.limits.RequestUsage;
 import gatun.runtime.server.InferenceService;
+import gatun.v2.http.InferResponseBody.OutputForms;
 import gatun.v2.lane.Lane;
 import gatun.v2.lane.Lanes;
 import gatun.v2.lane.PreparedRequest;

@@ -8,6 +8,7 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.limits.RequestUsage;
 import gatun.spi.ParameterValue;
+import gatun.v2.http.InferResponseBody.OutputForms;
 
 /**
  * The parameters of a whole request: those that the protocol gives a meaning, and the rest, which are the backend's.

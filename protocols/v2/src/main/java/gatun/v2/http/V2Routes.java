@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.v2.http;
 
-import static gatun.http.routes.Route.get;
-import static gatun.http.routes.Route.post;
+import static gatun.http.routes.RouteTable.Route.get;
+import static gatun.http.routes.RouteTable.Route.post;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
@@ -10,10 +10,10 @@ import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
-import gatun.http.routes.Route;
-import gatun.http.routes.Route.RouteHandler;
 import gatun.http.routes.RouteConventions.StandardConventions;
 import gatun.http.routes.RouteTable;
+import gatun.http.routes.RouteTable.Route;
+import gatun.http.routes.RouteTable.Route.RouteHandler;
 import gatun.memory.regions.CudaRegionStatus;
 import gatun.memory.regions.RegionRegistry;
 import gatun.memory.tensor.ErrorCode;
@@ -28,6 +28,7 @@ import gatun.runtime.logging.LogSettings;
 import gatun.runtime.logging.LogSettings.LogFormat;
 import gatun.runtime.server.InferenceServer;
 import gatun.runtime.server.ServerResources;
+import gatun.v2.http.RegionRoutes.SharedMemoryRoutes;
 import gatun.v2.lane.Lanes;
 import java.nio.file.Path;
 import java.util.ArrayList;

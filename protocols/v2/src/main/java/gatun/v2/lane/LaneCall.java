@@ -17,6 +17,7 @@ import gatun.runtime.logging.AccessEntry;
 import gatun.runtime.logging.AccessLog;
 import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
+import gatun.v2.lane.SlotTensors.SlotInference;
 import java.util.Optional;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -116,7 +117,9 @@ final class LaneCall implements Runnable {
         }
     }
 
-    /** What was prepared for the request that was taken; null when it is refused. For the lane's thread, before it runs. */
+    /**
+     * What was prepared for the request that was taken; null when it is refused. For the lane's thread, before it runs.
+     */
     @Nullable
     PreparedRequest taken() {
         return prepared;

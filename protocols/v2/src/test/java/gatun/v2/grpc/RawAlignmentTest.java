@@ -4,7 +4,7 @@ package gatun.v2.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.RawMessage.RawAlignment;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;

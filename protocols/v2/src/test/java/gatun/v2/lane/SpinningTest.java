@@ -3,6 +3,7 @@ package gatun.v2.lane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.v2.lane.LaneThread.Spinning;
 import org.junit.jupiter.api.Test;
 
 class SpinningTest {

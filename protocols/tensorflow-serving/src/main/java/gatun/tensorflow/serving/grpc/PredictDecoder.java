@@ -2,7 +2,7 @@
 package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.message.LimitedReader;
-import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.RawMessage.RawAlignment;
 import gatun.grpc.message.TextCache;
 import gatun.grpc.message.WireReader;
 import gatun.memory.tensor.GatunException;

@@ -2,8 +2,8 @@
 package gatun.tensorflow.serving.grpc;
 
 import gatun.grpc.frames.OutboundMessage;
-import gatun.grpc.message.CallTrace;
 import gatun.grpc.message.InferenceCall;
+import gatun.grpc.message.InferenceCall.CallTrace;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.TensorSpec;

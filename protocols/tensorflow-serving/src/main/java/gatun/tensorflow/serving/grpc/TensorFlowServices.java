@@ -7,8 +7,8 @@ import gatun.grpc.GrpcService;
 import gatun.grpc.connection.GrpcConnectionSelector;
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.ControlMethods;
-import gatun.grpc.message.InPlaceMarshaller;
 import gatun.grpc.message.InPlaceMethods;
+import gatun.grpc.message.InPlaceMethods.InPlaceMarshaller;
 import gatun.grpc.message.InferenceCall;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.GatunException;
@@ -228,7 +228,8 @@ public final class TensorFlowServices {
     }
 
     /**
-     * One call with examples, which may ask for several inferences. Its thread runs them, parked while the engine computes.
+     * One call with examples, which may ask for several inferences. Its thread runs them, parked while the engine
+     * computes.
      */
     static final class ExampleCall extends ServerCall.Listener<ExampleMessage> {
         /** Answers a message. Thread-safe. */

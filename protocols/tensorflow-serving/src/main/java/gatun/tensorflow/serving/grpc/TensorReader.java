@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.grpc;
 
-import gatun.grpc.message.RawAlignment;
+import gatun.grpc.message.RawMessage.RawAlignment;
 import gatun.grpc.message.RepeatedField;
 import gatun.grpc.message.WireReader;
 import gatun.memory.buffers.Buffer;

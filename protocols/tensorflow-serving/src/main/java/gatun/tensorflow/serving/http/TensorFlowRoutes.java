@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.http;
 
-import static gatun.http.routes.Route.get;
-import static gatun.http.routes.Route.post;
+import static gatun.http.routes.RouteTable.Route.get;
+import static gatun.http.routes.RouteTable.Route.post;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody.Landed;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.connection.Routes;
-import gatun.http.routes.Route;
-import gatun.http.routes.Route.RouteHandler;
 import gatun.http.routes.RouteConventions;
 import gatun.http.routes.RouteConventions.StandardConventions;
 import gatun.http.routes.RouteTable;
+import gatun.http.routes.RouteTable.Route;
+import gatun.http.routes.RouteTable.Route.RouteHandler;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
