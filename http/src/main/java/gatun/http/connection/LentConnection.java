@@ -127,9 +127,13 @@ final class LentConnection {
         LockSupport.unpark(owner);
     }
 
-    /** The request at hand has lasted, and another thread reads. Any thread. */
-    void lasts() {
-        isLasting = true;
+    /**
+     * The request at hand is served apart, and another thread reads. Any thread.
+     *
+     * @param lasts whether it has kept the reader for long without waiting
+     */
+    void leave(boolean lasts) {
+        isLasting = lasts;
         leave();
     }
 
@@ -213,7 +217,7 @@ final class LentConnection {
     /** Lets another thread read, and makes the channel wait by itself. */
     private void leaveToWait() {
         SharedReader server = servedBy;
-        if (server == null || !server.passOn(this)) {
+        if (server == null || !server.passOn(this, false)) {
             throw new UncheckedIOException(new IOException("no thread can be started to wait for the client"));
         }
         transport.endLoan();

@@ -105,7 +105,7 @@ final class SharedReader implements LoanWatchdog.Lender {
 
         @Override
         public void run() {
-            if (connection != null && !passOn(connection)) {
+            if (connection != null && !passOn(connection, false)) {
                 LOG.warn("No thread can be started to read requests while one waits: others wait for it");
             }
         }
@@ -140,21 +140,22 @@ final class SharedReader implements LoanWatchdog.Lender {
     }
 
     /**
-     * The thread that serves {@code lasting} is about to wait, or has served it for long: another reads on, unless one does
+     * The thread that serves {@code apart} is about to wait, or has served it for long: another reads on, unless one does
      * already. For any thread.
      *
+     * @param lasts whether the request has kept the thread for long without waiting
      * @return false where no thread can be started, and the serving one goes on to read
      */
-    boolean passOn(LentConnection lasting) {
-        if (!served.compareAndSet(lasting, null)) {
+    boolean passOn(LentConnection apart, boolean lasts) {
+        if (!served.compareAndSet(apart, null)) {
             return true;
         }
         APART.incrementAndGet();
-        lasting.lasts();
+        apart.leave(lasts);
         if (startThread()) {
             return true;
         }
-        served.set(lasting);
+        served.set(apart);
         APART.decrementAndGet();
         return false;
     }
@@ -170,7 +171,7 @@ final class SharedReader implements LoanWatchdog.Lender {
         looks = count == seen ? looks + 1 : 1;
         seen = count;
         if (now != null && looks >= LOOKS) {
-            passOn(now); // at the next look again, where no thread can be started
+            passOn(now, true); // at the next look again, where no thread can be started
         }
     }
 }
