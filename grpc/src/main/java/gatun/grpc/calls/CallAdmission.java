@@ -215,7 +215,8 @@ public final class CallAdmission {
 
         @Override
         public Placement placement() {
-            MethodDescriptor.Marshaller<Q> marshaller = method.getMethodDescriptor().getRequestMarshaller();
+            MethodDescriptor.Marshaller<Q> marshaller =
+                    method.getMethodDescriptor().getRequestMarshaller();
             return marshaller instanceof Placement placement ? placement : AT_THE_START;
         }
 

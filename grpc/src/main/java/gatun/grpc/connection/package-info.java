@@ -38,7 +38,4 @@
 @NullMarked
 package gatun.grpc.connection;
 
-import gatun.grpc.connection.ConnectionStreams.ConnectionWindow;
-import gatun.grpc.connection.FloodGuard.PingStrikes;
 import org.jspecify.annotations.NullMarked;
-

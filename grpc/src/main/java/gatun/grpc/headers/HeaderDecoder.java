@@ -242,8 +242,9 @@ public final class HeaderDecoder {
                 return; // malformed, as the decoder will find
             }
             String text = value.get();
-            boolean number =
-                    !text.isEmpty() && text.length() <= MOST_DIGITS && text.chars().allMatch(c -> c >= '0' && c <= '9');
+            boolean number = !text.isEmpty()
+                    && text.length() <= MOST_DIGITS
+                    && text.chars().allMatch(c -> c >= '0' && c <= '9');
             if (!number && (numeric || text.indexOf('%') >= 0)) {
                 throw new ConnectionError(
                         Http2Error.PROTOCOL_ERROR, "a header of a number has another value: expected digits only");

@@ -139,7 +139,9 @@ final class HpackStrings {
                 HpackStrings.put(out, replaced(value, ' ', STAND_IN));
                 copied = in.position();
             }
-            return out == null ? block : out.put(block.duplicate().position(copied)).flip();
+            return out == null
+                    ? block
+                    : out.put(block.duplicate().position(copied)).flip();
         }
 
         /** The value that the client sent, of a block that was made readable. */

@@ -160,7 +160,9 @@ public final class OpenApiJson {
         }
 
         private static void describe(StringBuilder yaml, String path, List<Route> routes) {
-            yaml.append("  \"").append(PARAMETER.matcher(path).replaceAll("{$1}")).append("\":\n");
+            yaml.append("  \"")
+                    .append(PARAMETER.matcher(path).replaceAll("{$1}"))
+                    .append("\":\n");
             Matcher parameter = PARAMETER.matcher(path);
             boolean first = true;
             while (parameter.find()) {

@@ -150,7 +150,8 @@ final class Contents {
         }
 
         /** Writes the elements of {@code field} into a tensor's memory, which has just the size. */
-        static void write(MemorySegment message, Contents contents, int field, Datatype datatype, MemorySegment target) {
+        static void write(
+                MemorySegment message, Contents contents, int field, Datatype datatype, MemorySegment target) {
             RepeatedField values = new RepeatedField(message, field, elementType(field), datatype);
             long offset = 0;
             for (int i = 0; i < contents.rangeCount(); i++) {

@@ -392,7 +392,8 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
         }
 
         private static GatunException wrongType(String name, String expected) {
-            return GatunException.invalidArgument("invalid value type for '" + name + "' parameter, expected " + expected);
+            return GatunException.invalidArgument(
+                    "invalid value type for '" + name + "' parameter, expected " + expected);
         }
     }
 }

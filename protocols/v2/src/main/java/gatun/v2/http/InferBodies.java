@@ -237,8 +237,9 @@ final class InferBodies {
             ModelVersion model = request.model();
             List<TensorSpec> inputs = model.inputs();
             if (inputs.size() != 1) {
-                throw GatunException.invalidArgument("Raw request must only have 1 input (found 1) to be deduced but got "
-                        + inputs.size() + " inputs in '" + model.name() + "' model configuration");
+                throw GatunException.invalidArgument(
+                        "Raw request must only have 1 input (found 1) to be deduced but got " + inputs.size()
+                                + " inputs in '" + model.name() + "' model configuration");
             }
             TensorSpec input = inputs.getFirst();
             boolean batching = model.config().getMaxBatchSize() > 0;
@@ -251,7 +252,8 @@ final class InferBodies {
             request.addInput(new Tensor(new TensorSpec(input.name(), input.datatype(), shape), bytes));
         }
 
-        private static void addString(InferenceRequest request, InferBodies.Body body, TensorSpec input, boolean batching) {
+        private static void addString(
+                InferenceRequest request, InferBodies.Body body, TensorSpec input, boolean batching) {
             long[] dims = input.shape().toArray();
             if (batching) {
                 dims[0] = 1;

@@ -210,8 +210,9 @@ final class RepositoryRoutes {
         private static MemorySegment decoded(File file, MemorySegment base64) {
             long byteSize = Base64Text.decode(base64, 0, base64.byteSize());
             if (byteSize < 0) {
-                throw GatunException.invalidArgument("load parameter '" + file.parameter() + "' is not base64 text: byte "
-                        + (-1 - byteSize) + " is none of its letters, or the text ends too early there");
+                throw GatunException.invalidArgument(
+                        "load parameter '" + file.parameter() + "' is not base64 text: byte " + (-1 - byteSize)
+                                + " is none of its letters, or the text ends too early there");
             }
             return base64.asSlice(0, byteSize);
         }
