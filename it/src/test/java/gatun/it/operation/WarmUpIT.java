@@ -96,9 +96,9 @@ class WarmUpIT {
     @Test
     void shouldLeaveNothingOfTheWarmUpInTheServerThatFollows() throws Exception {
         try (ServerProcess server = ServerProcess.launch(
-                        ServerProcess.exampleModels(), temporaryFiles(folder), "--start-warm-up-secs=3");
+                        ServerProcess.exampleModels(), temporaryFiles(folder), "--start-warm-up-secs=10");
                 HttpApi http = new HttpApi(server)) {
-            assertThat(server.log()).containsSubsequence(BEGUN + "3 s", DONE).doesNotContain("WarmUp] Some requests");
+            assertThat(server.log()).containsSubsequence(BEGUN + "10 s", DONE).doesNotContain("WarmUp] Some requests");
             String log = server.log();
             int begin = log.indexOf(DONE) + DONE.length();
             assertThat(Long.parseLong(log.substring(begin, log.indexOf(' ', begin))))
