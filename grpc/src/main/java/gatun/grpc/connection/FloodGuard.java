@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Counts frames that cost a client nothing and us something, and cuts off who sends too many in a second. The limit is
- * far above the needs of clients. Calls that are thrown away are {@link gatun.runtime.limits.WorkBudgets} business.
+ * far above the needs of clients. {@link gatun.runtime.limits.WorkBudgets} counts calls that are thrown away.
  * Used by the reading thread only.
  */
 final class FloodGuard {

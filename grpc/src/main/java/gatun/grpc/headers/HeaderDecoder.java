@@ -217,16 +217,9 @@ public final class HeaderDecoder {
         /** Checks a block. Throws {@link ConnectionError} for a numeric field without a number, or a format. */
         void require(ByteBuffer block) {
             ByteBuffer in = block.duplicate();
-            while (in.hasRemaining()) {
-                int first = in.get(in.position());
-                if (first < 0) {
-                    HpackStrings.integer(in, 7);
-                } else if ((first & 0xe0) == 0x20) {
-                    HpackStrings.integer(in, 5);
-                } else {
-                    boolean indexing = (first & 0x40) != 0;
-                    requireField(in, HpackStrings.integer(in, indexing ? 6 : 4), indexing);
-                }
+            while (HpackStrings.skipToLiteral(in)) {
+                boolean indexing = HpackStrings.isIndexing(in);
+                requireField(in, HpackStrings.nameIndex(in), indexing);
             }
         }
 

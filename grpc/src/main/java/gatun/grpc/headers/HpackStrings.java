@@ -65,6 +65,31 @@ final class HpackStrings {
         in.position(length > in.remaining() ? in.limit() : in.position() + length);
     }
 
+    /** Passes over indexed fields and changes of the table's size; false where no field with a value of its own follows. */
+    static boolean skipToLiteral(ByteBuffer in) {
+        while (in.hasRemaining()) {
+            int first = in.get(in.position());
+            if (first < 0) {
+                integer(in, 7);
+            } else if ((first & 0xe0) == 0x20) {
+                integer(in, 5);
+            } else {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the field at the position, which has a value of its own, enters the dynamic table. */
+    static boolean isIndexing(ByteBuffer in) {
+        return (in.get(in.position()) & 0x40) != 0;
+    }
+
+    /** Reads the index of the name of the field at the position, which has a value of its own; 0 where the name follows. */
+    static int nameIndex(ByteBuffer in) {
+        return integer(in, isIndexing(in) ? 6 : 4);
+    }
+
     /** Reads an integer of HPACK; one that is cut off or too large for a block ends the block. */
     static int integer(ByteBuffer in, int prefix) {
         if (!in.hasRemaining()) {
@@ -110,17 +135,8 @@ final class HpackStrings {
             ByteBuffer in = block.duplicate();
             ByteBuffer out = null;
             int copied = in.position();
-            while (in.hasRemaining()) {
-                int first = in.get(in.position());
-                if (first < 0) {
-                    HpackStrings.integer(in, 7);
-                    continue;
-                }
-                if ((first & 0xe0) == 0x20) {
-                    HpackStrings.integer(in, 5);
-                    continue;
-                }
-                int nameIndex = HpackStrings.integer(in, (first & 0x40) != 0 ? 6 : 4);
+            while (skipToLiteral(in)) {
+                int nameIndex = nameIndex(in);
                 boolean ours = nameIndex == 0 ? passesName(in) : nameIndex >= FIRST_NAME;
                 int start = in.position();
                 if (!ours || !mayBeBlankAtAnEnd(in.duplicate())) {

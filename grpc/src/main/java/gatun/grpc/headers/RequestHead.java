@@ -82,20 +82,13 @@ public record RequestHead(
         /** A block with an authority that the decoder takes; {@code block} itself if it has one or is malformed. */
         ByteBuffer readable(ByteBuffer block) {
             ByteBuffer in = block.duplicate();
-            while (in.hasRemaining()) {
-                int first = in.get(in.position());
-                if (first < 0) {
-                    HpackStrings.integer(in, 7);
-                } else if ((first & 0xe0) == 0x20) {
-                    HpackStrings.integer(in, 5);
-                } else {
-                    int nameIndex = HpackStrings.integer(in, (first & 0x40) != 0 ? 6 : 4);
-                    boolean isAuthority = nameIndex == NAME_INDEX || (nameIndex == 0 && isName(in));
-                    if (isAuthority) {
-                        return withReadableValue(block, in);
-                    }
-                    HpackStrings.skip(in);
+            while (HpackStrings.skipToLiteral(in)) {
+                int nameIndex = HpackStrings.nameIndex(in);
+                boolean isAuthority = nameIndex == NAME_INDEX || (nameIndex == 0 && isName(in));
+                if (isAuthority) {
+                    return withReadableValue(block, in);
                 }
+                HpackStrings.skip(in);
             }
             return block;
         }

@@ -130,7 +130,7 @@ final class LentConnection {
     /**
      * The request at hand is served apart, and another thread reads. Any thread.
      *
-     * @param lasts whether it has kept the reader for long without waiting
+     * @param lasts whether the connection has to earn its loan anew; not where the request waits for an instance
      */
     void leave(boolean lasts) {
         isLasting = lasts;
@@ -217,7 +217,7 @@ final class LentConnection {
     /** Lets another thread read, and makes the channel wait by itself. */
     private void leaveToWait() {
         SharedReader server = servedBy;
-        if (server == null || !server.passOn(this, false)) {
+        if (server == null || !server.passOn(this, true)) {
             throw new UncheckedIOException(new IOException("no thread can be started to wait for the client"));
         }
         transport.endLoan();

@@ -143,7 +143,8 @@ final class SharedReader implements LoanWatchdog.Lender {
      * The thread that serves {@code apart} is about to wait, or has served it for long: another reads on, unless one does
      * already. For any thread.
      *
-     * @param lasts whether the request has kept the thread for long without waiting
+     * @param lasts whether the request has kept the thread for long, or waits for its client; not where it waits for an
+     *     instance that others hold
      * @return false where no thread can be started, and the serving one goes on to read
      */
     boolean passOn(LentConnection apart, boolean lasts) {
