@@ -123,8 +123,6 @@ final class Bench {
     /**
      * A server that is ready for load, and the data that is sent to it. Owns both.
      *
-     * @param target the server
-     * @param data the data that is sent
      * @param batch how many inferences a request has
      * @param server the server's name for itself; empty where it does not tell
      */

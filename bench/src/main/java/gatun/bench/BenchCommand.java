@@ -149,7 +149,6 @@ public final class BenchCommand implements Callable<Integer> {
     static final class ReportFiles {
         private ReportFiles() {}
 
-        /** Writes the files that {@code flags} ask for. */
         static void write(Report report, ReportFlags flags) {
             flags.json.ifPresent(file -> write(file, JsonReport.text(report)));
             flags.csv.ifPresent(file -> write(file, CsvReport.text(report)));
@@ -250,12 +249,10 @@ public final class BenchCommand implements Callable<Integer> {
                                 + " lists is a sequence.")
         Optional<Integer> sequenceLength = Optional.empty();
 
-        /** Whether requests belong to sequences. */
         boolean inSequences() {
             return sequenceLength.isPresent();
         }
 
-        /** The data that is sent, in words. */
         String text() {
             return data.equals(RANDOM) || data.equals(ZERO) ? data : "file " + data;
         }

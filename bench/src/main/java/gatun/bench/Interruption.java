@@ -27,7 +27,6 @@ final class Interruption implements AutoCloseable {
         return asked;
     }
 
-    /** From now on there is something to print. */
     void measuring() {
         measuring = true;
     }

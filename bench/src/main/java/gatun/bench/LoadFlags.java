@@ -114,7 +114,6 @@ final class LoadFlags {
         return new StoppingRule(stability, countingPercentile(), maxTrials);
     }
 
-    /** The plan for measuring each load. */
     MeasurementPlan plan() {
         return new MeasurementPlan(warmUp, interval, rule(), maxThreads, seed);
     }

@@ -68,7 +68,6 @@ record TargetServer(String url, LoadTransport transport) {
         return url.isEmpty() ? "in this process" : url;
     }
 
-    /** The name in a table. */
     String text() {
         return transport.wire() == LoadTransport.Wire.EMBEDDED ? "embedded" : transport.text(ServerAddress.parse(url));
     }

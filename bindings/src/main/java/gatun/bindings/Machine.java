@@ -66,7 +66,6 @@ public enum Machine {
         return modeOffset;
     }
 
-    /** Where {@code st_uid} is in {@code struct stat}. */
     long uidOffset() {
         return uidOffset;
     }

@@ -48,7 +48,6 @@ public enum NativeCode {
         this.ortCode = ortCode;
     }
 
-    /** For a value of {@code OrtErrorCode}. */
     static NativeCode ofOrt(int ortCode) {
         for (NativeCode code : values()) {
             if (code.ortCode == ortCode && ortCode != NO_ORT_CODE) {

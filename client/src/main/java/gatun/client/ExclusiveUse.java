@@ -18,7 +18,6 @@ final class ExclusiveUse {
     /** The thread of a call that was cancelled and may still be ending. */
     private volatile @Nullable Thread cancelled;
 
-    /** For tensors of {@code model} in {@code region}, which failures name. */
     ExclusiveUse(String model, String region) {
         this.model = model;
         this.region = region;
@@ -33,7 +32,6 @@ final class ExclusiveUse {
         }
     }
 
-    /** Ends the call that has begun. */
     void end() {
         state.set(State.IDLE);
     }

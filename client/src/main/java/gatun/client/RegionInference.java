@@ -37,7 +37,6 @@ final class RegionInference {
         this.more = more;
     }
 
-    /** A request that names the place of each tensor, as it is now. */
     InferRequest request(Consumer<InferRequest.Builder> alsoSaid) {
         InferRequest.Builder builder = InferRequest.to(model);
         for (TensorSlot slot : inputs) {

@@ -25,18 +25,15 @@ final class RegisteredRegion {
         this.memory = memory;
     }
 
-    /** A name that no other region of this machine has. */
     static String uniqueName() {
         return "gatun-" + ProcessHandle.current().pid() + "-"
                 + Long.toHexString(ThreadLocalRandom.current().nextLong());
     }
 
-    /** Its name at the server. */
     String name() {
         return name;
     }
 
-    /** Where it lies. */
     SharedRegion memory() {
         return memory;
     }

@@ -11,13 +11,10 @@ import java.lang.foreign.MemorySegment;
 
 /** Memory of this process that a server on the same machine may see. Owned by one {@link SharedTensors}. */
 sealed interface SharedRegion {
-    /** Zeros are written by this many bytes at a time. */
     int ZEROS_BYTES = 1 << 20;
 
-    /** Tells the server of it. */
     void register(RegionControl regions, String name);
 
-    /** Has the server forget it. */
     void unregister(RegionControl regions, String name);
 
     /** All of the memory; refused where the processor cannot reach it. */
@@ -38,7 +35,6 @@ sealed interface SharedRegion {
     /** Takes the memory's name away, so that nothing is left when the process ends; the memory stays. */
     void forget();
 
-    /** Gives the memory back. */
     void free();
 
     /** Memory of the system. {@code object} holds it. */
@@ -92,7 +88,6 @@ sealed interface SharedRegion {
 
     /** Memory of a GPU. {@code allocation} holds it. */
     record OfGpu(CudaAllocation allocation) implements SharedRegion {
-        /** Zeroed memory of GPU {@code ordinal}. */
         static OfGpu allocate(int ordinal, long byteSize) {
             CudaDevices devices = CudaDevices.find();
             CudaDevice device = devices.device(ordinal)

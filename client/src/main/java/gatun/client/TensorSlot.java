@@ -13,9 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The place of one tensor in the region of {@link SharedTensors}, which make sure that one thread at a time uses it.
  */
 final class TensorSlot {
-    /** Where it begins in the region. */
     final long offset;
-    /** How much room there is. */
     final long byteSize;
     /** The tensor that lies there now: for an output, as the last response described it. */
     TensorSpec spec;
@@ -66,7 +64,6 @@ final class TensorSlot {
                 + "' of model '" + model + "' to its region: it seems not to know the shared-memory extension");
     }
 
-    /** The tensor in all of the region's memory. */
     Tensor tensor(MemorySegment region) {
         Tensor known = tensor;
         if (known == null || !known.spec().equals(spec) || isOfStrings()) {
@@ -88,7 +85,6 @@ final class TensorSlot {
                 kind + " " + this + " was given a " + given + ": expected " + arraysFor(spec.datatype()));
     }
 
-    /** Refuses another number of values than there are elements. */
     void requireCount(long count) {
         if (count != spec.shape().elementCount()) {
             throw new IllegalArgumentException("input " + this + " was given " + count + " values: expected "

@@ -43,13 +43,6 @@ final class EngineCommand {
 
     private EngineCommand() {}
 
-    /**
-     * The command.
-     *
-     * @param name the process's name, for messages
-     * @param backendDirectory the folder of custom backends
-     * @param inherited what it has open
-     */
     static WorkerProcess.Command of(
             String name, ProcessSettings settings, Optional<Path> backendDirectory, InheritedFiles inherited) {
         List<String> command = new ArrayList<>();

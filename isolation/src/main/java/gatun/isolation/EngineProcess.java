@@ -52,10 +52,7 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
 
     private final WorkerProcess process;
     private final ProcessFiles files;
-
-    /** What it works for, for messages: an instance, once one has it. */
     private volatile String name;
-
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CompletableFuture<WorkerEnd> end = new CompletableFuture<>();
     private final List<RunLine> lines = new CopyOnWriteArrayList<>();
@@ -66,8 +63,6 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     private volatile @Nullable Question<?> pending;
     private volatile Abilities abilities = new Abilities(Map.of());
     private volatile List<String> choices = List.of();
-
-    /** Of the model, whose instances it has. */
     private volatile Tuning tuning = Tuning.OFF;
 
     /**
@@ -105,8 +100,6 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     /**
      * The engine of a process.
      *
-     * @param backend its name
-     * @param options its options
      * @param tensorMemory the most bytes of inputs, and the most of outputs, at a time
      * @param serverMemory the file of the server that inputs lie in, if they do
      */
@@ -121,8 +114,6 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
     /**
      * Starts a process and the engine in it.
      *
-     * @param name what it is for, for messages
-     * @param command runs the program of a process that has these files open
      * @throws GatunException when the engine does not start, with its reason; no process is left then
      */
     static EngineProcess start(String name, Function<InheritedFiles, WorkerProcess.Command> command, Engine engine) {
@@ -165,12 +156,10 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         name = instance;
     }
 
-    /** What the engine can do. */
     Abilities abilities() {
         return abilities;
     }
 
-    /** What the engine has chosen for its model. */
     List<String> choices() {
         return choices;
     }
@@ -238,7 +227,6 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         return line;
     }
 
-    /** The memory that tensors of its runs lie in. */
     WorkerMemory memory() {
         return files.memory();
     }
@@ -261,7 +249,6 @@ final class EngineProcess implements RestartingWorker.Worker, WorkerProcess.List
         tellReturned(memory().drainReturned());
     }
 
-    /** Tells the engine which outputs it has back, where no run does. */
     void tellReturned(List<Long> offsets) {
         if (offsets.isEmpty()) {
             return;

@@ -35,11 +35,7 @@ final class IsolatedBackend implements Backend {
 
     private record Spare(ProcessSettings settings, EngineProcess process) {}
 
-    /**
-     * @param name of the engine
-     * @param backendDirectory the folder of custom backends
-     * @param serverMemory the file that inputs lie in, if they do
-     */
+    /** @param serverMemory the file that inputs lie in, if they do */
     IsolatedBackend(
             String name, Optional<Path> backendDirectory, Optional<SharedFile> serverMemory, WorkerWatch watch) {
         this.name = name;
@@ -107,7 +103,6 @@ final class IsolatedBackend implements Backend {
         }
     }
 
-    /** Ends a process whose engine has failed, and tells which model it was for. */
     private static GatunException closing(EngineProcess process, ModelConfig config, GatunException failure) {
         boolean died = !process.isRunning();
         process.close();
@@ -120,7 +115,6 @@ final class IsolatedBackend implements Backend {
                 : failure;
     }
 
-    /** A process with the model loaded, for one whose process has ended. */
     EngineProcess loaded(ModelConfig config, Path versionDirectory, ProcessSettings settings) {
         EngineProcess process = process(config, settings);
         try {
@@ -131,7 +125,6 @@ final class IsolatedBackend implements Backend {
         }
     }
 
-    /** Metrics of the processes of an instance. */
     WorkerMetrics metrics(ModelConfig config, String instance, ProcessSettings settings) {
         return new WorkerMetrics(
                 Objects.requireNonNull(server).metrics(),

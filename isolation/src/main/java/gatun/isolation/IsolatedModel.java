@@ -173,8 +173,6 @@ final class IsolatedModel implements BackendModel {
         private final EngineSlot slot;
         private final int number;
         private final Duration executionLimit;
-
-        /** Where the run under way is. */
         private final AtomicReference<EngineSlot.@Nullable Serving> present = new AtomicReference<>();
 
         /** @param number of the instance among those of the slot */
@@ -256,10 +254,7 @@ final class IsolatedModel implements BackendModel {
         private final String name;
         private final long spinNanos;
         private final WorkerMetrics metrics;
-
-        /** What its instances are, by their numbers: each process has them. */
         private final Map<Integer, InstanceSpec> specs = new ConcurrentSkipListMap<>();
-
         private final AtomicInteger nextNumber = new AtomicInteger();
         private final RestartingWorker<Serving> worker;
 
@@ -275,7 +270,6 @@ final class IsolatedModel implements BackendModel {
                 RunLine ignored = lines.computeIfAbsent(number, key -> process.open(spec, spinNanos));
             }
 
-            /** The way to an instance that was opened. */
             RunLine line(int number) {
                 return Objects.requireNonNull(lines.get(number));
             }
@@ -299,7 +293,6 @@ final class IsolatedModel implements BackendModel {
         /**
          * A slot whose first process is {@code first}, where the model is loaded.
          *
-         * @param loading starts a process and loads the model there
          * @param metrics counts its deaths; owned by this
          */
         EngineSlot(
@@ -357,7 +350,6 @@ final class IsolatedModel implements BackendModel {
             return worker.failure();
         }
 
-        /** What the engine has chosen for the model. */
         List<String> choices() {
             List<String> told = new ArrayList<>(List.of("runs in a process of its own"));
             told.addAll(worker.worker().process().choices());

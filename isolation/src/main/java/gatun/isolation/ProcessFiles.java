@@ -21,7 +21,6 @@ record ProcessFiles(WorkerMemory memory, SharedMemoryChannels mailboxes, Optiona
     /**
      * Those of a new process.
      *
-     * @param name what it is for, for messages
      * @param tensorMemory the most bytes of inputs, and the most of outputs, at a time
      * @throws gatun.memory.tensor.GatunException when the system refuses
      */

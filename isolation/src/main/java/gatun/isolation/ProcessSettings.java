@@ -30,13 +30,10 @@ record ProcessSettings(Scope scope, Duration executionLimit, long tensorMemory, 
 
     /** What a process is for. */
     enum Scope {
-        /** One instance. */
         INSTANCE,
-        /** All instances of the model. */
         MODEL
     }
 
-    /** The settings that {@code config} has. Throws {@link ConfigurationException} when one of them is wrong. */
     static ProcessSettings of(ModelConfig config) {
         return new ProcessSettings(
                 scope(config),

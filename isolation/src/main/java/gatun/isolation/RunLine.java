@@ -11,10 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class RunLine implements AutoCloseable {
     private final int number;
     private final SharedMemoryChannel mailbox;
-
-    /** Runs under way, and the owner. */
     private final AtomicInteger users = new AtomicInteger(1);
-
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private RunLine(int number, SharedMemoryChannel mailbox) {
@@ -26,7 +23,6 @@ final class RunLine implements AutoCloseable {
         return new RunLine(number, mailboxes.mailbox(number, spinNanos, tuning));
     }
 
-    /** What the process knows the instance by. */
     int number() {
         return number;
     }
@@ -41,7 +37,6 @@ final class RunLine implements AutoCloseable {
         return users.getAndUpdate(count -> count == 0 ? 0 : count + 1) != 0;
     }
 
-    /** Ends a use. */
     void leave() {
         if (users.decrementAndGet() == 0) {
             mailbox.close();

@@ -66,8 +66,6 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
     /**
      * A connection on {@code socket}.
      *
-     * @param scope what it shares with the others of its listener
-     * @param selector makes the connection that speaks the protocol
      * @param watcher hears how it ends
      */
     AcceptedConnection(ListenerScope scope, ChannelSocket socket, ServerConnectionSelector selector, Watcher watcher) {
@@ -123,7 +121,6 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         }
     }
 
-    /** How long the client has been waited for. */
     Duration idleTime() {
         ServerConnection spoken = connection;
         return spoken == null ? Duration.ZERO : spoken.idleTime();
@@ -148,7 +145,6 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         }
     }
 
-    /** Ends the connection now. */
     void abort() {
         stopped = true;
         ServerConnection spoken = connection;
@@ -230,7 +226,6 @@ final class AcceptedConnection implements ConnectionContext, Runnable {
         private final String socketId;
         private final Peer remote;
 
-        /** The socket of {@code channel}, which is connected to {@code remote}, at the listener {@code socketId}. */
         ChannelSocket(SocketChannel channel, String socketId, SocketAddress remote) {
             this.channel = channel;
             this.socketId = socketId;

@@ -24,8 +24,6 @@ public final class ChannelTransport implements SocketTransport {
 
     private final SocketChannel channel;
     private final TransferredBytes transferred = new TransferredBytes();
-
-    /** That of the reader. */
     private final CarrierTimeSlice turn = new CarrierTimeSlice();
 
     /**

@@ -62,7 +62,6 @@ public enum ClientError {
             this.error = error;
         }
 
-        /** The client's fault. */
         ClientError error() {
             return error;
         }
@@ -82,7 +81,6 @@ public enum ClientError {
 
         private final LogPace pace = new LogPace();
 
-        /** None yet. */
         ClientErrors() {
             for (WireProtocol protocol : WireProtocol.values()) {
                 Map<ClientError, LongAdder> ofProtocol = new EnumMap<>(ClientError.class);

@@ -60,8 +60,6 @@ public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeL
     /**
      * The objects that the connections of one listener share.
      *
-     * @param config how the listener was set up
-     * @param router what requests may be routed to
      * @param executor runs what connections do beside their own threads
      */
     record ListenerScope(

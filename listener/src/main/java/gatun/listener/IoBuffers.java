@@ -98,7 +98,6 @@ public final class IoBuffers {
         return passedOn == null ? allocate() : passedOn.clear();
     }
 
-    /** Moves the buffers of all cores to the others. */
     private void collect() {
         for (int entry = STRIDE; entry < ofCores.length(); entry += STRIDE) {
             ByteBuffer near = ofCores.getAndSet(entry, null);

@@ -105,7 +105,6 @@ public final class OpenConnections implements MetricSource {
                 + " allows; use fewer connections, or try again later";
     }
 
-    /** Takes back what {@link #admit} counted. */
     void closed(WireProtocol protocol, SocketAddress address) {
         lock.lock();
         try {

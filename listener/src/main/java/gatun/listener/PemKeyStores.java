@@ -35,8 +35,6 @@ final class PemKeyStores {
     /**
      * What one end shows of itself.
      *
-     * @param certificate its certificate, followed by those of its issuers
-     * @param privateKey the key of that certificate
      * @throws TlsException naming the flag of the file that cannot be used
      */
     static KeyManager[] identity(PemFile certificate, PemFile privateKey) throws GeneralSecurityException, IOException {
@@ -57,7 +55,6 @@ final class PemKeyStores {
     /**
      * The judges of the other end.
      *
-     * @param roots the certificates of the authorities that vouch for it
      * @throws TlsException when the file cannot be used
      */
     static TrustManager[] authorities(PemFile roots) throws GeneralSecurityException, IOException {

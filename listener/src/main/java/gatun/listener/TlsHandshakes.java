@@ -73,7 +73,6 @@ final class TlsHandshakes {
             }
         }
 
-        /** Goes on with a handshake that has time left. Throws {@link IOException} where it has none. */
         void requireInTime() throws IOException {
             if (endNanos - System.nanoTime() <= 0) {
                 throw tooLate();

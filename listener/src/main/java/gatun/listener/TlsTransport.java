@@ -78,7 +78,6 @@ public final class TlsTransport implements SocketTransport {
      *
      * @param buffers where it takes its own from, each with room for a record; what it still has, {@link #release}
      *     gives back
-     * @param handshakes the handshakes that are under way
      */
     TlsTransport(SocketChannel channel, byte[] early, SSLEngine engine, IoBuffers buffers, TlsHandshakes handshakes) {
         this.channel = new ChannelTransport(channel, early);
@@ -339,7 +338,6 @@ public final class TlsTransport implements SocketTransport {
         }
     }
 
-    /** Writes what was encrypted. */
     private void flush(ByteBuffer out) throws IOException {
         out.flip();
         while (out.hasRemaining()) {

@@ -43,14 +43,7 @@ public final class ComputeTimes {
         largestBatch = 0;
     }
 
-    /**
-     * Adds the stages of a run; all in nanoseconds.
-     *
-     * @param queue waiting for the run
-     * @param input preparing inputs
-     * @param infer in the engine
-     * @param output placing outputs
-     */
+    /** Adds the stages of a run; all in nanoseconds. */
     void add(long queue, long input, long infer, long output) {
         QUEUE.getAndAdd(this, queue);
         INPUT.getAndAdd(this, input);

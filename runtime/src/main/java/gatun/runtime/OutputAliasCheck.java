@@ -97,7 +97,6 @@ public final class OutputAliasCheck {
         return window.objectOffset() + window.byteSize();
     }
 
-    /** Refuses the two when they overlap and one of them is an output's. */
     private static void refuse(InferenceRequest request, RegionLease one, @Nullable RegionLease other) {
         if (other == null || !one.overlaps(other)) {
             return;
@@ -118,7 +117,6 @@ public final class OutputAliasCheck {
                 + "'; expected each output in memory of its own");
     }
 
-    /** The output that goes to {@code window}. */
     @SuppressWarnings("ReferenceEquality") // a claim is that very object
     private static Optional<String> output(InferenceRequest request, RegionLease window) {
         for (RequestedOutput output : request.outputs()) {

@@ -9,7 +9,6 @@ final class RequestHolds extends GrowingList<Hold> {
     private boolean closed;
     private boolean incomplete;
 
-    /** No claims. */
     RequestHolds() {}
 
     /** Gives up ownership of a claim; false where that was not owned. */

@@ -51,7 +51,6 @@ record DescriptorLimit(long most, long used) {
         return Long.MAX_VALUE;
     }
 
-    /** Lowers {@code limits} to the descriptors that there are, and warns where it does. */
     ConnectionLimits fit(ConnectionLimits limits) {
         long free = most - used;
         long available = Math.max(free - RESERVED, free / 2);

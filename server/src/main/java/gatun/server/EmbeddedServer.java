@@ -74,7 +74,6 @@ public final class EmbeddedServer implements AutoCloseable {
                 .toList();
     }
 
-    /** The address in the form that {@code gatun.client} takes. */
     private static String clientUrl(Endpoint endpoint) {
         if (endpoint.kind().transport() == Transport.HTTP) {
             return endpoint.url();

@@ -153,7 +153,6 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         return models;
     }
 
-    /** Tells what is fetched now. */
     FetchWatch watch() {
         return watch;
     }
@@ -187,7 +186,6 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
                 first.getMessage());
     }
 
-    /** Whether a repository beside {@code folders} has the model. */
     private boolean liesOutside(Set<Path> folders, String model) {
         return models.sources().repositories().stream()
                 .filter(folder -> !folders.contains(folder))

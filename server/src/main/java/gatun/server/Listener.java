@@ -77,9 +77,7 @@ public final class Listener implements AutoCloseable {
          * Sets it up.
          *
          * @param endpoint the place; a port of 0 stands for any free one
-         * @param open counts the connections and limits them
          * @param grace how long running requests may take to finish once the listener is closed
-         * @param speak sets up the protocol
          */
         Prepared(Endpoint endpoint, OpenConnections open, Duration grace, Consumer<WebServerConfig.Builder> speak) {
             this.endpoint = endpoint;
@@ -99,7 +97,6 @@ public final class Listener implements AutoCloseable {
             };
         }
 
-        /** Listens. Throws {@link StartException} when the address cannot be listened on. */
         Listener start() {
             ConnectionListener connections;
             try {
@@ -124,7 +121,6 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /** The endpoint where it listens. */
     Endpoint endpoint() {
         return endpoint;
     }

@@ -19,12 +19,10 @@ final class Listeners implements AutoCloseable {
 
     private final List<Listener> listeners = new ArrayList<>();
 
-    /** Takes ownership of {@code listener}. */
     void add(Listener listener) {
         listeners.add(listener);
     }
 
-    /** The endpoints where they listen. */
     List<Endpoint> endpoints() {
         return listeners.stream().map(Listener::endpoint).toList();
     }

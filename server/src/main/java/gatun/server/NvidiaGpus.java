@@ -50,7 +50,6 @@ final class NvidiaGpus implements MetricSource {
         }
     }
 
-    /** The GPUs that are there now. */
     NvidiaGpus() {
         for (int i = 0; i < Nvml.deviceCount(); i++) {
             Nvml.device(i).ifPresent(device -> device.uuid()

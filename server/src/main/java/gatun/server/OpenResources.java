@@ -8,7 +8,6 @@ import java.util.Deque;
 final class OpenResources implements AutoCloseable {
     private final Deque<AutoCloseable> resources = new ArrayDeque<>();
 
-    /** Takes ownership of {@code resource} and returns it. */
     <T extends AutoCloseable> T add(T resource) {
         resources.push(resource);
         return resource;

@@ -50,8 +50,6 @@ final class PrivateServer implements AskedServer {
      * Starts it.
      *
      * @param first the settings of the first server
-     * @param repository its models
-     * @param sockets a folder for its sockets
      */
     static PrivateServer start(ServerSettings first, Path repository, Path sockets) {
         UnixDomainSocketAddress http = UnixDomainSocketAddress.of(sockets.resolve("http"));

@@ -72,7 +72,6 @@ final class ProtocolListeners {
     /**
      * Reads the TLS files.
      *
-     * @param endpoints where to listen
      * @throws StartException naming the flag of a file that cannot be used
      */
     ProtocolListeners(ServerSettings settings, List<Endpoint> endpoints) {
@@ -198,7 +197,6 @@ final class ProtocolListeners {
     /**
      * Listens; {@link #prepare} was called before, and the models are loaded.
      *
-     * @return where the server now listens
      * @throws StartException when an address cannot be listened on after all, or a protocol misses a model
      */
     List<Endpoint> listen() {
@@ -233,7 +231,6 @@ final class ProtocolListeners {
         return Optional.ofNullable(owners.get(kind.key())).map(protocols::get);
     }
 
-    /** The routes of a place: those of its owner alone, or of all protocols and of their description. */
     private List<Routes> routes(Kind kind, ProtocolContext context) {
         Optional<Protocol> owner = owned(kind);
         if (!kind.shared()) {

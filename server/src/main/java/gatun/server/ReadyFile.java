@@ -46,7 +46,6 @@ final class ReadyFile implements AutoCloseable {
         }
     }
 
-    /** Writes the file. */
     static ReadyFile write(Path file, List<Endpoint> endpoints) {
         StringBuilder text = new StringBuilder();
         line(text, "pid", Long.toString(ProcessHandle.current().pid()));
@@ -74,7 +73,6 @@ final class ReadyFile implements AutoCloseable {
         return new ReadyFile(absolute);
     }
 
-    /** Removes the file. */
     @Override
     public void close() {
         try {

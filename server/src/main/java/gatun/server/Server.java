@@ -79,9 +79,7 @@ final class Server implements AutoCloseable {
      * Loads the models, shows them in {@code report}, warms the process up, and starts to listen, unless the process was
      * told to stop before.
      *
-     * @param log the part of the log that clients may change
      * @param accessLog gets a line for each request; the caller closes it
-     * @param stop tells whether the process is to stop
      * @throws StartException when that is not possible; nothing is left open then
      */
     static Server start(ServerSettings given, LogControl log, AccessLog accessLog, StartReport report, StopWait stop) {
@@ -192,7 +190,6 @@ final class Server implements AutoCloseable {
         return inference;
     }
 
-    /** Where the server listens. */
     List<Endpoint> endpoints() {
         return endpoints;
     }

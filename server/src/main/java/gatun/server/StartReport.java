@@ -27,7 +27,6 @@ final class StartReport {
         return new StartReport(System.out, StartTable.standard(), true);
     }
 
-    /** Shows nothing. */
     static StartReport none() {
         return new StartReport(
                 new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
@@ -54,7 +53,6 @@ final class StartReport {
         return "model '" + model.name() + "'" + version + ": " + model.reason();
     }
 
-    /** Shows the addresses where the server listens, and that it is ready. */
     void ready(List<Endpoint> endpoints, Duration startTime) {
         for (Endpoint endpoint : endpoints) {
             String everywhere = endpoint.open() ? "  (on every address)" : "";

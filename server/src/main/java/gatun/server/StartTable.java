@@ -21,17 +21,14 @@ final class StartTable {
         this.table = table;
     }
 
-    /** A table for a terminal that shows box-drawing characters. */
     static StartTable boxed() {
         return new StartTable(TextTable.boxed());
     }
 
-    /** A table for files and pipes. */
     static StartTable ascii() {
         return new StartTable(TextTable.ascii());
     }
 
-    /** A table for standard output, as it can show it. */
     static StartTable standard() {
         return new StartTable(TextTable.standard());
     }

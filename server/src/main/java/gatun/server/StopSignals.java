@@ -22,10 +22,7 @@ final class StopSignals implements StopWait {
     private static final int KILLED_BY_SIGINT = 130;
 
     private final CountDownLatch asked = new CountDownLatch(1);
-
-    /** Completed with {@link #asked}. */
     private final CompletableFuture<Void> told = new CompletableFuture<>();
-
     private final CountDownLatch askedAgain = new CountDownLatch(1);
     private final AtomicBoolean interrupted = new AtomicBoolean();
     private volatile boolean draining;
@@ -33,7 +30,6 @@ final class StopSignals implements StopWait {
 
     private StopSignals() {}
 
-    /** Takes over the three signals for the rest of the process. */
     static StopSignals install() {
         StopSignals signals = new StopSignals();
         signals.on("TERM", signals::ask);

@@ -30,7 +30,6 @@ import java.util.stream.Stream;
 
 /** What the console tells of the server's listeners, lanes and certificates. Safe for any thread. */
 final class Surroundings implements ServerSurroundings {
-    /** Certificates change rarely. */
     private static final long CERTIFICATE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final HttpListener http;
@@ -49,12 +48,7 @@ final class Surroundings implements ServerSurroundings {
     /**
      * What is around a server.
      *
-     * @param grpc there once the server is prepared
-     * @param lanes that clients have opened
-     * @param open count its connections
-     * @param files name its certificates
      * @param fetches knows what is fetched from stores
-     * @param endpoints where it listens, as far as it does already
      */
     Surroundings(
             HttpListener http,

@@ -47,7 +47,6 @@ final class VersionMeters {
         last = statistics;
     }
 
-    /** Takes the meters out of the registry. */
     void remove() {
         meters.forEach(registry::remove);
     }

@@ -13,7 +13,6 @@ final class FrameInput implements AutoCloseable {
     /** The longest frame: it lies on the heap, and what a broken process says may be anything. */
     private static final int LARGEST_FRAME = 16 << 20;
 
-    /** Memory for frames up to this size is kept. */
     private static final int USUAL_FRAME = 1 << 16;
 
     private final String sender;
@@ -61,7 +60,6 @@ final class FrameInput implements AutoCloseable {
         }
     }
 
-    /** The kind of the frame that was read. */
     int kind() {
         return bytes[0] & 0xFF;
     }

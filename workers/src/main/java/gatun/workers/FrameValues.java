@@ -29,10 +29,7 @@ public final class FrameValues {
     private static final int NO_SEQUENCE = 0;
     private static final int NUMBERED = 1;
     private static final int NAMED = 2;
-
-    /** Key, type and one byte of value. */
     private static final int LEAST_PARAMETER_BYTES = 6;
-
     private static final Datatype[] DATATYPES = Datatype.values();
     private static final ErrorCode[] CODES = ErrorCode.values();
 

@@ -25,10 +25,7 @@ import org.slf4j.LoggerFactory;
  * are found by the worker's session, unless they have left that too. Thread-safe.
  */
 final class ProcessMark {
-    /** Names the server in the environment of its workers. */
     static final String SERVER_VARIABLE = "GATUN_WORKER_OF";
-
-    /** Names a worker among those of all servers. */
     static final String WORKER_VARIABLE = "GATUN_WORKER";
 
     /** This server; its workers' descendants are known by it when it has ended itself. */
@@ -55,10 +52,8 @@ final class ProcessMark {
 
     private final String worker = SERVER + "-" + LAST.incrementAndGet();
 
-    /** The mark of one worker. */
     ProcessMark() {}
 
-    /** What is to be in the worker's environment. */
     Map<String, String> environment() {
         return Map.of(SERVER_VARIABLE, SERVER, WORKER_VARIABLE, worker);
     }
@@ -66,8 +61,6 @@ final class ProcessMark {
     /**
      * Kills every process that the worker has left, also those that are stopped. To be called when the worker itself has
      * ended: then the number of its session, which is its own, is nobody else's while one process of the session lives.
-     *
-     * @param pid of the worker
      */
     void killDescendants(long pid) {
         long begin = System.nanoTime();
@@ -110,7 +103,6 @@ final class ProcessMark {
         return left;
     }
 
-    /** Whether a process lives and is of that session. */
     private static boolean isOf(String session, Path process) {
         if (session.isEmpty()) {
             return false;

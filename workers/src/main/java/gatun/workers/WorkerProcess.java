@@ -68,7 +68,6 @@ public final class WorkerProcess implements AutoCloseable {
     /** Set by {@link #listen}. */
     private volatile @Nullable ReaderElection turn;
 
-    /** Set likewise. */
     private volatile @Nullable PipeHandOver handOver;
 
     /** Takes a process's frames in order, on its thread or one in {@link #readUntil}. Must not block long. */
@@ -347,7 +346,6 @@ public final class WorkerProcess implements AutoCloseable {
          * For a process which serves when it is asked for the first time: until then it may choose its cores.
          *
          * @param answers what it says
-         * @param tuning learns whether it helps
          */
         PipeHandOver(long pid, FrameInput answers, Tuning tuning) {
             this.handOver = new HandOver(tuning.tuner(Subject.CORES, HandOver.WAYS, HandOver.TRIALS));

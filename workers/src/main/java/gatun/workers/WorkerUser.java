@@ -92,7 +92,6 @@ public record WorkerUser(String name, long uid, long gid, String home) {
                 "setpriv", "--reuid=" + uid, "--regid=" + gid, "--init-groups", "--inh-caps=-all", "--no-new-privs");
     }
 
-    /** Variables that tell a program whose it is. */
     Map<String, String> environment() {
         return Map.of("HOME", home, "USER", name, "LOGNAME", name);
     }

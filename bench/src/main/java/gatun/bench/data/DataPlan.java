@@ -154,8 +154,6 @@ public record DataPlan(
      * {@code {"data": [...], "validation_data": [...]}}. Both are lists of objects, each with tensors by their names; or
      * lists of such lists, each a sequence.
      *
-     * @param file the file as it was read
-     * @param data sequences of requests
      * @param expected sequences of expected outputs; empty where nothing is expected
      */
     record DataFile(JsonFile file, List<List<JsonValue.Obj>> data, List<List<JsonValue.Obj>> expected) {
@@ -172,7 +170,6 @@ public record DataPlan(
             return new DataFile(file, sequences(file, root, "data"), sequences(file, root, "validation_data"));
         }
 
-        /** The requests. */
         @Override
         public List<List<JsonValue.Obj>> data() {
             if (data.isEmpty()) {

@@ -20,7 +20,6 @@ public final class Elements {
 
     private Elements() {}
 
-    /** Whether elements are numbers with a fraction. */
     static boolean isFloatingPoint(Datatype datatype) {
         return switch (datatype) {
             case FP16, BF16, FP32, FP64 -> true;
@@ -28,7 +27,6 @@ public final class Elements {
         };
     }
 
-    /** Writes element {@code index} of a floating-point tensor. */
     static void put(MemorySegment tensor, Datatype datatype, long index, double value) {
         long offset = index * datatype.byteSize();
         switch (datatype) {
@@ -40,7 +38,6 @@ public final class Elements {
         }
     }
 
-    /** Reads element {@code index} of a floating-point tensor. */
     static double get(MemorySegment tensor, Datatype datatype, long index) {
         long offset = index * datatype.byteSize();
         return switch (datatype) {

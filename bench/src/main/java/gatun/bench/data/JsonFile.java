@@ -68,7 +68,6 @@ public record JsonFile(String name, JsonValue root) {
         }
     }
 
-    /** A failure that is about {@code value}. */
     DataException wrong(JsonValue value, String text) {
         return new DataException(name + ", line " + value.line() + ": " + text);
     }

@@ -5,7 +5,6 @@ import gatun.client.InferRequest;
 
 /** Gives one worker its requests. For one thread. */
 interface RequestSource extends AutoCloseable {
-    /** Gets the request of a cursor's step ready. */
     InferRequest prepare(int index, StepCursor cursor);
 
     /** Bytes of outputs that are not sent in a response but lie in shared memory. */

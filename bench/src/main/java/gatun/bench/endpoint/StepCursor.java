@@ -14,17 +14,13 @@ final class StepCursor {
     private boolean answered = true;
     private long sequence;
 
-    /**
-     * @param worker the worker's number
-     * @param sequences where the numbers of sequences come from, for all workers
-     */
+    /** @param sequences where the numbers of sequences come from, for all workers */
     StepCursor(DataSet data, int worker, AtomicLong sequences) {
         this.data = data;
         this.sequences = sequences;
         index = data.first(worker);
     }
 
-    /** Goes to the next request and returns its index. */
     int next() {
         if (first) {
             first = false;
@@ -40,17 +36,14 @@ final class StepCursor {
         return index;
     }
 
-    /** The request. */
     Step step() {
         return data.step(index);
     }
 
-    /** The number of the sequence that the request belongs to. */
     long sequence() {
         return sequence;
     }
 
-    /** The request was answered. */
     void answered() {
         answered = true;
     }

@@ -156,12 +156,7 @@ final class TensorFlowGrpc implements TensorFlowServer {
         }
     }
 
-    /**
-     * The response to a request.
-     *
-     * @param response the message as it came
-     * @param expected the outputs that it should have
-     */
+    /** The response to a request. */
     private record GrpcResponse(PredictResponse response, ExpectedOutputs expected) implements Response {
         @Override
         public String differences() {
@@ -196,7 +191,6 @@ final class TensorFlowGrpc implements TensorFlowServer {
     static final class TensorFlowProtos {
         private TensorFlowProtos() {}
 
-        /** The message of a tensor, with a copy of its bytes. */
         static TensorProto message(Tensor tensor) {
             TensorProto.Builder message = TensorProto.newBuilder()
                     .setDtype(TensorFlowDatatypes.of(tensor.spec().datatype()));
@@ -240,7 +234,6 @@ final class TensorFlowGrpc implements TensorFlowServer {
             return ArrayTensors.of(name, datatype, typed(message, datatype, shape), shape.toArray());
         }
 
-        /** Bytes of the values of a message. */
         static long byteSize(TensorProto message) {
             Datatype datatype = TensorFlowDatatypes.of(message.getDtype().name());
             if (datatype == Datatype.BYTES) {
@@ -262,7 +255,6 @@ final class TensorFlowGrpc implements TensorFlowServer {
             return Shape.of(dims);
         }
 
-        /** A single value stands for as many as the shape has. */
         private static byte[] typed(TensorProto message, Datatype datatype, Shape shape) {
             int count = Math.toIntExact(Math.max(0, shape.elementCount()));
             int given =

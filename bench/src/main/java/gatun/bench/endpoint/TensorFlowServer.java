@@ -31,7 +31,6 @@ interface TensorFlowServer extends AutoCloseable {
         /** The first difference from the expected outputs, as text; empty when there is none. */
         String differences();
 
-        /** Bytes of the outputs. */
         long tensorByteSize();
     }
 }

@@ -190,14 +190,7 @@ public final class V2Target implements Target {
         }
     }
 
-    /**
-     * The room that tensors need in shared memory.
-     *
-     * @param placement the kind of memory
-     * @param inputs the specs of the inputs
-     * @param inputBytes the most bytes of each input
-     * @param outputBytes the most bytes of each output
-     */
+    /** The room that tensors need in shared memory. */
     record SharedLayout(
             LoadTransport.Placement placement,
             List<TensorSpec> inputs,
@@ -326,7 +319,6 @@ public final class V2Target implements Target {
             written = index;
         }
 
-        /** Makes the request of {@code step}. */
         void infer(Step step) {
             if (plan.inSequences()) {
                 tensors.infer(request -> request.sequence(sequence, step.start(), step.end()));

@@ -123,7 +123,6 @@ public final class LoadRun {
         countersBefore = target.counters();
     }
 
-    /** Ends the window that is being measured, and begins the next. */
     private Window cut() {
         long now = clock.nanoTime();
         Histogram latencies = new Histogram(Worker.SIGNIFICANT_DIGITS);

@@ -55,7 +55,6 @@ public record ServerCounters(long inferences, long executions, long requests, lo
                     outputNanos - earlier.outputNanos);
         }
 
-        /** The sum of both. */
         ServerTimes plus(ServerTimes other) {
             return new ServerTimes(
                     requestNanos + other.requestNanos,

@@ -125,7 +125,6 @@ public record Window(
             return total(wrongResponses);
         }
 
-        /** The sum of both. */
         Problems plus(Problems other) {
             return new Problems(sum(failures, other.failures), sum(wrongResponses, other.wrongResponses));
         }

@@ -20,7 +20,6 @@ import org.HdrHistogram.SingleWriterRecorder;
  * measures.
  */
 final class Worker implements Runnable {
-    /** Of latencies: three digits are kept of each. */
     static final int SIGNIFICANT_DIGITS = 3;
 
     private final Caller caller;
@@ -94,7 +93,6 @@ final class Worker implements Runnable {
         return longestLag.getThenReset();
     }
 
-    /** Bytes of tensors of all requests so far that were answered. */
     long tensorBytes() {
         return tensorBytes.get();
     }

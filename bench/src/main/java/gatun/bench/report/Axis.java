@@ -7,7 +7,6 @@ import java.util.function.DoubleUnaryOperator;
 
 /** One direction of a plot. */
 interface Axis {
-    /** The quantity along the axis. */
     String label();
 
     /** The position of a value, from 0 at the beginning of the axis to 1 at its end. */
@@ -16,12 +15,7 @@ interface Axis {
     /** The marked values, in their order. */
     List<Tick> ticks();
 
-    /**
-     * A marked value.
-     *
-     * @param value its place on the axis
-     * @param text its label
-     */
+    /** A marked value. */
     record Tick(double value, String text) {}
 
     /** Writes a value as text. */
@@ -97,8 +91,6 @@ interface Axis {
     /**
      * An axis whose positions come from a function.
      *
-     * @param label the quantity along the axis
-     * @param ticks the marked values
      * @param function from a value to its position, from 0 to 1
      */
     record FunctionAxis(String label, List<Tick> ticks, DoubleUnaryOperator function) implements Axis {

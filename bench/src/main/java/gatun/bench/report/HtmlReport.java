@@ -206,7 +206,6 @@ public final class HtmlReport {
                     .anyMatch(line -> line.points().size() > 1);
         }
 
-        /** The picture. */
         static String svg(Report report) {
             OptionalDouble percentile =
                     report.percentile().isPresent() ? report.percentile() : OptionalDouble.of(DEFAULT_PERCENTILE);

@@ -55,7 +55,6 @@ final class Units {
         return String.format(Locale.ROOT, size >= 9.995 ? "%.1f" : "%.2f", value);
     }
 
-    /** A number with a decimal point, for programs. */
     static String plain(double value) {
         return String.format(Locale.ROOT, "%.3f", value);
     }

@@ -113,7 +113,6 @@ public final class BalancedClient implements GatunClient {
         return "client of " + address();
     }
 
-    /** Makes a call that does no harm when it is made twice, of any server. */
     <T> T ask(Function<SingleServerClient, T> call) {
         requireOpen();
         return Attempts.make(

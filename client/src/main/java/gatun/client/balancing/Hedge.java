@@ -30,7 +30,6 @@ final class Hedge {
         CompletableFuture<InferResponse> ignored = started.whenComplete((response, failure) -> ended.add(started));
     }
 
-    /** Whether a call has ended within that time. */
     boolean hasEndedWithin(Duration time) {
         try {
             AsyncCall first = ended.poll(time.toNanos(), TimeUnit.NANOSECONDS);

@@ -12,7 +12,6 @@ final class HedgeBudget {
 
     private final AtomicInteger saved = new AtomicInteger(MOST);
 
-    /** A request was made. */
     void earn() {
         saved.updateAndGet(now -> Math.min(now + 1, MOST));
     }

@@ -45,7 +45,6 @@ final class Member implements AutoCloseable {
         client = (SingleServerClient) GatunClient.connect(options);
     }
 
-    /** Whether it should get requests while others do. */
     boolean isFit() {
         return !unfit.get();
     }
@@ -55,7 +54,6 @@ final class Member implements AutoCloseable {
         return underWay.get();
     }
 
-    /** The client of this server alone. */
     SingleServerClient client() {
         return client;
     }

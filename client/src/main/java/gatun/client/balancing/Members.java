@@ -29,7 +29,6 @@ final class Members implements AutoCloseable {
                 .toList();
     }
 
-    /** All servers. */
     List<Member> all() {
         return all;
     }
@@ -37,7 +36,6 @@ final class Members implements AutoCloseable {
     /**
      * The server for the next request.
      *
-     * @param tried servers that have failed it
      * @return null when all that are fit were tried; the least busy one of all where none was tried and none is fit
      */
     @Nullable

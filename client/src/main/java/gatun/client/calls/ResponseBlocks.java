@@ -62,7 +62,6 @@ final class ResponseBlocks {
     /**
      * A block, which is lent until it is given back.
      *
-     * @param size the number of its size
      * @param free frees it, or throws IllegalStateException while it is in use; null when the garbage collector does
      */
     record Block(int size, MemorySegment memory, @Nullable Runnable free, int idleSince) {}
@@ -86,7 +85,6 @@ final class ResponseBlocks {
         }
     }
 
-    /** The number of the smallest size that has room for so many bytes. */
     static int size(long byteSize) {
         if (byteSize <= 1L << SMALLEST_SHIFT) {
             return 0;
@@ -96,7 +94,6 @@ final class ResponseBlocks {
         return 1 + (shift - SMALLEST_SHIFT) * STEPS + step;
     }
 
-    /** How many bytes a size has. */
     static long byteSize(int size) {
         if (size == 0) {
             return 1L << SMALLEST_SHIFT;
@@ -134,7 +131,6 @@ final class ResponseBlocks {
     private static final class Beyond {
         static final BufferPool POOL = open();
 
-        /** Where address space is short there is less of it. */
         private static BufferPool open() {
             for (long limit = ClientMemory.limit(); ; limit /= 2) {
                 try {

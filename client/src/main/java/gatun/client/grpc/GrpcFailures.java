@@ -52,7 +52,6 @@ final class GrpcFailures {
      * The exception for a call that did not end with OK: a {@link ClientException}, or an {@link IllegalStateException}
      * for a fault of the caller.
      *
-     * @param what the operation, for texts
      * @param headers whether the server had begun to answer
      * @param trailers the metadata at the end of the call
      */
@@ -99,7 +98,6 @@ final class GrpcFailures {
         };
     }
 
-    /** The client's code for a status. */
     static StatusCode code(Status.Code code) {
         return switch (code) {
             case OK, UNKNOWN -> StatusCode.UNKNOWN;

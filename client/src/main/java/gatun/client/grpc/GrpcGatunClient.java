@@ -269,7 +269,6 @@ public final class GrpcGatunClient implements SingleServerClient {
                     "forgetting region '" + name + "' of a GPU");
         }
 
-        /** Registering twice is an error. */
         private <Q, A> void once(MethodDescriptor<Q, A> method, Q request, String name) {
             A ignored = calls.call(method, request, calls.deadline(), false, () -> "registering region '" + name + "'");
         }

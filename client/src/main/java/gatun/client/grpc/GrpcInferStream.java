@@ -47,7 +47,6 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
     private boolean ended;
 
     private volatile boolean cancelled;
-    /** Who is in the receiver now. */
     private volatile @Nullable Thread delivering;
     // Used in callbacks only.
     private @Nullable ResponseFields lastHead;
@@ -61,7 +60,6 @@ final class GrpcInferStream extends ClientCall.Listener<InferResponseMessage> im
         this.address = address;
     }
 
-    /** Opens a stream. */
     static GrpcInferStream open(Channel channel, StreamReceiver receiver, String address) {
         CallOptions options = CallOptions.DEFAULT.withExecutor(
                 task -> Thread.ofVirtual().name("gatun-stream").start(task));

@@ -60,7 +60,6 @@ final class InferMessage {
         return request.encoded(InferMessage.class, InferMessage::encode);
     }
 
-    /** The request that this encodes. */
     InferRequest request() {
         return request;
     }
@@ -86,7 +85,6 @@ final class InferMessage {
         return read;
     }
 
-    /** Whether the request wants that output in a region. */
     boolean wantsInRegion(String output) {
         List<InferOutput> outputs = request.outputs();
         for (int i = 0; i < outputs.size(); i++) {

@@ -9,7 +9,6 @@ import java.util.function.Function;
 
 /** The methods that carry tensors, read and written by this package instead of by protobuf's classes. */
 final class InferMethods {
-    /** One inference. */
     static final MethodDescriptor<InferMessage, InferResponseMessage> INFER =
             GRPCInferenceServiceGrpc.getModelInferMethod().toBuilder(
                             new Requests(), new Responses(InferResponseMessage::parse))
@@ -20,7 +19,6 @@ final class InferMethods {
             .setType(MethodDescriptor.MethodType.CLIENT_STREAMING)
             .build();
 
-    /** A stream of them. */
     static final MethodDescriptor<InferMessage, InferResponseMessage> STREAM =
             GRPCInferenceServiceGrpc.getModelStreamInferMethod().toBuilder(
                             new Requests(), new Responses(InferResponseMessage::parseStreamed))

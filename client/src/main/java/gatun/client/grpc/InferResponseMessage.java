@@ -52,12 +52,10 @@ final class InferResponseMessage implements AutoCloseable {
 
     private InferResponseMessage() {}
 
-    /** Reads a ModelInferResponse. */
     static InferResponseMessage parse(InputStream stream) {
         return parse(stream, false);
     }
 
-    /** Reads a ModelStreamInferResponse. */
     static InferResponseMessage parseStreamed(InputStream stream) {
         return parse(stream, true);
     }
@@ -72,7 +70,6 @@ final class InferResponseMessage implements AutoCloseable {
         return head;
     }
 
-    /** How much of {@link #head} counts. */
     int headSize() {
         return headSize;
     }
@@ -86,8 +83,6 @@ final class InferResponseMessage implements AutoCloseable {
     /**
      * The response for a caller, which owns the memory then.
      *
-     * @param said the fields in {@link #head}
-     * @param wanted which outputs may be missing here
      * @throws MalformedResponseException when the bytes are not those of the tensors that it tells of
      */
     InferResponse toResponse(ResponseFields said, Wanted wanted) {
@@ -132,7 +127,6 @@ final class InferResponseMessage implements AutoCloseable {
         return response;
     }
 
-    /** Gives the memory back. */
     @Override
     public void close() {
         memory.forEach(ResponseBuffer::close);
@@ -204,7 +198,6 @@ final class InferResponseMessage implements AutoCloseable {
         }
     }
 
-    /** Copies a field as it is. */
     private void copy(MessageInput in, int tag) throws IOException {
         put(tag);
         switch (WireCursor.type(tag)) {

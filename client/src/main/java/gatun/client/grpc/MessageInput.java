@@ -30,7 +30,6 @@ final class MessageInput extends WireCursor {
         this.byBuffer = in instanceof HasByteBuffer buffers && buffers.byteBufferSupported();
     }
 
-    /** The number of bytes that were read. */
     long position() {
         return at;
     }
@@ -96,7 +95,6 @@ final class MessageInput extends WireCursor {
         at += count;
     }
 
-    /** Reads {@code length} bytes to the heap. */
     void read(byte[] target, int offset, int length) throws IOException {
         if (length > end - at || in.readNBytes(target, offset, length) < length) {
             throw cutOff();

@@ -99,7 +99,6 @@ final class ResponseFields {
         return message.getOutputs(output).hasContents();
     }
 
-    /** Copies the typed contents of an output to memory that {@code take} gives for a size in bytes. */
     MemorySegment contents(int output, LongFunction<MemorySegment> take) {
         InferTensorContents contents = message.getOutputs(output).getContents();
         TensorSpec spec = specs.get(output);

@@ -32,8 +32,6 @@ final class UnaryCalls {
      * Makes a call.
      *
      * @param deadline until when it may take, all attempts together
-     * @param repeatable whether the server may do it twice
-     * @param what the operation, for texts
      */
     <Q, A> A call(
             MethodDescriptor<Q, A> method, Q request, Deadline deadline, boolean repeatable, Supplier<String> what) {
@@ -45,7 +43,6 @@ final class UnaryCalls {
         return Deadline.of(options.deadline());
     }
 
-    /** Where the server is. */
     String address() {
         return options.server().toString();
     }

@@ -47,7 +47,6 @@ final class UnaryExchange<Q, A> extends ClientCall.Listener<A> implements Execut
         }
     }
 
-    /** The response, or the failure. */
     A answer(Deadline deadline, Supplier<String> what, String address) {
         Status end = status;
         A received = response;

@@ -64,7 +64,6 @@ final class Connector {
         return server.isUnix() ? SocketChannel.open(StandardProtocolFamily.UNIX) : SocketChannel.open();
     }
 
-    /** Connects the channel, and shakes hands where TLS is spoken. */
     HttpConnection connect(WatchedChannel watched, SocketAddress address) throws IOException {
         SocketChannel channel = watched.channel();
         channel.connect(address);

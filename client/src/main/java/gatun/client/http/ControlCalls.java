@@ -32,7 +32,6 @@ final class ControlCalls {
     /** Makes something of the body of a response, which is valid meanwhile. */
     @FunctionalInterface
     interface BodyReader<T> {
-        /** Parses a body. */
         T read(MemorySegment body) throws IOException;
     }
 
@@ -41,7 +40,6 @@ final class ControlCalls {
         return call("GET", path, Map.of(), NOTHING, true, reader);
     }
 
-    /** Asks for something by a body. */
     <T> T ask(String path, MemorySegment json, BodyReader<T> reader) {
         return call("POST", path, JSON, json, true, reader);
     }
@@ -115,7 +113,6 @@ final class ControlCalls {
             return version.isEmpty() ? path : path + "/versions/" + RequestHeads.encoded(version);
         }
 
-        /** Of a model in the server's repositories. */
         static String repository(String model) {
             return "/v2/repository/models/" + RequestHeads.encoded(model);
         }
@@ -125,7 +122,6 @@ final class ControlCalls {
             return "/v2/" + kind + "sharedmemory/region/" + RequestHeads.encoded(region);
         }
 
-        /** Of all regions. */
         static String regions(String kind) {
             return "/v2/" + kind + "sharedmemory";
         }

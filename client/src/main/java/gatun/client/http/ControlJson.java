@@ -24,7 +24,6 @@ final class ControlJson {
 
     /** Writes a body. */
     interface Body {
-        /** Writes the fields of an object. */
         void write(JsonGenerator json) throws IOException;
     }
 
@@ -58,7 +57,6 @@ final class ControlJson {
         return fields(value(json), "an object");
     }
 
-    /** An array of objects. */
     static List<Fields> objects(MemorySegment json) throws IOException {
         List<?> elements = list(value(json), "an array of objects");
         List<Fields> found = new ArrayList<>(elements.size());
@@ -91,7 +89,6 @@ final class ControlJson {
             throw new MalformedResponseException("its '" + name + "' is no integer: " + values);
         }
 
-        /** Whether a truth value is there and false. */
         boolean isFalse(String name) {
             return Boolean.FALSE.equals(values.get(name));
         }

@@ -18,7 +18,6 @@ final class ErrorResponses {
 
     private ErrorResponses() {}
 
-    /** Reads the body of a response that is an error. */
     static ServerException read(HttpConnection connection) throws IOException {
         int status = connection.head().status();
         try (WholeBody body = WholeBody.readUpTo(connection, TEXT_BYTES)) {

@@ -44,7 +44,6 @@ final class GrowingBuffer extends OutputStream implements Hold {
         return count >= 0;
     }
 
-    /** Adds all of {@code bytes}. */
     void write(MemorySegment bytes) {
         require(bytes.byteSize());
         MemorySegment.copy(bytes, 0, buffer.segment(), byteSize, bytes.byteSize());

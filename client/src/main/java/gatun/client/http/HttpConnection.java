@@ -41,7 +41,6 @@ final class HttpConnection {
         return channel;
     }
 
-    /** Sends a request and reads the head of its response. */
     void exchange(OutgoingRequest request) throws IOException {
         sent = false;
         answered = false;
@@ -76,7 +75,6 @@ final class HttpConnection {
         }
     }
 
-    /** The head of the response. */
     ResponseHead head() {
         return head;
     }
@@ -88,7 +86,6 @@ final class HttpConnection {
         return new String(bytes, StandardCharsets.ISO_8859_1);
     }
 
-    /** The body of the response. */
     ResponseBody body() {
         return body;
     }
@@ -103,7 +100,6 @@ final class HttpConnection {
         return BUFFER_BYTES;
     }
 
-    /** The buffer, of which {@link #bufferedFrom} tells where the next bytes are. */
     MemorySegment buffer() {
         return inBytes;
     }
@@ -117,12 +113,10 @@ final class HttpConnection {
         return sent;
     }
 
-    /** Whether any byte of a response came. */
     boolean wasAnswered() {
         return answered;
     }
 
-    /** Whether another exchange may follow. */
     boolean isReusable() {
         return persistent && body.isComplete();
     }

@@ -76,7 +76,6 @@ public final class HttpExchanges implements AutoCloseable {
         return exchange(request, HttpResult::read, Deadline.of(options.deadline()));
     }
 
-    /** Makes a request and lets {@code reader} read the response. */
     <T> T exchange(OutgoingRequest request, ResponseReader<T> reader, Deadline deadline) {
         HttpConnection connection = takeIdle(request.isRepeatable());
         if (connection != null) {
@@ -103,12 +102,10 @@ public final class HttpExchanges implements AutoCloseable {
         }
     }
 
-    /** Writes the head of each request. */
     RequestHeads heads() {
         return heads;
     }
 
-    /** Where the server is, for texts. */
     String address() {
         return address;
     }
@@ -265,16 +262,12 @@ public final class HttpExchanges implements AutoCloseable {
         /** Until when it sleeps otherwise. */
         private volatile long wakesAt;
 
-        /**
-         * @param channels all that may be watched, which others add and remove
-         * @param name of the thread
-         */
+        /** @param name of the thread */
         DeadlineWatch(Set<WatchedChannel> channels, String name) {
             this.channels = channels;
             this.name = name;
         }
 
-        /** Watches a channel, which is among all of them, whose call began with this deadline. */
         void watch(Deadline deadline) {
             if (!deadline.isSet()) {
                 return;

@@ -212,7 +212,6 @@ public final class HttpGatunClient implements SingleServerClient {
             });
         }
 
-        /** A name that is unknown is no error, so that this may be done twice. */
         private void unregisterAt(String path) {
             calls.act(path + "/unregister", MemorySegment.NULL, true);
         }

@@ -87,7 +87,6 @@ final class HttpInferRequests {
         return body;
     }
 
-    /** The request around its {@link #body}. */
     OutgoingRequest around(InferRequest request, GrowingBuffer body) {
         Map<String, String> headers = binary
                 ? Map.of(CONTENT_TYPE, BYTES_TYPE, JSON_LENGTH, Integer.toString(json(request).length))
@@ -104,7 +103,6 @@ final class HttpInferRequests {
                 List.of(body.bytes()));
     }
 
-    /** Others' have other headers. */
     @SuppressWarnings("ReferenceEquality") // one client's is no other's
     private boolean isMine(EncodedInfer encoded) {
         return encoded.owner() == this;
@@ -167,10 +165,7 @@ final class HttpInferRequests {
         private final MemorySegment head;
         private final Tensor[] tensors;
 
-        /**
-         * @param owner who made it
-         * @param head from the request line to the end of the JSON
-         */
+        /** @param head from the request line to the end of the JSON */
         EncodedInfer(HttpInferRequests owner, String what, boolean repeatable, MemorySegment head, Tensor[] tensors) {
             this.owner = owner;
             this.what = what;

@@ -45,7 +45,6 @@ final class IdleConnections {
         }
     }
 
-    /** Takes a connection out that was idle for too long at {@code now}. */
     Optional<HttpConnection> pollOld(long now) {
         lock.lock();
         try {

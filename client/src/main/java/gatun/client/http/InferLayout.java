@@ -49,7 +49,6 @@ record InferLayout(
         return true;
     }
 
-    /** Gives back the memory of the elements. */
     static void close(List<Output> outputs) {
         for (Output output : outputs) {
             if (output instanceof Parsed parsed) {

@@ -39,7 +39,6 @@ final class Json {
         return FACTORY.createParser(new SegmentStream(json.asSlice(offset)));
     }
 
-    /** Writes to {@code target}, which stays open. */
     static JsonGenerator generator(OutputStream target) throws IOException {
         return FACTORY.createGenerator(target).disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
     }

@@ -139,7 +139,6 @@ final class JsonTensorReader {
         }
     }
 
-    /** Some servers send numbers for truth values. */
     private static byte bool(JsonParser json, JsonToken leaf, TensorSpec spec) throws IOException {
         if (leaf == JsonToken.VALUE_TRUE || leaf == JsonToken.VALUE_FALSE) {
             return (byte) (leaf == JsonToken.VALUE_TRUE ? 1 : 0);

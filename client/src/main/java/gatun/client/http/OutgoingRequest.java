@@ -7,10 +7,8 @@ import java.util.List;
 
 /** A request as it goes over a connection, any number of times. */
 interface OutgoingRequest {
-    /** Method and path, for texts. */
     String what();
 
-    /** Whether the server may do it twice. */
     boolean isRepeatable();
 
     /**
@@ -23,8 +21,6 @@ interface OutgoingRequest {
     /**
      * A request whose bytes are all there.
      *
-     * @param what method and path, for texts
-     * @param isRepeatable whether the server may do it twice
      * @param head from the request line to the empty line
      * @param body its pieces, borrowed
      */

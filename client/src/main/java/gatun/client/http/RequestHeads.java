@@ -45,7 +45,6 @@ final class RequestHeads {
         this.sameForAll = lines.toString();
     }
 
-    /** A head with these lines, and the length of that body. */
     MemorySegment of(String method, String path, Map<String, String> headers, List<MemorySegment> body) {
         long length = 0;
         for (MemorySegment piece : body) {
@@ -54,7 +53,6 @@ final class RequestHeads {
         return of(method, path, headers, length);
     }
 
-    /** A head with these lines, and the length of its body. */
     MemorySegment of(String method, String path, Map<String, String> headers, long bodyByteSize) {
         StringBuilder text = new StringBuilder(256);
         text.append(method).append(' ').append(pathPrefix).append(path).append(sameForAll);
@@ -65,7 +63,6 @@ final class RequestHeads {
         return MemorySegment.ofArray(text.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** A name as a part of a path. */
     static String encoded(String name) {
         ByteArrayOutputStream path = new ByteArrayOutputStream(name.length());
         for (byte letter : name.getBytes(StandardCharsets.UTF_8)) {
@@ -104,7 +101,6 @@ final class RequestHeads {
         lines.append(name).append(": ").append(value).append("\r\n");
     }
 
-    /** Without the value, which may be a secret. */
     private static IllegalArgumentException malformed(String name) {
         return new IllegalArgumentException("the header '" + name
                 + "' cannot be sent over HTTP: expected a name of letters, digits and hyphens,"

@@ -38,7 +38,6 @@ final class RequestWriter {
         }
     }
 
-    /** Sends the remaining bytes. */
     void flush() throws IOException {
         if (buffer.position() > 0) {
             buffer.flip();

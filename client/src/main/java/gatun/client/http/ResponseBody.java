@@ -24,7 +24,6 @@ final class ResponseBody {
     private boolean chunked;
     /** Whether a chunk's line end comes before the next chunk. */
     private boolean inChunks;
-    /** How much is left, of the chunk or of all. */
     private long left;
 
     ResponseBody(Wire wire, ByteBuffer in) {
@@ -32,7 +31,6 @@ final class ResponseBody {
         this.in = in;
     }
 
-    /** Begins to read the body behind that head. */
     void begin(ResponseHead head) {
         chunked = head.isChunked() && head.hasBody();
         inChunks = false;

@@ -10,9 +10,7 @@ import java.util.Optional;
  * The head of the response that a connection reads, kept by the connection and filled anew by each. Used by one thread.
  */
 final class ResponseHead {
-    /** There is no such number. */
     static final long NONE = -1;
-
     private static final byte[] CONTENT_LENGTH = ascii("content-length");
     private static final byte[] TRANSFER_ENCODING = ascii("transfer-encoding");
     private static final byte[] CONTENT_ENCODING = ascii("content-encoding");

@@ -37,7 +37,6 @@ final class WatchedChannel {
         return channel;
     }
 
-    /** Begins a call. */
     void begin(Deadline deadline) {
         due = deadline.isSet() ? deadline.at() | 1 : UNWATCHED;
     }
@@ -58,7 +57,6 @@ final class WatchedChannel {
         return due;
     }
 
-    /** Closes the channel when the deadline has passed at {@code now}. */
     void expire(long now) {
         long limit = due;
         if ((limit & 1) != 0 && limit - now <= 0 && DUE.compareAndSet(this, limit, EXPIRED)) {

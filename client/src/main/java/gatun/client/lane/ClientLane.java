@@ -32,9 +32,7 @@ import java.util.function.Predicate;
 
 /** A lane to one server, as long as its connection. Thread-safe: calls wait for one of its slots. */
 final class ClientLane implements AutoCloseable {
-    /** Room for the tensors of each request. */
     static final int TENSORS = 16;
-
     private static final int SLOTS = 16;
     private static final LaneGeometry GEOMETRY = new LaneGeometry(SLOTS, TENSORS, 0);
     /** Below the server's own limit, so that another is always dropped before there is no room. */
@@ -100,7 +98,6 @@ final class ClientLane implements AutoCloseable {
         }
     }
 
-    /** Whether the server has ended it. */
     boolean isLost() {
         return lost;
     }
@@ -114,7 +111,6 @@ final class ClientLane implements AutoCloseable {
         return request.encoded(LaneRequest.class, isMine, prepare);
     }
 
-    /** Others' have other numbers. */
     @SuppressWarnings("ReferenceEquality") // one lane's is no other's
     private boolean isMine(LaneRequest request) {
         return request.lane() == this && !request.prepared().isDropped();
@@ -284,12 +280,10 @@ final class ClientLane implements AutoCloseable {
             return number;
         }
 
-        /** The server is about to be told to forget it. */
         void drop() {
             dropped = true;
         }
 
-        /** Whether the server may have forgotten it. */
         boolean isDropped() {
             return dropped;
         }
@@ -335,7 +329,6 @@ final class ClientLane implements AutoCloseable {
             }
         }
 
-        /** Gives a slot back that was answered. */
         void release(int slot) {
             freeSlots.getAndUpdate(seen -> seen | 1L << slot);
             free.release();

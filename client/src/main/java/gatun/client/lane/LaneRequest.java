@@ -91,7 +91,6 @@ final class LaneRequest {
         return letters <= SlotLayout.REQUEST_TEXT_BYTES / 4;
     }
 
-    /** The regions that a request's tensors lie in, each once. */
     static List<String> regions(InferRequest request) {
         List<String> regions = new ArrayList<>();
         for (InferInput input : request.inputs()) {
@@ -107,12 +106,10 @@ final class LaneRequest {
         return regions;
     }
 
-    /** The lane that it was prepared for. */
     ClientLane lane() {
         return lane;
     }
 
-    /** What the server was told once. */
     PreparedNumber prepared() {
         return prepared;
     }
@@ -122,12 +119,10 @@ final class LaneRequest {
         return slot;
     }
 
-    /** Notes the slot that it is in. */
     void slot(int number) {
         slot = number;
     }
 
-    /** Reads the answers to it. */
     AnswerReader answers() {
         return answers;
     }
@@ -290,7 +285,6 @@ final class LaneRequest {
             return bytes;
         }
 
-        /** The parameters, each: kind, bytes of the name, bytes of the value, name, value. */
         private static Map<String, Object> parameters(LaneMemory memory, long slotOffset) {
             ByteBuffer text = ByteBuffer.wrap(text(memory, slotOffset)).order(ByteOrder.LITTLE_ENDIAN);
             Map<String, Object> parameters = new LinkedHashMap<>();

@@ -75,7 +75,6 @@ public final class CallAdmission {
         return opening;
     }
 
-    /** Asks each time: what is allowed may have changed. */
     private static void requireAllowed(CallOpening<?, ?> opening) throws RefusedCall {
         if (opening.method().getServerCallHandler() instanceof GuardedCallHandler<?, ?> guarded) {
             Optional<Status> refusal = guarded.refusal(opening.head().metadata());
@@ -227,7 +226,6 @@ public final class CallAdmission {
                     && descriptor.getRequestMarshaller() instanceof Placement;
         }
 
-        /** The context of one call, whose time begins now. */
         Context.CancellableContext newContext() {
             Context root = services.root(head);
             if (timeoutNanos.isEmpty()) {

@@ -21,7 +21,6 @@ final class CallProgress {
         START,
         /** That it may send without waiting. */
         READY,
-        /** A message. */
         MESSAGE,
         /** That no more messages will come. */
         HALF_CLOSE,
@@ -59,7 +58,6 @@ final class CallProgress {
     /**
      * A call that has not begun.
      *
-     * @param waitsForWholeRequest whether it begins only when its request is complete
      * @param response knows whether a message could be sent now without waiting
      */
     CallProgress(boolean waitsForWholeRequest, CallResponse<?> response) {
@@ -96,7 +94,6 @@ final class CallProgress {
         running = false;
     }
 
-    /** There may be room to send. */
     boolean windowOpened() {
         if (!wantsReady || !response.isReady()) {
             return false;
@@ -108,7 +105,6 @@ final class CallProgress {
 
     /** The outcome of cancelling a call. */
     enum Cancellation {
-        /** It was over already. */
         TOO_LATE,
         /** It had not begun and never will. */
         NEVER_BEGAN,
@@ -191,12 +187,10 @@ final class CallProgress {
         return step;
     }
 
-    /** The handler has been told that the call begins. */
     synchronized void started() {
         started = true;
     }
 
-    /** The message of a {@link Step#MESSAGE}. */
     synchronized InboundMessage takeMessage() {
         requested--;
         InboundMessage next = Objects.requireNonNull(arrived);

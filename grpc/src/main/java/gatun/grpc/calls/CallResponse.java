@@ -43,10 +43,7 @@ final class CallResponse<R> {
     private boolean headersGiven;
     private byte[] unsentHeaders = HeaderEncoder.NONE;
     private boolean messageGiven;
-
-    /** The bytes of all messages so far, with their prefixes. */
     private long sentByteSize;
-
     private Compressor compressor = Codec.Identity.NONE;
     private boolean compress = true;
 
@@ -57,7 +54,6 @@ final class CallResponse<R> {
     /** The thread that sends a message which did not fit; set by the handler's thread, cleared by itself. */
     private volatile @Nullable Thread sender;
 
-    /** The response to the call that {@code opening} has begun, over its stream. */
     CallResponse(CallOpening<?, R> opening, GrpcStream stream) {
         this.opening = opening;
         this.stream = stream;
@@ -75,7 +71,6 @@ final class CallResponse<R> {
         compressor = Encodings.list(acceptEncoding).contains(encoding) ? found : Codec.Identity.NONE;
     }
 
-    /** Whether the next messages are compressed, where compression is on. */
     void messageCompression(boolean enabled) {
         compress = enabled;
     }
@@ -84,7 +79,6 @@ final class CallResponse<R> {
         return !compressor.getMessageEncoding().equals(Codec.Identity.NONE.getMessageEncoding());
     }
 
-    /** Sends the headers, or keeps them for the message. */
     void headers(Metadata metadata) {
         if (headersGiven) {
             throw new IllegalStateException("the headers were already sent");
@@ -102,7 +96,6 @@ final class CallResponse<R> {
     /**
      * Sends a message, or keeps it for the end of the call.
      *
-     * @param unwanted whether it is only to be disposed of
      * @return false when nobody can receive it any more
      */
     boolean message(R message, boolean unwanted) {
@@ -173,7 +166,6 @@ final class CallResponse<R> {
         }
     }
 
-    /** The bytes of all messages so far, with their prefixes. */
     long sentByteSize() {
         return sentByteSize;
     }

@@ -58,7 +58,6 @@ public final class GrpcCall<Q, R> extends ServerCall<Q, R> implements StreamCall
     @SuppressWarnings("UnusedVariable") // UNFINISHED reads it
     private volatile long unfinishedNanos = WorkBudgets.CALL_NANOS;
 
-    /** Null where there is no access log. */
     private final @Nullable AccessEntry accessEntry;
 
     /** The bytes of the messages that the handler got. For the call's thread. */

@@ -36,8 +36,6 @@ final class ClientSettings {
      * The settings until the client says otherwise.
      *
      * @param end for settings that a connection cannot go on with
-     * @param floods counts the entries
-     * @param streams the open streams, at any time
      */
     ClientSettings(
             FrameReader reader,
@@ -52,7 +50,6 @@ final class ClientSettings {
         this.streams = streams;
     }
 
-    /** A SETTINGS payload of numbers, each followed by its value. */
     static byte[] encode(int... numbersAndValues) {
         ByteBuffer payload = ByteBuffer.allocate(numbersAndValues.length / 2 * ENTRY_SIZE);
         for (int i = 0; i < numbersAndValues.length; i += 2) {

@@ -58,7 +58,6 @@ final class ConnectionEnd {
     /**
      * The end of a connection.
      *
-     * @param idle whether the connection has nothing to do and no stream is being opened
      * @param lastStreamId the last stream that the client opened; the reading thread changes it before it asks whether
      *     streams are refused
      */
@@ -75,7 +74,6 @@ final class ConnectionEnd {
         this.lastStreamId = lastStreamId;
     }
 
-    /** Whether new streams are refused. */
     boolean refusing() {
         return refusing.get();
     }
@@ -109,7 +107,6 @@ final class ConnectionEnd {
         timer.runAfter(NOTICE, this::refuse);
     }
 
-    /** The client acknowledged a PING. */
     void pingAnswered(long data) {
         if (draining.get() && data == DRAIN_PING) {
             refuse();
@@ -173,7 +170,6 @@ final class ConnectionEnd {
         }
     }
 
-    /** All is said and written: the client hangs up, or is hung up on. */
     private void hangUp() {
         transport.shutdownOutput();
         timer.runAfter(LINGER, transport::close);

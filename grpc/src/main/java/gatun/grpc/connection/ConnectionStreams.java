@@ -39,18 +39,15 @@ final class ConnectionStreams {
         opening = true;
     }
 
-    /** The stream that the client opened is added or refused. */
     void endOpening() {
         opening = false;
     }
 
-    /** A call begins, whose stream is added next. */
     void beginCall() {
         liveCalls.incrementAndGet();
         calls.lazySet(calls.getPlain() + 1);
     }
 
-    /** How many calls have begun. */
     long calls() {
         return calls.get();
     }
@@ -79,7 +76,6 @@ final class ConnectionStreams {
         streams.remove(stream.key(), stream);
     }
 
-    /** A call is over for its handler and the writer. */
     void endCall() {
         lastEndedNanos = System.nanoTime();
         liveCalls.decrementAndGet();
@@ -113,7 +109,6 @@ final class ConnectionStreams {
         return lastEndedNanos;
     }
 
-    /** Whether nothing runs. */
     boolean isIdle() {
         return liveCalls.get() == 0 && streams.isEmpty();
     }

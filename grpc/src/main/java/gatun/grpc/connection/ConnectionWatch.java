@@ -46,7 +46,6 @@ final class ConnectionWatch {
     /**
      * A watch that begins with {@link #begin}.
      *
-     * @param calls whether a call runs
      * @param lastReadNanos when the last frame of the client came
      */
     ConnectionWatch(
@@ -72,12 +71,10 @@ final class ConnectionWatch {
                 (age.toNanos() * (1 + AGE_SPREAD * ThreadLocalRandom.current().nextDouble(-1, 1)));
     }
 
-    /** Begins to look at the connection. */
     void begin() {
         lookAgainIn(settings.patience().toNanos());
     }
 
-    /** The client has greeted. */
     void greeted() {
         greeted = true;
         callOff.run();

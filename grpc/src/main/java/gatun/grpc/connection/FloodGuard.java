@@ -81,7 +81,6 @@ final class FloodGuard {
          * A PING came.
          *
          * @param dataSent whether headers or messages were sent since the last one
-         * @param calls whether a call runs
          */
         void ping(boolean dataSent, boolean calls) {
             long now = nanoClock.getAsLong();

@@ -283,7 +283,6 @@ final class FrameHandler {
         }
     }
 
-    /** Whether there is a call to run. */
     boolean hasReady() {
         return ready != null;
     }

@@ -111,7 +111,6 @@ public final class OutboundMessage extends InputStream implements KnownLength {
         return piece % 2 != 0;
     }
 
-    /** Where in the bytes a piece of them begins. */
     private int pieceStart() {
         return piece == 0 ? 0 : ends[piece / 2 - 1];
     }

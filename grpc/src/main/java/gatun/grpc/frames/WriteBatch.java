@@ -51,7 +51,6 @@ final class WriteBatch {
         this.sink = sink;
     }
 
-    /** Whether there is nothing to write. */
     boolean isEmpty() {
         return count == 0 && staging.position() == 0;
     }
@@ -87,7 +86,6 @@ final class WriteBatch {
         staging.putInt(value);
     }
 
-    /** Stages bytes of any number. */
     void put(byte[] bytes, int offset, int length) throws IOException {
         int done = 0;
         while (done < length) {

@@ -210,8 +210,6 @@ public final class HeaderDecoder {
         private static final int MOST_DIGITS = 18;
 
         private final HpackStrings strings = new HpackStrings();
-
-        /** Whether the client's table may hold one of the names. */
         private boolean indexed;
 
         /** Checks a block. Throws {@link ConnectionError} for a numeric field without a number, or a format. */
@@ -260,7 +258,6 @@ public final class HeaderDecoder {
      * between; many clients open all calls but the first with them. Used by the reading thread only.
      */
     static final class RepeatedBlock {
-        /** Longer ones are rare. */
         private static final int MOST_BYTES = 256;
 
         // Bits of the first byte of a field, from section 6.

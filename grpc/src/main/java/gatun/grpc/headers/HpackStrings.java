@@ -59,7 +59,6 @@ final class HpackStrings {
         out.put(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    /** Passes over a string of HPACK. */
     static void skip(ByteBuffer in) {
         int length = integer(in, LENGTH_PREFIX);
         in.position(length > in.remaining() ? in.limit() : in.position() + length);

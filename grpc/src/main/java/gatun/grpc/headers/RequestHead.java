@@ -60,8 +60,6 @@ public record RequestHead(
      */
     static final class UnixSocketAuthority {
         private static final byte[] NAME = ":authority".getBytes(StandardCharsets.US_ASCII);
-
-        /** Where the static table has the name. */
         private static final int NAME_INDEX = 1;
 
         /** A host's name may hold it, but none consists of nothing else. */
@@ -69,7 +67,6 @@ public record RequestHead(
 
         private final HpackStrings strings = new HpackStrings();
 
-        /** Whether {@code authority} is one that this class has put in. */
         static boolean isStandIn(String authority) {
             for (int i = 0; i < authority.length(); i++) {
                 if (authority.charAt(i) != FILLER.charAt(0)) {

@@ -59,7 +59,6 @@ public final class HealthService extends HealthGrpc.HealthImplBase {
         };
     }
 
-    /** Whether {@link #announceStop} was called. */
     boolean stopping() {
         return stopping;
     }

@@ -50,7 +50,6 @@ public final class InPlaceMethods {
                 descriptor, (call, headers) -> server.exiting() ? refuse(call) : handler.startCall(call, headers));
     }
 
-    /** Ends a call that begins while the server stops. */
     private static <M extends InferenceCall.Message> ServerCall.Listener<M> refuse(
             ServerCall<M, OutboundMessage> call) {
         call.close(EXITING, new Metadata());

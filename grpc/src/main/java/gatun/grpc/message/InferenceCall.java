@@ -178,7 +178,6 @@ public final class InferenceCall<M extends InferenceCall.Message> extends Server
         }
     }
 
-    /** Has a request given up when its client gives the call up. */
     private static void giveUpWith(ServerCall<?, ?> call, InferenceRequest inference) {
         if (call instanceof GrpcCall<?, ?> ours) {
             ours.onCancelled(() -> inference.cancellation().cancel());

@@ -258,7 +258,6 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
             }
         }
 
-        /** Counts a message that is about to be sent. */
         OutboundMessage counted(OutboundMessage message) {
             sentByteSize += message.byteSize();
             return message;
@@ -315,7 +314,6 @@ public final class InferenceStream<M extends InferenceCall.Message> extends Serv
 
         private @Nullable Turn last;
 
-        /** The turn of the next message. */
         Turn next() {
             Turn turn = new Turn(last);
             last = turn;

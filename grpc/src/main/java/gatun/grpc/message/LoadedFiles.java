@@ -55,7 +55,6 @@ final class LoadedFiles {
         return byteSize;
     }
 
-    /** Whether a field may hold the configuration of a model, which is longer than other texts. */
     static boolean isConfiguration(FieldDescriptor field) {
         return field.getNumber() == ModelRepositoryParameter.STRING_PARAM_FIELD_NUMBER
                 && field.getContainingType().equals(ModelRepositoryParameter.getDescriptor());

@@ -18,10 +18,7 @@ public abstract class RawMessage implements InferenceCall.Message {
 
     private final MemorySegment bytes;
     private Hold hold;
-
-    /** The heap that is reserved for a message of many parts. */
     private Hold reservation = NOTHING;
-
     private int[] ranges = new int[4];
     private int count;
 
@@ -109,8 +106,6 @@ public abstract class RawMessage implements InferenceCall.Message {
 
         private final MemorySegment message;
         private final BufferPool pool;
-
-        /** Up to here the message holds data that is in use. */
         private long used;
 
         /** For the tensors in {@code message}; copies that are needed are taken of {@code pool}. */

@@ -13,9 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what is read of a part; nobody changes it
  */
 public final class RecurringParts<T> {
-    /** Longer ones are hardly names. */
     private static final int MAX_LENGTH = 64;
-
     private static final int PLACES = 512;
     private static final int HASH_FACTOR = 31;
 

@@ -172,7 +172,6 @@ final class StreamResponses {
         sendWhatIsDue();
     }
 
-    /** The client is gone: gives up all requests. */
     void cancel() {
         List<InferenceRequest> unanswered = new ArrayList<>();
         lock.lock();

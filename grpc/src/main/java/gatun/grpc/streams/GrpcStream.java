@@ -34,8 +34,6 @@ public final class GrpcStream extends SendingStream implements MessageAssembler.
     private final ReceiveWindow receiveWindow;
     private final MessageAssembler assembler;
     private final StreamCall call;
-
-    /** Set once, by the reader. */
     private volatile boolean remoteClosed;
 
     /** Made when the first change has to wait for the writer's lock; most streams need none. */

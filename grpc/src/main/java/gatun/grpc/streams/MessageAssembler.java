@@ -30,7 +30,6 @@ final class MessageAssembler {
         /** A message begins. {@code beyond} says how many of its bytes come after the present frame. */
         void messageBegins(long beyond);
 
-        /** A message is complete. Takes it over. */
         void messageArrived(InboundMessage message);
 
         /** The stream's messages cannot be taken; all further DATA is passed over. */
@@ -58,7 +57,6 @@ final class MessageAssembler {
     private int done;
     private boolean refused;
     private MemorySegment body = MemorySegment.NULL;
-    /** Where in the buffer the message begins. */
     private int offset;
 
     /** The message that is on its way; null when there is none, or when it has come with its prefix. */

@@ -100,7 +100,6 @@ final class ClientBytes extends DataReader {
     /**
      * Reads a line.
      *
-     * @param limit the most bytes it may have
      * @throws IncorrectNewLineException when it has more, or its end is malformed
      * @throws InsufficientDataAvailableException when the client ends before the line does
      */

@@ -100,14 +100,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
     /**
      * A connection on {@code socket}.
      *
-     * @param context what Helidon knows of it
-     * @param activity tells whether it has a request to answer
      * @param budget limits the work that the client throws away
      * @param placement decides which thread answers a request
      * @param watch notices when the client leaves while a request waits
-     * @param clientWait tells how long the client is waited for
      * @param http1Connections makes Helidon's own connection
-     * @param handlers makes what answers its requests
      */
     ClientConnection(
             ConnectionContext context,
@@ -251,12 +247,10 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         return true;
     }
 
-    /** The location of the client, as far as the connection tells it. */
     PeerLocation location() {
         return location;
     }
 
-    /** Sends the response to the current request. */
     ResponseSender response() {
         return response;
     }
@@ -350,7 +344,6 @@ public final class ClientConnection implements ServerConnection, ConnectionConte
         clientWait.stopWaiting();
     }
 
-    /** The client's bytes, as Helidon reads them. */
     ClientBytes bytes() {
         return bytes;
     }

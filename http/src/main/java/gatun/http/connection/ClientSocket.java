@@ -53,9 +53,6 @@ final class ClientSocket {
         return new ClientSocket(channel, new ChannelTransport(channel, NOTHING_EARLY), false);
     }
 
-    /**
-     * A socket on which {@code tls} is spoken, and {@code protocol} over it.
-     */
     static ClientSocket secured(ConnectionContext context, SocketChannel channel, ServerTls tls, String protocol) {
         TlsTransport transport = tls.transport(channel, EarlyBytes.take(context.dataReader()), protocol);
         return new ClientSocket(channel, transport, true);
@@ -80,12 +77,10 @@ final class ClientSocket {
         return opened;
     }
 
-    /** Whether TLS is spoken. */
     boolean secure() {
         return secure;
     }
 
-    /** The transport of requests and responses. */
     SocketTransport transport() {
         return transport;
     }

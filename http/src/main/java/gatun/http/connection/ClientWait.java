@@ -33,7 +33,6 @@ final class ClientWait {
         NOTHING,
         /** Some of a request's head has come, and not all. */
         HEAD,
-        /** A body is read. */
         BODY
     }
 
@@ -87,7 +86,6 @@ final class ClientWait {
         behindSince = 0;
     }
 
-    /** The client has done its part for now. */
     void stopWaiting() {
         part = Part.NOTHING;
         waitingSince = AT_WORK;

@@ -13,12 +13,10 @@ final class DirectRequest implements IncomingRequest {
     private String lastPath = "";
     private boolean bodyConsumed;
 
-    /** The requests whose heads {@code head} reads. */
     DirectRequest(RequestHeadParser head) {
         this.head = head;
     }
 
-    /** A plain head has been read. */
     void begin() {
         bodyConsumed = head.announcedByteSize() == 0;
     }

@@ -67,7 +67,6 @@ public final class Exchange {
      * {@code request}, which came over {@code connection}.
      *
      * @param hosts tells the names of this server from others
-     * @param kept what a route keeps with the connection
      */
     Exchange(ClientConnection connection, IncomingRequest request, HostCheck hosts, Kept kept) {
         this.connection = connection;
@@ -397,7 +396,6 @@ public final class Exchange {
         connection.response().sendBodiless(headers, closes());
     }
 
-    /** Whether a response has been begun, so that no other can be given. */
     boolean answered() {
         return answered;
     }

@@ -18,7 +18,6 @@ final class HostCheck {
     /** The host of the last request, in lower case, which most requests repeat; empty before the first. */
     private String accepted = "";
 
-    /** Checks the requests of the client at {@code remote}, which is at {@code location}. */
     HostCheck(HostNames names, SocketAddress remote, PeerLocation location) {
         this.names = names;
         this.checks = names.mustCheck(remote, location);
@@ -46,7 +45,6 @@ final class HostCheck {
         return !checks && !names.acceptAny();
     }
 
-    /** Whether {@code authority} names this server. */
     boolean isOwn(String authority) {
         return names.accept(authority);
     }

@@ -47,6 +47,5 @@ interface IncomingRequest {
     /** Says that the body has been read to its end, bypassing the reader of the head. */
     void endBody();
 
-    /** Whether nothing is left of the body. */
     boolean bodyConsumed();
 }

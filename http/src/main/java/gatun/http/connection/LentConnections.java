@@ -97,7 +97,6 @@ final class LentConnections {
         lent--;
     }
 
-    /** Whether nothing is lent. */
     boolean isEmpty() {
         return lent == 0;
     }

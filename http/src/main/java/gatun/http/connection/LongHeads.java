@@ -6,13 +6,11 @@ import java.util.concurrent.Semaphore;
 
 /** A budget of heap for long heads over all connections: slow ones would fill the heap. Thread-safe. */
 final class LongHeads {
-    /** One for the process, since there is one heap. */
     static final LongHeads OF_PROCESS = new LongHeads(16 << 20);
 
     private final int most;
     private final Semaphore bytes;
 
-    /** A limit of {@code most} bytes for all long heads at a time. */
     LongHeads(int most) {
         this.most = most;
         this.bytes = new Semaphore(most);
@@ -32,7 +30,6 @@ final class LongHeads {
         }
     }
 
-    /** Gives back {@code byteSize} of the bytes taken. */
     void give(int byteSize) {
         bytes.release(byteSize);
     }

@@ -41,7 +41,6 @@ final class RequestActivity {
         }
     }
 
-    /** The request has been answered. */
     void endRequest() {
         inRequest = false;
     }
@@ -87,7 +86,6 @@ final class RequestActivity {
         return state.compareAndSet(State.IDLE, State.ENDED) || state.get() == State.ENDED;
     }
 
-    /** Whether a request is answered. */
     boolean isBusy() {
         return state.get() == State.BUSY;
     }

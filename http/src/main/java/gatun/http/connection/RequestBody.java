@@ -25,8 +25,6 @@ public final class RequestBody {
     private final IncomingRequest request;
     private final long announcedByteSize;
     private boolean broken;
-
-    /** The bytes of the chunks that were announced so far. */
     private long chunkByteSize;
 
     /** Makes the failure of a body that is too long. */
@@ -50,7 +48,6 @@ public final class RequestBody {
         }
     }
 
-    /** The body of {@code request}, which came over {@code connection}. */
     RequestBody(ClientConnection connection, IncomingRequest request) {
         this.connection = connection;
         this.request = request;
@@ -103,7 +100,6 @@ public final class RequestBody {
                 : landIncoming(pool, landingOffset, landingOffset + here);
     }
 
-    /** All of it has come already. */
     private Landed landBuffered(BufferPool pool, int landingOffset) {
         Buffer buffer = pool.take(landingOffset + announcedByteSize);
         try {

@@ -53,7 +53,6 @@ final class RequestHeadParser {
     enum Outcome {
         /** More of the head must come. */
         INCOMPLETE,
-        /** The head is plain. */
         PLAIN,
         /** The head is well-formed, and not plain. */
         OTHER
@@ -70,7 +69,6 @@ final class RequestHeadParser {
             this.status = status;
         }
 
-        /** The status of the response. */
         Status status() {
             return status;
         }
@@ -383,7 +381,6 @@ final class RequestHeadParser {
         announcedByteSize = length;
     }
 
-    /** Checks that can be made only on the head as a whole. */
     private void requireWhole() throws RefusedHead {
         if (encodings > 0 && lengths > 0) {
             throw refused("Transfer-Encoding and Content-Length headers must not be combined");
@@ -438,7 +435,6 @@ final class RequestHeadParser {
         return -1;
     }
 
-    /** The name of a header, as the client wrote it. */
     String name(int header) {
         return text(begin + places[PLACES * header], begin + places[PLACES * header + 1]);
     }

@@ -279,7 +279,6 @@ final class RequestRouting implements HttpRouting, DirectRequests.Handler {
         /** The stream that Helidon would have the body read from; empty before {@link #beginBody}. */
         private InputStream body = InputStream.nullInputStream();
 
-        /** The request that came in {@code bytes}. */
         HelidonRequest(ServerRequest request, ClientBytes bytes) {
             this.request = request;
             this.bytes = bytes;
@@ -375,7 +374,6 @@ final class RequestRouting implements HttpRouting, DirectRequests.Handler {
             }
         }
 
-        /** Reads the rest of the body, which nobody wanted. */
         void skipBody() {
             if (!bodyConsumed()) {
                 request.content().consume();

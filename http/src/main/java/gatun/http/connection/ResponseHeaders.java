@@ -48,7 +48,6 @@ public record ResponseHeaders(Constant constant, long value) {
         return new Constant(status.code(), ascii(lines.toString()));
     }
 
-    /** The number of the status. */
     int status() {
         return constant.status;
     }
@@ -70,13 +69,11 @@ public record ResponseHeaders(Constant constant, long value) {
         writeEnd(head, close);
     }
 
-    /** Writes the whole head of a response that cannot have a body. */
     void writeBodilessTo(JsonWriter head, byte[] moreLines, boolean close) {
         writeConstant(head, moreLines);
         head.raw(close ? "Connection: close\r\n\r\n" : "\r\n");
     }
 
-    /** Writes the whole head of a response in chunks. */
     void writeChunkedTo(JsonWriter head, byte[] moreLines, boolean close) {
         writeConstant(head, moreLines);
         head.raw(CHUNKED, CHUNKED.length);

@@ -45,13 +45,11 @@ final class ResponseSender {
     /** The number of the current response's status; 0 before there is one. */
     private int status;
 
-    /** The bytes of its body that have been sent, or are to be. */
     private long bodyByteSize;
 
     /** Whether the connection was ended because its client reads too slowly. */
     private volatile boolean cutOff;
 
-    /** Whether the pieces of the current response are chunks. */
     private boolean inChunks;
 
     /**
@@ -74,7 +72,6 @@ final class ResponseSender {
         this.hasMore = hasMore;
     }
 
-    /** A request begins: nothing is known of its response. */
     void begin() {
         moreHeaders = NO_HEADERS;
         status = 0;
@@ -86,7 +83,6 @@ final class ResponseSender {
         return status;
     }
 
-    /** The bytes of the current response's body, as far as it has been given. */
     long bodyByteSize() {
         return bodyByteSize;
     }
@@ -149,7 +145,6 @@ final class ResponseSender {
         return headView.clear().limit(head.size());
     }
 
-    /** Sends the head of the response that {@link #send} would give, for a client that asked for the head only. */
     void sendHeadOf(ResponseHeaders headers, boolean close, long byteSize) {
         status = headers.status();
         head.clear();
@@ -157,7 +152,6 @@ final class ResponseSender {
         sendHead();
     }
 
-    /** Sends a response of a status that has no body. */
     void sendBodiless(ResponseHeaders headers, boolean close) {
         status = headers.status();
         head.clear();
@@ -281,13 +275,11 @@ final class ResponseSender {
         private final ReadingPace pace = new ReadingPace();
         private final ByteBuffer[] single = new ByteBuffer[1];
 
-        /** Writes responses to {@code transport}. */
         ResponseOutput(Transport transport, ClientWait clientWait) {
             this.transport = transport;
             this.clientWait = clientWait;
         }
 
-        /** Writes the whole of one piece. */
         void write(ByteBuffer piece) throws IOException {
             single[0] = piece;
             while (piece.hasRemaining()) {
@@ -298,7 +290,6 @@ final class ResponseSender {
             }
         }
 
-        /** A response begins that lies in memory which others may need. */
         void begin() {
             pace.begin();
         }

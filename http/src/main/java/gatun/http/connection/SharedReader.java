@@ -47,7 +47,6 @@ final class SharedReader implements LoanWatchdog.Lender {
     private int seen;
     private int looks;
 
-    /** One that serves {@code connections}, once it has {@linkplain #begin begun}. */
     SharedReader(LentConnections connections) {
         this.connections = connections;
     }

@@ -28,9 +28,7 @@ public final class GeneralDecimal {
     }
 
     private final ShortestDecimal shortest = new ShortestDecimal();
-    /** The number is the digits times ten to the exponent. */
     private long digits;
-
     private int exponent;
 
     /** One for a reader of numbers, which uses it again and again. */
@@ -197,11 +195,8 @@ public final class GeneralDecimal {
      * Immutable and safe for any thread. A record, because the compiler takes the components of a constant record for
      * constants.
      *
-     * @param mantissaBits bits of the mantissa that are stored
-     * @param exponentMask the exponent of infinity, all bits set
      * @param bias added to an exponent before it is stored
      * @param tiePowerFrom the least power of ten with which a number can lie exactly between two neighbours
-     * @param tiePowerTo the greatest such power
      * @param zeroBelow below this power of ten, 64-bit digits come out as zero
      */
     record BinaryFormat(int mantissaBits, int exponentMask, int bias, int tiePowerFrom, int tiePowerTo, int zeroBelow) {

@@ -50,7 +50,6 @@ public abstract sealed class JsonCursor permits JsonReader {
         this.syntaxFailure = syntaxFailure;
     }
 
-    /** Goes to the beginning of a document. */
     final void begin(MemorySegment document, long from, long byteSize) {
         text = document;
         number.readFrom(document);
@@ -321,7 +320,6 @@ public abstract sealed class JsonCursor permits JsonReader {
         at = position;
     }
 
-    /** The most bytes of a text of the heap. */
     abstract long textLimit();
 
     /** The failure of a string that goes on behind {@link #textLimit}; it begins behind {@code quote}. */

@@ -72,7 +72,6 @@ final class JsonString {
         return Math.min(CooperativeYield.stop(position, end), position + Math.min(rest, Integer.MAX_VALUE) + 1);
     }
 
-    /** Where its opening quote stands. */
     long position() {
         return from - 1;
     }
@@ -82,7 +81,6 @@ final class JsonString {
         return to - from - saved;
     }
 
-    /** Whether the string is {@code expected}, which is ASCII. */
     boolean equalsAscii(MemorySegment json, String expected) {
         int length = expected.length();
         if (byteSize() != length) {

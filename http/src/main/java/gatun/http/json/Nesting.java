@@ -7,7 +7,6 @@ import java.util.Arrays;
 final class Nesting {
     private long[] objects = new long[2];
 
-    /** Notes the kind of the value that is open at {@code level}. */
     void open(int level, boolean object) {
         int word = level / Long.SIZE;
         if (word >= objects.length) {

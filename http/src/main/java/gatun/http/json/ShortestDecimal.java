@@ -33,7 +33,6 @@ final class ShortestDecimal {
         return digits;
     }
 
-    /** The power of ten that the digits are multiplied by. */
     int exponent() {
         return exponent;
     }

@@ -26,9 +26,7 @@ public final class TensorDataReader {
     private Datatype datatype = Datatype.INVALID;
     private String name = "";
     private MemorySegment target = MemorySegment.NULL;
-    /** Whether the leaves are only counted and measured. */
     private boolean measuring;
-
     private long expectedCount;
     private long count;
     private long offset;
@@ -251,7 +249,6 @@ public final class TensorDataReader {
         return value;
     }
 
-    /** The failure of a number that its datatype cannot hold. */
     private GatunException misfit(String least, String greatest) {
         return GatunException.invalidArgument("Unable to parse 'data': element " + (count - 1) + " of input '" + name
                 + "' is " + number.shown() + ", which " + datatype.wireName() + " cannot hold: expected " + least

@@ -23,7 +23,6 @@ final class PageWriter implements MetricSink {
     private byte[] name = PLAIN;
     private boolean begun;
 
-    /** A page in {@code format}, written to {@code page}, whose owner sends it. */
     PageWriter(TextFormat format, JsonWriter page) {
         this.format = format;
         this.page = page;

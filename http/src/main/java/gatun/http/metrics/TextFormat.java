@@ -82,11 +82,7 @@ enum TextFormat {
     private static final String TOTAL = "_total";
     private static final String INFO = "_info";
     private static final String WHOLE = ".0";
-
-    /** Up to here a double has each whole number. */
     private static final double MAX_WHOLE = 1L << 53;
-
-    /** From here on a double's text has an exponent. */
     private static final double MIN_EXPONENT = 1e7;
 
     private final String contentType;
@@ -102,7 +98,6 @@ enum TextFormat {
         return accept.contains("application/openmetrics-text") ? OPEN_METRICS : PROMETHEUS;
     }
 
-    /** The content type of a page in this format. */
     String contentType() {
         return contentType;
     }
@@ -110,10 +105,8 @@ enum TextFormat {
     /** Writes the lines before a family's first value. */
     abstract void head(JsonWriter page, MetricFamily family);
 
-    /** The name at the beginning of a family's lines. */
     abstract String lineName(MetricFamily family);
 
-    /** Writes a value, or the bound of a bucket. */
     abstract void number(JsonWriter page, double value);
 
     /** Whether a histogram whose sum is not a number tells its count. */

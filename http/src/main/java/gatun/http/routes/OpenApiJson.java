@@ -36,12 +36,7 @@ public final class OpenApiJson {
     private final List<Route> rows;
     private volatile byte @Nullable [] description;
 
-    /**
-     * A path as it is described.
-     *
-     * @param pattern with the kinds of its parameters
-     * @param operations by method
-     */
+    /** A path as it is described. */
     private record DescribedPath(String path, String pattern, Map<String, Route> operations) {}
 
     private OpenApiJson(String title, String version, List<Route> rows) {

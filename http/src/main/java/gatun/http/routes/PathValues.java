@@ -18,7 +18,6 @@ public final class PathValues {
     private final String path;
     private final PathPattern pattern;
     private final int[] bounds;
-    /** Those that were asked for, by the numbers of their parameters. */
     private final @Nullable String[] values;
 
     PathValues(String path, PathPattern pattern, int[] bounds) {
@@ -72,14 +71,11 @@ public final class PathValues {
          * One segment.
          *
          * @param parameter the parameter's name; empty for none
-         * @param kind the texts that the parameter may be
-         * @param literal the text behind the parameter, or the whole segment where there is none
          */
         record Segment(String parameter, Kind kind, String literal) {}
 
         /** The texts that a parameter may be. */
         enum Kind {
-            /** Any text. */
             TEXT,
             /** Text without a colon. */
             WORD,

@@ -134,7 +134,6 @@ public final class RouteTable implements Routes {
     static final class RestrictedRequests {
         private final ApiAccess access;
 
-        /** Refuses the requests that {@code access} refuses. */
         RestrictedRequests(ApiAccess access) {
             this.access = access;
         }
@@ -205,7 +204,6 @@ public final class RouteTable implements Routes {
                 this.bounds = bounds;
             }
 
-            /** The routes, one for a method. */
             List<Leaf> leaves() {
                 return leaves;
             }

@@ -158,7 +158,6 @@ final class EngineHost {
         };
     }
 
-    /** That of the model, which tells the server what it learns. */
     private Tuning tuning(FrameReader frame) {
         Set<Subject> learned = EnumSet.noneOf(Subject.class);
         for (Subject subject : Subject.values()) {
@@ -199,11 +198,7 @@ final class EngineHost {
         return Objects.requireNonNull(memory);
     }
 
-    /**
-     * What an engine in a process of its own can ask of the server: nothing.
-     *
-     * @param backend the engine, for messages
-     */
+    /** What an engine in a process of its own can ask of the server: nothing. */
     record NoServer(String backend) implements ModelServer {
         private GatunException unsupported(String what) {
             return new GatunException(

@@ -32,7 +32,6 @@ final class EngineMemory {
         server = hasServer ? Optional.of(SharedFile.inherited(InheritedFiles.FIRST + 3, true)) : Optional.empty();
     }
 
-    /** The ways of runs to instances. */
     SharedMemoryChannels mailboxes() {
         return mailboxes;
     }
@@ -48,7 +47,6 @@ final class EngineMemory {
                 : server.orElseThrow().segment(place, byteSize);
     }
 
-    /** Memory for an output. */
     Buffer take(long byteSize) {
         return responses.take(byteSize);
     }
@@ -58,7 +56,6 @@ final class EngineMemory {
         lent.put(output.offset(), output);
     }
 
-    /** Takes an output back. */
     void release(long offset) {
         Buffer output = lent.remove(offset);
         if (output != null) {

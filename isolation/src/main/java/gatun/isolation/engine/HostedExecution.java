@@ -28,7 +28,6 @@ final class HostedExecution implements Execution {
     /** The output has memory of this process. */
     static final int OWN = 0;
 
-    /** The output is an input. */
     static final int INPUT = 1;
 
     private final int index;
@@ -44,7 +43,6 @@ final class HostedExecution implements Execution {
      * An output that was made and not sent.
      *
      * @param buffer where it lies; null where it is an input
-     * @param input the number of that input
      */
     private record Made(
             Datatype datatype, Shape shape, @Nullable Buffer buffer, int input) {
@@ -208,7 +206,6 @@ final class HostedExecution implements Execution {
         }
     }
 
-    /** Leaves what was made to the server, which has been told of it. */
     void lend() {
         for (int i = 0; i < made.length; i++) {
             Made output = made[i];
@@ -220,7 +217,6 @@ final class HostedExecution implements Execution {
         requests.forEach(HostedRequest::forget);
     }
 
-    /** Gives up what was made. */
     void drop() {
         for (int i = 0; i < made.length; i++) {
             Made output = made[i];
@@ -349,7 +345,6 @@ final class HostedExecution implements Execution {
             told.forEach(one -> one.write(frame));
         }
 
-        /** Forgets what was sent. */
         void forget() {
             told.clear();
         }

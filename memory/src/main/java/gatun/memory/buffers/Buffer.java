@@ -56,8 +56,6 @@ public final class Buffer implements Hold {
     long unused5;
     long unused6;
     long unused7;
-
-    /** Where {@link BufferTable} keeps it. */
     final int number;
     /** The block holds {@code 1 << shift} bytes. */
     final int shift;
@@ -90,7 +88,6 @@ public final class Buffer implements Hold {
         return byteSize <= GRANULE ? SMALLEST_SHIFT : Long.SIZE - Long.numberOfLeadingZeros(byteSize - 1);
     }
 
-    /** Bytes that a buffer of {@code byteSize} bytes counts against the limit. */
     static long charge(long byteSize) {
         return Math.max(GRANULE, (byteSize + GRANULE - 1) & -GRANULE);
     }

@@ -64,12 +64,9 @@ final class BufferBlocks implements Buffer.Owner {
     /** Bytes of all buffers and slabs, lent or idle. Changed under the lock. */
     private final AtomicLong madeBytes = new AtomicLong();
 
-    /** Counts the calls of {@link #joinSlabs}. */
     private int collection;
-
     private final BufferTrimmer trimmer = new BufferTrimmer(this::trim);
     private final AtomicBoolean trimming = new AtomicBoolean();
-    /** Counts the rounds of {@link #trim}, which alone changes it. */
     private volatile int trimPass;
 
     /** How much from {@link #base} on is locked; 0 while nothing is. */
@@ -77,10 +74,7 @@ final class BufferBlocks implements Buffer.Owner {
 
     private volatile @Nullable Hold locked;
 
-    /**
-     * @param setting as in {@link BufferPool#withReserve}; empty if unknown
-     * @param spaces gives address space of the size that it is asked for
-     */
+    /** @param setting as in {@link BufferPool#withReserve}; empty if unknown */
     BufferBlocks(
             long byteLimit,
             String setting,
@@ -102,7 +96,6 @@ final class BufferBlocks implements Buffer.Owner {
         return Math.max(space.byteSize() - ((long) USUAL_BLOCKS << largestShift), space.byteSize() / 2);
     }
 
-    /** The address space of all buffers. */
     PoolSpace space() {
         return space;
     }
@@ -330,7 +323,6 @@ final class BufferBlocks implements Buffer.Owner {
         }
     }
 
-    /** Gives back the slabs whose buffers are all idle, and puts the buffers of the others back onto the stack. */
     private void joinSlabs(int top, BufferStack stack) {
         collection++;
         for (int number = top; number != BufferStack.NO_BUFFER; number = buffers.get(number).below) {
@@ -362,12 +354,10 @@ final class BufferBlocks implements Buffer.Owner {
         private int[] unused = new int[64];
         private int unusedCount;
 
-        /** The buffer of that number, which a {@link BufferStack} named. */
         Buffer get(int number) {
             return Objects.requireNonNull(buffers[number]);
         }
 
-        /** A number for a buffer that is going to be {@link #put}. */
         int reserve() {
             if (unusedCount > 0) {
                 return unused[--unusedCount];
@@ -379,7 +369,6 @@ final class BufferBlocks implements Buffer.Owner {
             return next++;
         }
 
-        /** Makes {@code buffer} known, or replaces the one of its number. */
         void put(Buffer buffer) {
             buffers[buffer.number] = buffer;
         }

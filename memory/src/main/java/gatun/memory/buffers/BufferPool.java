@@ -69,7 +69,6 @@ public final class BufferPool implements AutoCloseable, MetricSource {
     private final String setting;
 
     private final long chargeLimit;
-    /** Bytes that only small buffers may take. */
     private final long reserve;
     /** Counts the lent bytes, each loan rounded up to {@link Buffer#GRANULE}. */
     private final CoreCaches caches;
@@ -79,9 +78,7 @@ public final class BufferPool implements AutoCloseable, MetricSource {
 
     private final AtomicBoolean unmapped = new AtomicBoolean();
     private final BufferTable buffers = new BufferTable();
-    /** By {@link Buffer#shift}. */
     private final BufferStack[] idle = new BufferStack[Long.SIZE];
-
     private final BufferBlocks blocks;
     private final IncomingBuffers incoming;
     private volatile long lockLimit;
@@ -460,7 +457,6 @@ public final class BufferPool implements AutoCloseable, MetricSource {
         return byteSize <= SMALL_BYTES ? chargeLimit : chargeLimit - reserve;
     }
 
-    /** Counts {@code charge} bytes less. */
     void uncharge(long charge) {
         caches.uncharge(charge);
     }

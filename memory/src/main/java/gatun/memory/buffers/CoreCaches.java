@@ -52,8 +52,6 @@ final class CoreCaches {
     private final BufferStack[] stacks;
     private final Runnable onLast;
     private final long[] words;
-
-    /** The lent bytes, those that are in caches, and {@link #CLOSED}. */
     private final PaddedLong counted = new PaddedLong();
 
     /** Held to shut and to open caches, and to take from one for another core. */
@@ -63,8 +61,6 @@ final class CoreCaches {
      * Nothing lent, and empty caches.
      *
      * @param count how many caches; one is none, since all would share it
-     * @param byteLimit the most bytes that may be lent
-     * @param stacks where the buffers of caches that are shut go, by their shift
      * @param onLast runs when nothing is lent any more after {@link #close}; perhaps twice
      */
     CoreCaches(int count, long byteLimit, BufferTable buffers, BufferStack[] stacks, Runnable onLast) {
@@ -79,8 +75,6 @@ final class CoreCaches {
     /**
      * An idle buffer of a cache, which is charged {@code charge} bytes from now on; null where it has none of that
      * size.
-     *
-     * @param core the cache's number
      */
     @Nullable
     Buffer take(int core, int shift, long charge, long limit) {
@@ -121,11 +115,7 @@ final class CoreCaches {
         return tryCharge(more, limit);
     }
 
-    /**
-     * Keeps an idle buffer and the {@code charge} bytes that it is charged in a cache, if that has a place.
-     *
-     * @param core the cache's number
-     */
+    /** Keeps an idle buffer and the {@code charge} bytes that it is charged in a cache, if that has a place. */
     boolean keep(int core, Buffer buffer, long charge) {
         if (buffer.shift > LARGEST_SHIFT || count == 0) {
             return false;
@@ -197,7 +187,6 @@ final class CoreCaches {
         return false;
     }
 
-    /** Counts {@code bytes} less. */
     void uncharge(long bytes) {
         if (counted.addAndGet(-bytes) == CLOSED) {
             onLast.run();
@@ -225,7 +214,6 @@ final class CoreCaches {
         return counted.get() < 0;
     }
 
-    /** Puts the buffers of all caches onto the stacks. */
     void empty() {
         lock.lock();
         try {

@@ -25,7 +25,6 @@ public final class IncomingBuffer implements Hold {
     /** Result of {@link #beginEviction} when there is nothing to take away. */
     static final long TOO_LATE = -1;
 
-    /** The largest step in which memory is charged. */
     static final long LARGEST_STEP = 1 << 20;
 
     /** Bytes per second that a sender has to send at least while memory is short. */

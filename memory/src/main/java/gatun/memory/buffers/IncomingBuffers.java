@@ -52,7 +52,6 @@ final class IncomingBuffers {
         return nanoClock.getAsLong();
     }
 
-    /** Adds a buffer that was made just now. */
     void add(IncomingBuffer buffer) {
         lock.lock();
         try {
@@ -90,7 +89,6 @@ final class IncomingBuffers {
      * Charges {@code step} bytes for a buffer that then has {@code byteSize}, if need be by taking from others.
      *
      * @param asking the buffer that grows; null for one that is taken whole
-     * @return whether there was room
      */
     boolean charge(long step, long byteSize, @Nullable IncomingBuffer asking) {
         while (!pool.charge(step, byteSize)) {
@@ -108,7 +106,6 @@ final class IncomingBuffers {
         evict(1, null).forEach(IncomingBuffer::finishEviction);
     }
 
-    /** Takes the memory of all whose senders are stalled for longer than they may be. */
     void endStalled() {
         List<IncomingBuffer> evicted = new ArrayList<>();
         long now = now();

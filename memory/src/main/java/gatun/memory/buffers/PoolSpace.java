@@ -27,7 +27,6 @@ record PoolSpace(long base, long byteSize, Optional<SharedFile> file) {
         return new PoolSpace(file.base(), file.byteSize(), Optional.of(file));
     }
 
-    /** Gives the memory of these pages back to the system. */
     void discard(long offset, long length) {
         if (file.isPresent()) {
             file.get().discard(offset, length);
@@ -36,7 +35,6 @@ record PoolSpace(long base, long byteSize, Optional<SharedFile> file) {
         }
     }
 
-    /** Gives all of it back. */
     void release() {
         if (file.isPresent()) {
             file.get().close();
@@ -49,11 +47,8 @@ record PoolSpace(long base, long byteSize, Optional<SharedFile> file) {
     static final class Slab {
         /** Where it starts in the pool's address space. */
         final long offset;
-        /** How many buffers it is divided into. */
         final int count;
-
         private int idle;
-        /** The collection that {@link #idle} belongs to. */
         private int countedIn;
 
         Slab(long offset, int count) {

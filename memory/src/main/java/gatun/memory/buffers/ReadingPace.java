@@ -17,7 +17,6 @@ public final class ReadingPace {
     /** Bytes per second that a client has to take, or to send, at least while memory is short. */
     static final long LEAST_RATE = 64 << 10;
 
-    /** Stands for "there is nothing to read". */
     private static final long NOTHING = 0;
 
     private final LongSupplier nanoClock;

@@ -100,7 +100,6 @@ public final class SharedFile implements AutoCloseable {
                 : OptionalLong.empty();
     }
 
-    /** Where it begins here. */
     long base() {
         return base;
     }

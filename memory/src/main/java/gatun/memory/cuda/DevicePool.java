@@ -39,9 +39,7 @@ public final class DevicePool {
 
     private final TreeMap<Long, Deque<Long>> idle = new TreeMap<>();
     private long byteLimit;
-    /** Allocated bytes, lent or idle. */
     private long allocatedBytes;
-
     private long lentBytes;
 
     DevicePool(CudaDevice device, long byteLimit) {
@@ -141,7 +139,6 @@ public final class DevicePool {
         victims.forEach(this::free);
     }
 
-    /** Ends a loan. */
     void takeBack(long address, long block) {
         lock.lock();
         try {

@@ -16,7 +16,6 @@ public final class Labels implements Comparable<Labels> {
     private final String[] values;
     private final byte[] text;
 
-    /** Takes both arrays over. */
     private Labels(String[] names, String[] values) {
         this.names = names;
         this.values = values;

@@ -72,7 +72,6 @@ final class CudaMappings {
     /**
      * Opens the allocation that {@code handle} stands for, on the GPU where its owner has it.
      *
-     * @param region for whom, for the messages
      * @throws GatunException INVALID_ARGUMENT when CUDA does not open it, UNAVAILABLE when the device has failed or has
      *     no room for it
      */

@@ -67,7 +67,6 @@ final class CudaRegion extends Region {
                 status, Optional.empty(), OptionalLong.empty(), OptionalLong.empty(), users(), isLeaving());
     }
 
-    /** The GPU that it is on. */
     CudaDevice device() {
         return device;
     }
@@ -88,7 +87,6 @@ final class CudaRegion extends Region {
         };
     }
 
-    /** A copy of what {@code window} holds now, in memory that the processor can read. */
     Buffer copyOf(DeviceMemory window, BufferPool pool) {
         Buffer copy = pool.take(window.byteSize());
         try {

@@ -42,7 +42,6 @@ final class LeaseCount {
         return false;
     }
 
-    /** Ends one use. */
     void release() {
         change(-1, 0);
     }
@@ -57,12 +56,10 @@ final class LeaseCount {
         return change(0, GOES_UNUSED);
     }
 
-    /** How many users there are now. */
     int users() {
         return state & USERS;
     }
 
-    /** Whether it is retired, or will be when there are no users. */
     boolean isLeaving() {
         return (state & (RETIRED | GOES_UNUSED)) != 0;
     }

@@ -18,10 +18,8 @@ abstract sealed class Region permits SystemRegion, CudaRegion {
         this.leases = new LeaseCount(() -> releaser.accept(this, closeMemory));
     }
 
-    /** The description of the region that status calls return. */
     abstract RegionStatus status();
 
-    /** The region and who uses it now. */
     abstract RegionUse use();
 
     /** The object or allocation that this is a region of, the same for all regions of it. */
@@ -49,12 +47,10 @@ abstract sealed class Region permits SystemRegion, CudaRegion {
         return leases.tryAcquire();
     }
 
-    /** Gives one lease back. */
     final void release() {
         leases.release();
     }
 
-    /** How many leases are out. */
     final int users() {
         return leases.users();
     }
@@ -69,7 +65,6 @@ abstract sealed class Region permits SystemRegion, CudaRegion {
         return leases.retireWhenUnused();
     }
 
-    /** Whether it is retired, or will be when no lease is out. */
     final boolean isLeaving() {
         return leases.isLeaving();
     }

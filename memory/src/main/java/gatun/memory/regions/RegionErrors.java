@@ -21,7 +21,6 @@ final class RegionErrors {
         return new GatunException(ErrorCode.NOT_FOUND, "Unable to find shared memory region: '" + name + "'");
     }
 
-    /** The failure of a status call for one kind when no region of that kind has the name. */
     static GatunException unknownStatus(String name, Class<? extends RegionStatus> kind, boolean ofOtherKind) {
         boolean cuda = kind == CudaRegionStatus.class;
         String asked = cuda ? "CUDA shared memory" : "system shared memory";

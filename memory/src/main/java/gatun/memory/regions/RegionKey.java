@@ -10,10 +10,8 @@ sealed interface RegionKey {
     /** Names that begin so belong to the Python backend of Triton, and clients may not touch them. */
     String RESERVED_PREFIX = "triton_python_backend_shm_region_";
 
-    /** The form of a descriptor's key. */
     Pattern DESCRIPTOR = Pattern.compile("/proc/([1-9][0-9]{0,9})/fd/([0-9]{1,9})");
 
-    /** NAME_MAX of Linux. */
     int NAME_LIMIT = 255;
 
     /**
@@ -23,12 +21,7 @@ sealed interface RegionKey {
      */
     record PosixObject(String path) implements RegionKey {}
 
-    /**
-     * An open descriptor of another process.
-     *
-     * @param pid the process
-     * @param path its entry in {@code /proc}
-     */
+    /** An open descriptor of another process. */
     record ForeignDescriptor(long pid, String path) implements RegionKey {}
 
     /**

@@ -147,12 +147,10 @@ final class RegionMapping implements AutoCloseable {
         return identity;
     }
 
-    /** The number of the user whose object it was when it was opened. */
     long user() {
         return user;
     }
 
-    /** The process whose object it is, where that is known for certain. */
     Optional<ProcessIdentity> owner() {
         return object.owner();
     }
@@ -303,12 +301,8 @@ final class RegionMapping implements AutoCloseable {
     /**
      * Which shared memory object something is: two mappings of the same identity, both still open, are of the same
      * memory.
-     *
-     * @param device number of the file system
-     * @param inode number of the object in it
      */
     record ObjectIdentity(long device, long inode) {
-        /** The identity of an open object. */
         static ObjectIdentity of(FileStatus file) {
             return new ObjectIdentity(file.device(), file.inode());
         }

@@ -29,7 +29,6 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Opt
     /**
      * Opens the object that {@code key} names.
      *
-     * @param status the region that is registered, for errors
      * @throws GatunException when there is no such object, or it is not shared memory, or not the client's to offer
      */
     static SharedObject open(SystemRegionStatus status, RegionKey key) {
@@ -39,7 +38,6 @@ record SharedObject(Descriptor descriptor, boolean sealed, boolean writable, Opt
         };
     }
 
-    /** Size and allocation as they are now. */
     FileStatus fileStatus() {
         return Posix.fstat(descriptor);
     }

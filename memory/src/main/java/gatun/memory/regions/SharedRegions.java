@@ -145,7 +145,6 @@ public final class SharedRegions implements RegionRegistry {
         releaser.release(RegionEvents.unmapping(region.status(), unmap));
     }
 
-    /** Has a region unmapped that has no name for others, nor events: its name is a secret. */
     private void endPrivate(Region region, Runnable unmap) {
         regions.remove(region.status().name(), region);
         releaser.release(unmap);
@@ -294,7 +293,6 @@ public final class SharedRegions implements RegionRegistry {
             SupervisedThread.start("region-watch", this::run);
         }
 
-        /** How many regions were taken back. */
         long takenBackCount() {
             return takenBack.get();
         }

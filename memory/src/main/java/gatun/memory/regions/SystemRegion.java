@@ -47,12 +47,10 @@ final class SystemRegion extends Region {
         return mapping.object();
     }
 
-    /** Where a window of this region begins in the object. */
     long objectOffset(MemorySegment window) {
         return status.offset() + window.address() - mapping.bytes().address();
     }
 
-    /** The process whose object it is, where that is known for certain. */
     Optional<ProcessIdentity> owner() {
         return mapping.owner();
     }

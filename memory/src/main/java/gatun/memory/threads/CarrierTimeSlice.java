@@ -98,9 +98,7 @@ public final class CarrierTimeSlice {
 
         /** The JDK's counter, sought when this class is first used: a constant, through which compiled code calls directly. */
         private static final class Scheduler {
-            /** Not in the Java that this is compiled for. */
             private static final String TYPE = "jdk.management.VirtualThreadSchedulerMXBean";
-
             static final @Nullable MethodHandle COUNT = find();
 
             private static @Nullable MethodHandle find() {

@@ -222,7 +222,6 @@ public final class Tuner {
         listener.chose(best, cost(trials.usual()) / leastUnusual);
     }
 
-    /** What the turn that counts has cost. */
     private double cost(int ofWay) {
         return costs[ofWay][COUNTED_TURN];
     }
@@ -266,7 +265,6 @@ public final class Tuner {
             return holder.compareAndSet(present, tuner);
         }
 
-        /** Whether {@code tuner} still has the turn, and goes on. */
         @SuppressWarnings("ReferenceEquality") // a tuner is one object
         boolean isOf(Tuner tuner) {
             refused = 0;

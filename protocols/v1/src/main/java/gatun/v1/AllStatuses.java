@@ -14,7 +14,6 @@ public final class AllStatuses implements AutoCloseable {
     private final Supplier<ServerStatus> status;
     private Hold heap = () -> {};
 
-    /** A message of about {@code byteSize} bytes that {@code status} makes. */
     AllStatuses(HeapBudget budget, long byteSize, Supplier<ServerStatus> status) {
         this.budget = budget;
         this.byteSize = byteSize;

@@ -38,7 +38,6 @@ public final class ControlCounters {
         counter.count.increment();
     }
 
-    /** The number of requests of a kind, and their total time. */
     StatDuration of(Kind kind) {
         Counter counter = counter(kind);
         return StatDuration.newBuilder()

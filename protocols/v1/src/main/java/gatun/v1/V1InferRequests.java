@@ -218,7 +218,6 @@ public final class V1InferRequests {
         return Shape.of(dims.stream().mapToLong(Long::longValue).toArray());
     }
 
-    /** The bytes of the whole batch: of strings only the client knows them. */
     private static long byteSize(InferRequestHeader.Input input, Datatype datatype, Shape shape, String model) {
         long told = input.getBatchByteSize();
         if (!datatype.isFixedSize()) {

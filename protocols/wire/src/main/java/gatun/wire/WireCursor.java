@@ -31,7 +31,6 @@ public abstract class WireCursor {
     /** The position of the next byte. */
     protected long at;
 
-    /** The position where {@link #pause} is due. */
     private long pauseAt;
 
     /** The position where reading ends; at least {@link #at}. */

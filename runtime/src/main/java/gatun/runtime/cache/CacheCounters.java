@@ -16,7 +16,6 @@ final class CacheCounters {
     private final LongAdder failures = new LongAdder();
     private final LongAdder failureNanos = new LongAdder();
 
-    /** Counts a request that was answered now. */
     void hit(long arrivedNanos) {
         hits.add(System.nanoTime() - arrivedNanos);
     }
@@ -39,7 +38,6 @@ final class CacheCounters {
         return hits.sumNanos() + failureNanos.sum(); // none takes no time
     }
 
-    /** How long the cache took. */
     CacheLatencies latencies() {
         return new CacheLatencies(hits.snapshot(), misses.snapshot());
     }
@@ -59,23 +57,19 @@ final class CacheCounters {
         private final LongAdder[] counts = new LongAdder[LatencyBuckets.COUNT];
         private final LongAdder sumNanos = new LongAdder();
 
-        /** Durations of which there are none. */
         SharedHistogram() {
             Arrays.setAll(counts, bucket -> new LongAdder());
         }
 
-        /** Counts a duration. */
         void add(long nanos) {
             sumNanos.add(nanos);
             counts[LatencyBuckets.bucketOf(nanos)].increment();
         }
 
-        /** The sum of all durations as it is now. */
         long sumNanos() {
             return sumNanos.sum();
         }
 
-        /** The durations as they are now. */
         Latencies snapshot() {
             long[] present = new long[counts.length];
             for (int i = 0; i < present.length; i++) {

@@ -63,7 +63,6 @@ public final class CachedModel implements ServedModel {
      * Equal requests have equal responses as long as the same models give them.
      *
      * @param sources the models on backends that the responses come from
-     * @param responses the cached responses
      */
     private record Generation(List<ServedModel> sources, CachedResponses responses) {}
 

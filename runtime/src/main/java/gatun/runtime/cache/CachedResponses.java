@@ -15,7 +15,6 @@ interface CachedResponses {
      * The place of the response to one request.
      *
      * @param inputs the inputs, in memory that nobody changes meanwhile
-     * @param wanted which outputs are wanted
      */
     Entry entry(List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse wanted);
 
@@ -34,7 +33,6 @@ interface CachedResponses {
     /**
      * A response that was found.
      *
-     * @param outputs its outputs
      * @param claim keeps them valid; the finder owns it
      */
     record Found(List<Tensor> outputs, Hold claim) {}

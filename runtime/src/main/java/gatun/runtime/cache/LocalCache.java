@@ -123,7 +123,6 @@ public final class LocalCache implements ResponseCache {
         return new Share();
     }
 
-    /** The response to that request, which is now the most recently used. */
     Optional<CachedResponses.Found> find(Share share, SipHash.Digest request) {
         lock.lock();
         try {
@@ -263,7 +262,6 @@ public final class LocalCache implements ResponseCache {
             return users.share();
         }
 
-        /** One claim less. */
         void release() {
             users.release();
         }

@@ -88,7 +88,6 @@ public final class RemoteCache implements ResponseCache {
         }
     }
 
-    /** Uses the store, and notes whether that works. */
     private <T> Optional<T> use(Supplier<Optional<T>> use) {
         Optional<T> result;
         try {

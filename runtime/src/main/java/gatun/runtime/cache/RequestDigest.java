@@ -21,7 +21,6 @@ final class RequestDigest {
      * Adds a request to a hash.
      *
      * @param inputs the inputs, in memory that nobody changes meanwhile
-     * @param wanted which outputs are wanted
      */
     static void add(
             RequestHash hash, List<Tensor> inputs, Map<String, ParameterValue> parameters, ComposedResponse wanted) {
@@ -53,7 +52,6 @@ final class RequestDigest {
         hash.add(input.bytes());
     }
 
-    /** Adds a kind, so that no value is taken for one of another kind, and the value. */
     private static void add(RequestHash hash, ParameterValue value) {
         switch (value) {
             case ParameterValue.Bool truth -> add(hash, 1, truth.value() ? 1 : 0);
@@ -74,13 +72,10 @@ final class RequestDigest {
 
     /** A hash that numbers, texts and bytes are added to, one after the other. Used by one thread. */
     interface RequestHash {
-        /** Adds a number. */
         void add(long word);
 
-        /** Adds a text and its length. */
         void add(String text);
 
-        /** Adds bytes and their number. */
         void add(MemorySegment bytes);
     }
 }

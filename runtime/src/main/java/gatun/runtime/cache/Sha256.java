@@ -11,7 +11,6 @@ import java.security.NoSuchAlgorithmException;
 
 /** SHA-256, for hashes that servers agree on, and that nobody can make collide. Used once, by one thread. */
 final class Sha256 implements RequestHash {
-    /** Bytes of a result. */
     static final int BYTE_SIZE = 32;
 
     /** As much as one view of a segment may show. */

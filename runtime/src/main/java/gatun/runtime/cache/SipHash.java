@@ -41,7 +41,6 @@ final class SipHash implements RequestHash {
         add(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
     }
 
-    /** Adds bytes, filled up with zeros to whole words. */
     @Override
     public void add(MemorySegment bytes) {
         long size = bytes.byteSize();

@@ -50,7 +50,6 @@ final class StoredResponse {
      * The outputs in {@code bytes}, copied to memory of {@code pool}; empty where the bytes are no response with exactly
      * the wanted outputs.
      *
-     * @param wanted the outputs, with their datatypes
      * @throws gatun.memory.tensor.GatunException when the pool has no room
      */
     static Optional<CachedResponses.Found> read(byte[] bytes, List<TensorSpec> wanted, BufferPool pool) {

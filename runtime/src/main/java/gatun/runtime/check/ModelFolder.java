@@ -39,7 +39,6 @@ final class ModelFolder {
     /**
      * The folder of a model; for a loose one, the model itself.
      *
-     * @param paths where models were found
      * @param configName the configuration that counts instead of config.pbtxt where it exists; empty for none
      */
     static ModelFolder of(ModelIdentifier identifier, List<ServedPath> paths, String configName) {

@@ -122,7 +122,6 @@ public final class RepositoryCheck implements AutoCloseable {
                 && TENSOR_FIELDS.stream().anyMatch(mistake.path()::isIn);
     }
 
-    /** The tensors of a model as its file alone tells them, in the format of config.pbtxt. */
     private Optional<String> tensorsOfFile(ModelIdentifier model, ModelConfig written) {
         if (written.hasEnsembleScheduling()) {
             return Optional.empty();

@@ -22,10 +22,7 @@ import java.util.Set;
 final class BatchTensorRules {
     private BatchTensorRules() {}
 
-    /**
-     * @param config whose inputs and outputs are checked already
-     * @throws ConfigurationException with the first rule that {@code config} breaks
-     */
+    /** @throws ConfigurationException with the first rule that {@code config} breaks */
     static void check(ModelConfig config) {
         Set<String> names = new HashSet<>();
         config.getInputList().forEach(input -> names.add(input.getName()));

@@ -103,7 +103,6 @@ public final class ConfigurationFile {
     /**
      * The configuration in a text.
      *
-     * @param fileName what a failure calls it
      * @throws ConfigurationSyntaxException when it is not text format
      */
     static ModelConfig parse(String text, String fileName) {

@@ -76,7 +76,6 @@ public final class ConfigurationLimits {
         check.in("model_metrics").checkMetrics();
     }
 
-    /** Has failures be placed at a field. */
     private ConfigurationLimits in(String field) {
         path = ConfigurationPath.of(field);
         return this;

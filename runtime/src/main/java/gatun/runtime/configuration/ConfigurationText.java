@@ -21,11 +21,7 @@ public final class ConfigurationText {
     /**
      * A field as it was written; each element of a list is one.
      *
-     * @param name the field's name
      * @param value a single value, without quotes; empty for a message
-     * @param position of the name, or of the element in a list
-     * @param valuePosition of the value
-     * @param fields the fields of a message
      */
     record Field(String name, String value, Position position, Position valuePosition, List<Field> fields) {
         private boolean isCalled(String wanted) {
@@ -36,7 +32,6 @@ public final class ConfigurationText {
     private static final Pattern TOKEN =
             Pattern.compile("#[^\\n]*|\"(?:[^\"\\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\\n]|\\\\.)*'|[A-Za-z0-9_.+/-]+|[^\\s]");
 
-    /** Fields that name the message they are in. */
     private static final List<String> NAMES = List.of("name", "key", "input_name", "model_name");
 
     /** A word or a sign, and where it is. */
@@ -72,7 +67,6 @@ public final class ConfigurationText {
         return new ConfigurationText(text);
     }
 
-    /** The outermost fields. */
     List<Field> fields() {
         return fields;
     }

@@ -11,12 +11,7 @@ import gatun.wire.inference.ModelVersionPolicy;
 final class Defaults {
     private Defaults() {}
 
-    /**
-     * {@code config} with every default filled in; it names its backend already.
-     *
-     * @param devices where that backend can run
-     * @param instancesOnCpu the number of instances on the processor
-     */
+    /** {@code config} with every default filled in; it names its backend already. */
     static ModelConfig fill(ModelConfig config, UsableDevices devices, int instancesOnCpu) {
         ModelConfig.Builder filled = config.toBuilder();
         fillVersionPolicy(filled);
@@ -70,7 +65,6 @@ final class Defaults {
         }
     }
 
-    /** The name of instance group {@code index}: {@code given}, or the model's name and the index. */
     static String groupName(String given, int index, String model) {
         return given.isEmpty() ? model + "_" + index : given;
     }

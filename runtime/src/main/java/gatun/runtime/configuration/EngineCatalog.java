@@ -21,8 +21,6 @@ import java.util.stream.Stream;
 /** What the engines of a server declare of themselves: asked without starting any of them. Immutable. */
 public final class EngineCatalog {
     private final Map<String, Backend> engines = new TreeMap<>();
-
-    /** Those of the engines that are here, by precedence. */
     private final List<ModelFormat> served;
 
     /** Those and the formats of engines that are not here, by precedence. */
@@ -48,7 +46,6 @@ public final class EngineCatalog {
         return formats;
     }
 
-    /** Whether an engine here runs models whose file has this name. */
     boolean isServed(String fileName) {
         return served.stream().anyMatch(format -> format.fileName().equals(fileName));
     }
@@ -106,7 +103,6 @@ public final class EngineCatalog {
         return engine == null ? 1 : engine.instancesOnCpu();
     }
 
-    /** The engines that give a field of configurations a meaning, by name. */
     List<String> usersOf(String field) {
         return engines.values().stream()
                 .filter(engine -> engine.configurationFields().contains(field))

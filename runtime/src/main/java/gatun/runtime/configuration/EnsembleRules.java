@@ -19,7 +19,6 @@ import java.util.TreeMap;
 
 /** Checks the configuration of an ensemble by itself; whether it fits its members is checked when those are loaded. */
 final class EnsembleRules {
-    /** The platform of every ensemble. */
     static final String PLATFORM = "ensemble";
 
     private final ModelConfig config;
@@ -40,7 +39,6 @@ final class EnsembleRules {
         this.config = config;
     }
 
-    /** Whether {@code config} is, or means to be, an ensemble. */
     static boolean apply(ModelConfig config) {
         return config.hasEnsembleScheduling() || config.getPlatform().equals(PLATFORM);
     }

@@ -275,7 +275,6 @@ public final class ModelConfiguration {
         return Defaults.fillEnsemble(checked);
     }
 
-    /** The configuration of an ensemble, with its platform. */
     private static ModelConfig checkedEnsemble(ModelConfig written) {
         boolean unnamed =
                 written.getPlatform().isEmpty() && written.getBackend().isEmpty();

@@ -42,8 +42,6 @@ public final class ModelFiles {
     /**
      * What to do with a model in a version's folder that is not found by its name; begins with {@code "; "}, and is
      * empty when there is none.
-     *
-     * @param expected the name that is looked for
      */
     static String otherName(EngineCatalog engines, Path versionDirectory, String expected) {
         return modelIn(engines, versionDirectory)

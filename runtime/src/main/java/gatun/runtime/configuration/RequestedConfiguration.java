@@ -49,7 +49,6 @@ public final class RequestedConfiguration {
     /** More of them where the operator's files tell no engine. */
     private static final Set<String> FIELDS_OF_ENGINES = Set.of("platform", "backend");
 
-    /** Fields of which parts are looked at. */
     private static final Set<String> PARTS = Set.of("optimization", "instance_group", "parameters");
 
     private static final Set<String> OPTIMIZATION_FIELDS = Set.of(

@@ -21,7 +21,6 @@ final class Rule {
         }
     }
 
-    /** The failure of a rule, with the name of the model. */
     static ConfigurationException broken(ModelConfig config, ConfigurationPath path, String otherwise, String advice) {
         return new ConfigurationException(path, otherwise + " for " + config.getName(), advice);
     }

@@ -26,7 +26,6 @@ final class SchedulingRules {
     /**
      * Checks batching, the response cache and each instance group.
      *
-     * @param parts runs each part of the check
      * @throws ConfigurationException with the first rule that a part of {@code config} breaks
      */
     static void check(ModelConfig config, Consumer<Runnable> parts) {
@@ -96,7 +95,6 @@ final class SchedulingRules {
         }
     }
 
-    /** Checks the preferred batch sizes at {@code scheduler}, which {@code subject} stands for in messages. */
     static void checkPreferredSizes(
             ModelConfig config, ConfigurationPath scheduler, String subject, List<Integer> sizes) {
         ConfigurationPath path = scheduler.then("preferred_batch_size");

@@ -31,7 +31,6 @@ final class TensorRules {
     /**
      * Checks each tensor, and then those that are made of a batch.
      *
-     * @param parts runs each part of the check
      * @throws ConfigurationException with the first rule that a part of {@code config} breaks
      */
     static void check(EngineCatalog engines, ModelConfig config, Consumer<Runnable> parts) {

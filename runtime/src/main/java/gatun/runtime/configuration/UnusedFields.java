@@ -33,7 +33,6 @@ public final class UnusedFields {
 
     private static final String TENSORRT = "only TensorRT has that";
 
-    /** By the name of the message and that of the field. */
     private static final Map<String, Unused> FIELDS = Map.ofEntries(
             refused(
                     "ModelConfig.cc_model_filenames",

@@ -17,7 +17,6 @@ import java.util.function.Supplier;
  *     start
  */
 record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
-    /** Those of this machine. */
     static UsableDevices of(Supplier<Backend> backend) {
         return new UsableDevices(presentGpus(), backend);
     }
@@ -32,7 +31,6 @@ record UsableDevices(List<Integer> gpus, Supplier<Backend> backend) {
         return !gpus.isEmpty() && gpus.containsAll(wanted) && backend.get().runsOn(Device.Kind.GPU);
     }
 
-    /** The numbers of all GPUs. */
     List<Integer> allGpus() {
         return gpus;
     }

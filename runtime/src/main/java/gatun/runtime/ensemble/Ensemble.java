@@ -181,7 +181,6 @@ public final class Ensemble implements ServedModel {
         });
     }
 
-    /** Has a run answer a request, and counts how it goes. */
     private <T> T answer(InferenceRequest request, Function<EnsembleRun, T> how) {
         long arrivedNanos = System.nanoTime();
         EnsembleRun run = null;
@@ -238,7 +237,6 @@ public final class Ensemble implements ServedModel {
         return plan.isFirst(step) || fit.keepsSequences(step.index());
     }
 
-    /** Whether requests have a batch dimension in front. */
     boolean batching() {
         return config.getMaxBatchSize() > 0;
     }

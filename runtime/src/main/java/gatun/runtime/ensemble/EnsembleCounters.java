@@ -73,7 +73,6 @@ final class EnsembleCounters {
      *
      * @param firstNanos when the first of several responses was given, as a reading of {@link System#nanoTime}; 0 for a
      *     single one
-     * @param times of its members' runs, all of which are over
      */
     void answered(int batchSize, Origin origin, long arrivedNanos, long firstNanos, ComputeTimes times) {
         Response response = new Response(batchSize, origin, arrivedNanos, firstNanos, System.nanoTime(), times);
@@ -108,7 +107,6 @@ final class EnsembleCounters {
         return counters.latencies();
     }
 
-    /** The counters as they are now. */
     ModelStatistics snapshot(String name, String version, long loadNanos) {
         return counters.snapshot(name, version, ModelStatistics.Occupancy.NONE, loadNanos);
     }

@@ -123,12 +123,10 @@ final class EnsemblePlan {
         return consumers[tensor];
     }
 
-    /** Whether a step reads tensors of the request only. */
     boolean isFirst(EnsembleStep step) {
         return step.inputs().stream().allMatch(link -> producers[link.tensor()] == FROM_REQUEST);
     }
 
-    /** The tensor that is output {@code index} of the configuration. */
     int output(int index) {
         return outputs[index];
     }
@@ -138,12 +136,10 @@ final class EnsemblePlan {
         return steps.stream().map(EnsembleStep::model).distinct().toList();
     }
 
-    /** Which steps are needed to make all outputs. Not to be changed. */
     boolean[] allSteps() {
         return allSteps;
     }
 
-    /** Which steps are needed to make these tensors. */
     boolean[] needed(int[] wanted) {
         boolean[] needed = new boolean[steps.size()];
         for (int tensor : wanted) {
@@ -167,18 +163,11 @@ final class EnsemblePlan {
      * One model in an ensemble, and which ensemble tensors it reads and writes.
      *
      * @param index its place in the configuration, from 0
-     * @param model the member's name
      * @param version the member's version, or {@link MemberModels#LATEST}
      * @param inputs the member's inputs and where they come from
-     * @param outputs the member's outputs and where they go
      */
     record EnsembleStep(int index, String model, long version, List<Link> inputs, List<Link> outputs) {
-        /**
-         * A tensor of the member that is a tensor of the ensemble.
-         *
-         * @param name the tensor's name in the member
-         * @param tensor the number of the ensemble tensor
-         */
+        /** A tensor of the member that is a tensor of the ensemble. */
         record Link(String name, int tensor) {}
 
         EnsembleStep {

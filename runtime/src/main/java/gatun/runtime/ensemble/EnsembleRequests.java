@@ -28,7 +28,6 @@ final class EnsembleRequests {
         }
     }
 
-    /** Counts one less. */
     void leave() {
         lock.lock();
         try {
@@ -51,7 +50,6 @@ final class EnsembleRequests {
         }
     }
 
-    /** How many are being answered. */
     int count() {
         lock.lock();
         try {

@@ -116,7 +116,6 @@ final class EnsembleRun {
         }
     }
 
-    /** How many requests to members have failed. */
     int failedMembers() {
         return failedMembers.get();
     }
@@ -205,17 +204,14 @@ final class EnsembleRun {
                 + "] unexpected deadlock, at least one output is not set while no more ensemble steps can be made");
     }
 
-    /** Whether this run takes that step. */
     boolean isNeeded(int step) {
         return needed[step];
     }
 
-    /** Whether a step runs once for each response of {@code stream}. */
     boolean isOf(int step, int stream) {
         return streams.ofStep(step) == stream;
     }
 
-    /** Whether a step may get any number of responses. */
     boolean isDecoupled(EnsembleStep step) {
         return streams.isDecoupled(step.index());
     }

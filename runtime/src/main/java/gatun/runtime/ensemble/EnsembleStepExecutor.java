@@ -57,7 +57,6 @@ final class EnsembleStepExecutor {
         tensors = new StepTensors(run, plan, stream, responses != null, wantedCount);
     }
 
-    /** The steps that run for one response of {@code stream}, and have the tensors of {@code outer} too. */
     private EnsembleStepExecutor(EnsembleStepExecutor outer, int stream) {
         run = outer.run;
         plan = outer.plan;
@@ -318,7 +317,6 @@ final class EnsembleStepExecutor {
         return ready;
     }
 
-    /** Runs a decoupled member. */
     private void stream(EnsembleStep step, MemberResponses into) {
         try {
             run.ask(
@@ -338,7 +336,6 @@ final class EnsembleStepExecutor {
         }
     }
 
-    /** Gives a member's request its tensors. */
     void prepare(EnsembleStep step, ServedModel member, InferenceRequest request) {
         threads.lock();
         try {

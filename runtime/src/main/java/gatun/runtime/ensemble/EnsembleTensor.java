@@ -29,7 +29,6 @@ final class EnsembleTensor {
         this.memory = memory;
     }
 
-    /** An input that the client left out. */
     static EnsembleTensor absent() {
         return new EnsembleTensor(null, Optional.empty(), null);
     }
@@ -64,7 +63,6 @@ final class EnsembleTensor {
         return Optional.ofNullable(tensor);
     }
 
-    /** The client's region that it lies in. */
     Optional<RegionLease> region() {
         return region;
     }
@@ -74,7 +72,6 @@ final class EnsembleTensor {
         return memory == null ? Optional.ofNullable(claims.poll()) : Optional.of(memory.share());
     }
 
-    /** Gives up the claims that nobody took. */
     void release() {
         for (Hold claim = claims.poll(); claim != null; claim = claims.poll()) {
             claim.close();

@@ -30,7 +30,6 @@ final class MemberCalls {
         }
     }
 
-    /** Notes that a request is over. */
     @SuppressWarnings("ReferenceEquality") // it is that very request
     void end(InferenceRequest member) {
         lock.lock();

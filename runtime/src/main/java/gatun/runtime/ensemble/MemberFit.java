@@ -29,7 +29,6 @@ final class MemberFit {
      * The result of the rules.
      *
      * @param members the configurations that were looked at, one for each step
-     * @param sequential the steps whose members keep sequences
      * @param misfit the rule that is broken; empty when they fit
      * @param outdated whether the ensemble was made for others, and may fit once it is made for these
      */
@@ -43,7 +42,6 @@ final class MemberFit {
         }
     }
 
-    /** Members that were found to fit, one for each step. */
     MemberFit(ModelConfig ensemble, EnsemblePlan plan, MemberModels members, List<ServedModel> found) {
         this.ensemble = ensemble;
         this.plan = plan;
@@ -55,7 +53,6 @@ final class MemberFit {
         latest = Finding.of(found, Optional.empty(), false);
     }
 
-    /** Finds the members as they are served now. */
     MemberModels members() {
         return members;
     }

@@ -42,7 +42,6 @@ final class MemberResponses {
         return refusing;
     }
 
-    /** Adds the steps that run for the next response. */
     void add(EnsembleStepExecutor steps) {
         open.add(steps);
         threads.changed();
@@ -78,7 +77,6 @@ final class MemberResponses {
         threads.changed();
     }
 
-    /** All that are on their way. */
     Collection<EnsembleStepExecutor> open() {
         return open;
     }

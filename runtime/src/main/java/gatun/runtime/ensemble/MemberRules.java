@@ -54,7 +54,6 @@ final class MemberRules {
     /**
      * Checks every step.
      *
-     * @param members the configurations of the members, one for each step
      * @throws GatunException INVALID_ARGUMENT with the first rule that is broken
      */
     static void check(ModelConfig ensemble, List<ModelConfig> members) {

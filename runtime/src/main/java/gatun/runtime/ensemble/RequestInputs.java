@@ -47,7 +47,6 @@ record RequestInputs(List<Tensor> tensors, List<RegionLease> regions, SharedHold
         return Optional.empty();
     }
 
-    /** The region that an input lies in. */
     Optional<RegionLease> region(Tensor input) {
         return regions.stream().filter(input::liesIn).findFirst();
     }

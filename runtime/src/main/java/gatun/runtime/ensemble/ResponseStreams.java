@@ -35,7 +35,6 @@ final class ResponseStreams {
     /**
      * The streams of an ensemble.
      *
-     * @param decoupled which steps may give any number of responses
      * @throws GatunException INVALID_ARGUMENT when a step, or the response, would need responses of two streams
      */
     static ResponseStreams of(ModelConfig config, EnsemblePlan plan, boolean[] decoupled) {
@@ -84,7 +83,6 @@ final class ResponseStreams {
         return false;
     }
 
-    /** Whether a step may give any number of responses. */
     boolean isDecoupled(int step) {
         return decoupled[step];
     }

@@ -15,10 +15,7 @@ final class StepLimits {
     /** One for each step; empty where there is no limit. */
     private final List<StepLimit> limits;
 
-    /**
-     * @param stepCount how many steps there are
-     * @param limit how many runs of each may be under way; 0 for any number
-     */
+    /** @param limit how many runs of each may be under way; 0 for any number */
     StepLimits(int stepCount, int limit) {
         limits = IntStream.range(0, limit == 0 ? 0 : stepCount)
                 .mapToObj(step -> new StepLimit(limit))
@@ -83,7 +80,6 @@ final class StepLimits {
             }
         }
 
-        /** Ends a run. */
         void leave() {
             lock.lock();
             try {

@@ -38,7 +38,6 @@ final class StepTensors {
      * No tensor yet.
      *
      * @param readBehind whether one of the steps is a decoupled member, behind which others read the same tensors
-     * @param wantedCount how many of the tensors the client wants
      */
     StepTensors(EnsembleRun run, EnsemblePlan plan, int stream, boolean readBehind, int wantedCount) {
         this.run = run;
@@ -53,7 +52,6 @@ final class StepTensors {
         }
     }
 
-    /** The tensors that {@code outer} has now, for the steps that run for one response of {@code stream}. */
     StepTensors(StepTensors outer, int stream, boolean readBehind) {
         run = outer.run;
         plan = outer.plan;
@@ -64,7 +62,6 @@ final class StepTensors {
         missingInputs = outer.missingInputs.clone();
     }
 
-    /** Whether all tensors that the client wants are there. */
     boolean isAnswerComplete() {
         return missingOutputs == 0;
     }
@@ -95,7 +92,6 @@ final class StepTensors {
         return made(EnsembleTensor.absent());
     }
 
-    /** A tensor in memory of ours, for those who will read it. */
     private EnsembleTensor owned(int number, Tensor tensor, SharedHolds memory) {
         boolean readLater = run.isWanted(number) && readBehind;
         for (int consumer : plan.consumers(number)) {
@@ -128,7 +124,6 @@ final class StepTensors {
         return possible;
     }
 
-    /** Gives a member's request its inputs. */
     void give(EnsembleStep step, ServedModel member, InferenceRequest request) {
         for (EnsembleStep.Link link : step.inputs()) {
             find(link.tensor()).ifPresent(source -> source.tensor()
@@ -164,7 +159,6 @@ final class StepTensors {
      * Tells a member that an input's memory is not its to keep: it lies in a client's region, or belongs to whoever called.
      * The ensemble's own request keeps it valid until all members have answered.
      *
-     * @param tensor what lies there
      * @param lease the claim on the region that the ensemble's request owns; empty where it is no region
      */
     record BorrowedMemory(Tensor tensor, Optional<RegionLease> lease) implements RegionLease {
@@ -203,7 +197,6 @@ final class StepTensors {
          * is a batch of one; where it has one less, a batch of one loses it. Any other shape stays, for the model to judge.
          *
          * @param expected what the model says of its tensors
-         * @param batching whether the model has a batch dimension
          */
         static Shape fit(Shape shape, String name, List<TensorSpec> expected, boolean batching) {
             for (int i = 0; i < expected.size(); i++) {

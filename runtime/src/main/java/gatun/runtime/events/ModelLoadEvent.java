@@ -40,21 +40,18 @@ public final class ModelLoadEvent extends Event {
         this.version = version;
     }
 
-    /** A load that begins now. */
     static ModelLoadEvent start(String model, String version) {
         ModelLoadEvent event = new ModelLoadEvent(model, version);
         event.begin();
         return event;
     }
 
-    /** The version is loaded. */
     void succeed(String backendName) {
         backend = backendName;
         loaded = true;
         commit();
     }
 
-    /** The version cannot be loaded. */
     void fail(String backendName, String why) {
         backend = backendName;
         reason = EventText.cut(why);

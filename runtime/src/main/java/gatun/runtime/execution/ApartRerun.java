@@ -18,8 +18,6 @@ final class ApartRerun {
     private final FailedSenders senders;
     private final List<InferenceTicket> waiting = new ArrayList<>();
     private boolean open;
-
-    /** Of the joined run. */
     private @Nullable Throwable failure;
 
     /** @param senders receives those whose requests are not to be joined with others for a while */

@@ -65,7 +65,6 @@ final class ApartRun {
         return run.endedNanos() - run.startedNanos();
     }
 
-    /** The times of the latest run. */
     Run times() {
         return run;
     }

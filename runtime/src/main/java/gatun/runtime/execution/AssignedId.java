@@ -10,7 +10,6 @@ import gatun.spi.CorrelationId;
  * @param value the number, from 1
  */
 record AssignedId(long value) {
-    /** The sequence of a step as the model is told of it. */
     static CorrelationId of(SequenceStep step) {
         return step.id() instanceof AssignedId assigned
                 ? new CorrelationId.Uint64(assigned.value())

@@ -83,7 +83,6 @@ final class BatchExecution implements ModelExecution {
         return sequences == null || !sequences.isGap(ticket);
     }
 
-    /** The rows of the batch: the sum of its requests' batch sizes. */
     int batchSize() {
         return gathered.rows();
     }
@@ -277,7 +276,6 @@ final class BatchExecution implements ModelExecution {
             return rule.spec(sources(rule));
         }
 
-        /** The shapes that the source of {@code rule} has in the requests of the batch. */
         private List<Shape> sources(BatchInputRule rule) {
             // All requests of a batch bring the same inputs.
             int index = tickets.getFirst().tensors().inputIndex(rule.sourceInput());

@@ -60,7 +60,6 @@ record BatchInputRule(String name, Kind kind, Datatype datatype, String sourceIn
     /**
      * Writes the values.
      *
-     * @param sources as for {@link #spec}
      * @param target as many bytes as the spec says
      * @throws GatunException INVALID_ARGUMENT when a number is too large for the datatype
      */

@@ -43,7 +43,6 @@ final class BatchResponses {
         return table != null;
     }
 
-    /** Begins a run for the tickets that are there now. */
     void begin() {
         if (table != null) {
             for (InferenceTicket ticket : tickets) {
@@ -176,7 +175,6 @@ final class BatchResponses {
         }
     }
 
-    /** Forgets the run. */
     void clear() {
         sent = 0;
     }

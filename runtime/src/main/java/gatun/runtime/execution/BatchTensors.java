@@ -33,11 +33,7 @@ final class BatchTensors {
         this.scattered = Map.copyOf(scattered);
     }
 
-    /**
-     * The tensors of a configuration that has been checked; null when it has none of this kind.
-     *
-     * @param outputs the configuration's outputs
-     */
+    /** The tensors of a configuration that has been checked; null when it has none of this kind. */
     static @Nullable BatchTensors of(ModelConfig config, OutputRule[] outputs) {
         Set<String> ragged = new HashSet<>();
         for (ModelInput input : config.getInputList()) {
@@ -98,7 +94,6 @@ final class BatchTensors {
     /**
      * How an output of a batch is cut into the pieces of its requests: by the shape that an input of each has.
      *
-     * @param sourceInput the input's name
      * @param backendDims the output's dimensions, without the batch dimension; a variable one is as large as the same one
      *     of the input
      */

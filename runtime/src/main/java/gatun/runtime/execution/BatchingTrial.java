@@ -28,8 +28,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class BatchingTrial {
     private static final String LATE = "a trial of whether rows depend on one another takes longer than a second";
-
-    /** Which requests run together. */
     private static final List<List<Integer>> TOGETHER = List.of(List.of(0, 1, 2), List.of(2, 0));
 
     private final LoadingVersion version;
@@ -51,7 +49,6 @@ final class BatchingTrial {
         reason = new AtomicReference<>(known);
     }
 
-    /** The trial of a version, where one is needed. */
     static BatchingTrial of(VersionDefinition definition, LoadingVersion version, RequestCheck check, BufferPool pool) {
         boolean asked = !definition.batchesUnasked() || definition.backend().takesRequestsApart();
         String known = asked ? "" : definition.backend().dependenceOfRows().orElse(null);

@@ -16,8 +16,6 @@ final class EntryPoints {
     private final ModelSignature signature;
     private final RequestCheck check;
     private final SequencedMap<String, EntryPoint> byName = new LinkedHashMap<>();
-
-    /** The signatures as the model's files describe them. */
     private final Map<String, SignatureDef> described;
 
     private EntryPoints(ModelSignature signature, List<ModelSignature> others, Map<String, SignatureDef> described) {
@@ -28,11 +26,7 @@ final class EntryPoints {
         others.forEach(other -> byName.put(other.entryPoint().name(), other.entryPoint()));
     }
 
-    /**
-     * Those that the backend of {@code definition} has; sequences and computed inputs have the first only.
-     *
-     * @param memory where runs touch what lies in clients' memory
-     */
+    /** Those that the backend of {@code definition} has; sequences and computed inputs have the first only. */
     static EntryPoints of(
             VersionDefinition definition, @Nullable BatchingRule rule, boolean sequences, ClientMemory memory) {
         List<EntryPoint> all = definition.backend().entryPoints();
@@ -59,7 +53,6 @@ final class EntryPoints {
         return check;
     }
 
-    /** The signatures as the model's files describe them, by name. */
     Map<String, SignatureDef> described() {
         return described;
     }

@@ -24,10 +24,7 @@ final class FailedSenders {
     static final int LIMIT = 1024;
 
     private final LongSupplier clock;
-
-    /** Until when each is remembered, as a reading of the clock. */
     private final ConcurrentMap<Sender, Long> ends = new ConcurrentHashMap<>();
-
     private volatile boolean crowded;
     private volatile long crowdedEnd;
 

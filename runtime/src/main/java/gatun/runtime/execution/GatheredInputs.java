@@ -26,8 +26,6 @@ final class GatheredInputs implements InputGroup {
     private ModelSignature signature;
     private @Nullable Tensor[] gathered = {};
     private int rows;
-
-    /** The rows that the backend gets: those of the requests, and what they are padded with. */
     private int runRows;
 
     /** @param tickets the requests of each run, in their order; changed by its owner between runs */
@@ -37,7 +35,6 @@ final class GatheredInputs implements InputGroup {
         this.tickets = tickets;
     }
 
-    /** Begins a run for the tickets that are there now. */
     void begin(ModelSignature entryPoint) {
         signature = entryPoint;
         int count = tickets.getFirst().tensors().inputCount();
@@ -56,7 +53,6 @@ final class GatheredInputs implements InputGroup {
         return rows;
     }
 
-    /** The rows that the backend gets. */
     int runRows() {
         return runRows;
     }
@@ -176,8 +172,6 @@ final class GatheredInputs implements InputGroup {
         private final List<Tensor> pieces;
         private final Shape whole;
         private final Datatype datatype;
-
-        /** Bytes of one element of padding. */
         private final int unit;
 
         // Where the next element is read and written.
@@ -205,7 +199,6 @@ final class GatheredInputs implements InputGroup {
             }
         }
 
-        /** The shape to which tensors are padded: the largest of each dimension, with {@code rows} in front. */
         static Shape shape(List<Tensor> tensors, int rows) {
             long[] dims = tensors.getFirst().spec().shape().toArray();
             for (Tensor tensor : tensors) {
@@ -225,7 +218,6 @@ final class GatheredInputs implements InputGroup {
             return tensor.slice(new TensorSpec(spec.name(), datatype, shape), 0, byteSize);
         }
 
-        /** The bytes of the {@code count} elements that begin at {@code start}. */
         private long byteSize(MemorySegment bytes, long start, long count) {
             if (datatype != Datatype.BYTES) {
                 return count * unit;
@@ -233,7 +225,6 @@ final class GatheredInputs implements InputGroup {
             return BytesCodec.skip(bytes, start, count) - start;
         }
 
-        /** The bytes of the whole input. */
         long byteSize() {
             long missing = whole.elementCount();
             long present = 0;
@@ -244,7 +235,6 @@ final class GatheredInputs implements InputGroup {
             return present + missing * unit;
         }
 
-        /** Writes the whole input into memory of exactly its size. */
         void write(MemorySegment memory) {
             target = memory;
             to = 0;

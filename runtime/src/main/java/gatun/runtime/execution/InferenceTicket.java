@@ -56,7 +56,6 @@ final class InferenceTicket extends RequestTicket {
      * @param arrivedNanos reading of {@link System#nanoTime} at its arrival
      * @param batchSize its batch size; 0 when the model has no batch dimension
      * @param tensors the inputs that it brings, and the outputs that it wants
-     * @param signature the entry point that it is for
      */
     InferenceTicket(
             InferenceRequest request,
@@ -104,7 +103,6 @@ final class InferenceTicket extends RequestTicket {
         mayRunAgain = true;
     }
 
-    /** Whether it is a step of a sequence. */
     boolean isStep() {
         return sequences != null;
     }
@@ -182,12 +180,10 @@ final class InferenceTicket extends RequestTicket {
         return signature == other.signature && batchSize > 0 && other.batchSize > 0;
     }
 
-    /** The entry point that it is for. */
     ModelSignature signature() {
         return signature;
     }
 
-    /** The inputs that it brings, and the outputs that it wants. */
     RequestTensors tensors() {
         return tensors;
     }
@@ -213,7 +209,6 @@ final class InferenceTicket extends RequestTicket {
      * Sets an output that belongs in the client's memory and lies elsewhere until {@link #settle}; takes over the hold
      * that keeps it there, null where the request's own do. Frees what was there before.
      *
-     * @param result the output as it lies in the client's memory
      * @param bytes where it lies until then, of the same size
      */
     void stage(int index, OutputTensor result, MemorySegment bytes, @Nullable Hold hold) {
@@ -234,7 +229,6 @@ final class InferenceTicket extends RequestTicket {
         RegionLeases.settle(request().holds());
     }
 
-    /** Notes who can stop the run that begins now. */
     void runBy(RunStopper stopper) {
         runner = stopper;
         runsAgain = false;
@@ -246,7 +240,6 @@ final class InferenceTicket extends RequestTicket {
         return runsAgain;
     }
 
-    /** Whether the outputs that are shared out now are for this too. */
     boolean takesOutputs() {
         return failure == null && !skipsResponse && (responses != null || !runsAgain);
     }
@@ -309,7 +302,6 @@ final class InferenceTicket extends RequestTicket {
         parameter(name, value);
     }
 
-    /** Adds a parameter to the next response. */
     void parameter(String name, ParameterValue value) {
         response.parameter(name, value);
     }
@@ -402,7 +394,6 @@ final class InferenceTicket extends RequestTicket {
      * left out. Windows in the client's memory stay the request's, because later responses are written there too. For
      * the instance's thread.
      *
-     * @return whether it was sent
      * @throws GatunException CANCELLED when nobody wants it
      */
     boolean send(boolean last) {

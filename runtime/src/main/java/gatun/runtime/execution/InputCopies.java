@@ -14,7 +14,6 @@ final class InputCopies {
     /** By input; also those of earlier runs, which are used again where the pool lends the same memory again. */
     private @Nullable Tensor[] copies = {};
 
-    /** Whether the present run has made them. */
     private boolean[] made = {};
 
     InputCopies(Run run) {
@@ -49,7 +48,6 @@ final class InputCopies {
         return copy.spec() == input.spec() && copy.bytes().equals(bytes);
     }
 
-    /** Forgets the run. */
     void clear() {
         Arrays.fill(made, false);
     }

@@ -8,12 +8,10 @@ import gatun.memory.tensor.TensorSpec;
 interface InputGroup {
     int count();
 
-    /** Name, datatype and shape of input {@code index}, as {@link #tensor} gives it. */
     TensorSpec spec(int index);
 
     /** Input {@code index}, made when it is asked for first; valid until {@link #clear}. */
     Tensor tensor(int index);
 
-    /** Forgets the run. */
     void clear();
 }

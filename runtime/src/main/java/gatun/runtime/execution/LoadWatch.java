@@ -7,9 +7,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** Is told by those who load a version how far they are, and tells it to those who look. Safe for any thread. */
 public final class LoadWatch {
-    /** Instances are made side by side. */
     private final ReentrantLock changing = new ReentrantLock();
-
     private volatile LoadProgress progress = new LoadProgress(Phase.WAITING, 0, 0, System.currentTimeMillis());
 
     /** A part of the load begins; changes nothing when a later one has begun. */
@@ -17,7 +15,6 @@ public final class LoadWatch {
         change(phase, 0, 0);
     }
 
-    /** That many instances are made now. */
     void beginInstances(int count) {
         change(Phase.INSTANCES, 0, count);
     }

@@ -45,10 +45,7 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     private final boolean runsApart;
 
     private final SingleRuns singleRuns;
-
-    /** For batches of a model that takes requests apart. */
     private final ApartRun apartRun;
-
     private final BatchExecution batchExecution;
 
     /** For steps of sequences; null unless the model has them. */
@@ -65,13 +62,11 @@ final class ModelInstance implements BatchRunner<InferenceTicket> {
     /** Completed when nothing is left to do before the first run. */
     private final CompletableFuture<Void> prepared = new CompletableFuture<>();
 
-    /** Tells it to stop a run. */
     private volatile Runnable stop = () -> {};
 
     /**
      * An instance that is not open yet.
      *
-     * @param spec the instance that the backend is to make
      * @param ordinal its number among the model's instances, from 0
      */
     ModelInstance(InstanceSpec spec, int ordinal, InstanceResources resources) {

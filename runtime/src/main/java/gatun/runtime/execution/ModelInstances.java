@@ -22,15 +22,12 @@ final class ModelInstances {
     /** Those that serve, in the order of their groups. */
     private volatile List<Placed> placed = List.of();
 
-    /** The GPUs that they run on. */
     private volatile List<CudaDevice> gpus = List.of();
-
     private int madeCount;
 
     /**
      * No instances yet.
      *
-     * @param resources the objects that they share
      * @param rateLimiter says when instances may run
      */
     ModelInstances(InstanceResources resources, RateLimiter rateLimiter) {
@@ -41,7 +38,6 @@ final class ModelInstances {
     /**
      * An instance, and the settings it was made for.
      *
-     * @param device where it runs
      * @param settings its group, without what makes no difference to the instance: the group's name, count and devices
      * @param runner the instance as the rate limiter lets it run
      */
@@ -64,7 +60,6 @@ final class ModelInstances {
             this.removed = List.copyOf(removed);
         }
 
-        /** Instances that are to be opened. */
         List<BatchRunner<InferenceTicket>> added() {
             return added.stream().map(Placed::runner).toList();
         }
@@ -102,7 +97,6 @@ final class ModelInstances {
         return new Change(result, added, left);
     }
 
-    /** Where the instances of {@code group} are to run: the group's count on each. */
     private static List<Device> devices(ModelInstanceGroup group) {
         return group.getKind() == ModelInstanceGroup.Kind.KIND_GPU
                 ? group.getGpusList().stream()
@@ -134,7 +128,6 @@ final class ModelInstances {
         return new Placed(name, device, settings(group), instance, RateLimitedRunner.of(instance, group, rateLimiter));
     }
 
-    /** Notes that a change has been made. */
     void made(Change change) {
         placed = change.result;
         gpus = change.result.stream()

@@ -54,11 +54,9 @@ final class ModelSignature {
     /**
      * Prepares a configuration that has been checked.
      *
-     * @param labels the lines of the label files, by output name
      * @param named the entry point that the configuration describes, as the model's files describe it; null when they
      *     do not
      * @param rule how requests share runs where the configuration does not say it; null for not at all
-     * @param memory where runs touch what lies in clients' memory
      */
     ModelSignature(
             ModelConfig config,
@@ -95,7 +93,6 @@ final class ModelSignature {
         entryPoint = named == null ? EntryPoint.only(inputSpecs, outputSpecs) : named;
     }
 
-    /** Prepares another entry point of the model than the one which the configuration describes. */
     private ModelSignature(ModelSignature first, EntryPoint entryPoint) {
         this.entryPoint = entryPoint;
         modelName = first.modelName;
@@ -306,7 +303,6 @@ final class ModelSignature {
         return hasOwnBatchDimension() ? 1 : 0;
     }
 
-    /** Whether the batch dimension comes to those of the configuration, and each request has it. */
     private boolean hasOwnBatchDimension() {
         return maxBatchSize > 0 && !openShapes;
     }
@@ -321,7 +317,6 @@ final class ModelSignature {
         return rule != null;
     }
 
-    /** The rows that a run has which is for {@code rows} of requests. */
     int runSize(int rows) {
         return rule == null ? rows : rule.runSize(rows);
     }
@@ -335,7 +330,6 @@ final class ModelSignature {
         return inputs.length;
     }
 
-    /** Whether one request may have any number of responses. */
     boolean decoupled() {
         return decoupled;
     }
@@ -367,7 +361,6 @@ final class ModelSignature {
         return batchTensors;
     }
 
-    /** Output {@code index} as requests want it that name no output. */
     RequestedOutput wholeOutput(int index) {
         return allOutputs[index];
     }
@@ -378,12 +371,10 @@ final class ModelSignature {
         return index < 0 ? List.of() : outputs[index].labels();
     }
 
-    /** The inputs as clients shape them. */
     List<TensorSpec> inputSpecs() {
         return inputSpecs;
     }
 
-    /** The outputs as clients get them. */
     List<TensorSpec> outputSpecs() {
         return outputSpecs;
     }

@@ -50,7 +50,6 @@ final class QueueRules {
      *
      * @param defaultMicros the policy's limit; 0 for none
      * @param mayShorten whether a request's wish counts when it is shorter than the limit
-     * @param ruled whether there is a policy
      * @param delays whether a request that waited too long is put behind others instead of being refused
      */
     record Level(long defaultMicros, boolean mayShorten, boolean ruled, boolean delays) {
@@ -123,7 +122,6 @@ final class QueueRules {
         return new QueueRules(policy, levels);
     }
 
-    /** Without priority levels, the default policy is the only one. */
     private static Levels levels(ModelDynamicBatching batching) {
         Level usual = Level.of(batching.getDefaultQueuePolicy());
         if (batching.getPriorityLevels() == 0) {

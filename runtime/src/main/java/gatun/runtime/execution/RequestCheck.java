@@ -19,10 +19,8 @@ final class RequestCheck {
     private final ModelSignature signature;
     private final OutputRule[] allRules;
     private final RequestedOutput[] allOutputs;
-    /** The checks of the model's other entry points, by name. */
     private final Map<String, RequestCheck> others;
 
-    /** Checks requests to a model with one entry point. */
     RequestCheck(ModelSignature signature) {
         this(signature, List.of());
     }
@@ -227,7 +225,6 @@ final class RequestCheck {
         return (int) Math.max(0, rows);
     }
 
-    /** An input that satisfies its rule, in the form that the backend gets. */
     private Tensor checked(InferenceRequest request, InputRule rule, Tensor input) {
         TensorSpec spec = input.spec();
         Shape shape = rule.anyShape() ? spec.shape() : rule.ownForm(spec.shape(), signature.leadingDims());

@@ -29,7 +29,6 @@ final class RequestErrors {
 
     private RequestErrors() {}
 
-    /** The prefix of most texts. */
     static String prefix(InferenceRequest request) {
         return request.logPrefix();
     }

@@ -24,7 +24,6 @@ final class RequestTensors {
      * @param inputs in the configuration's order and as the backend gets them
      * @param copied for each of them whether the model must not read it where a client can write it
      * @param wanted in the order of the response
-     * @param rules the configuration's rule for each wanted output
      */
     RequestTensors(Tensor[] inputs, boolean[] copied, RequestedOutput[] wanted, OutputRule[] rules) {
         this.inputs = inputs;

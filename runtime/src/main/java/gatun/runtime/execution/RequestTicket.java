@@ -52,12 +52,10 @@ abstract class RequestTicket extends Ticket implements ExecutionRequest {
         return action;
     }
 
-    /** Notes that the client has given this up. */
     final void becomeUnwanted() {
         unwanted = true;
     }
 
-    /** Whether the client has given this up. */
     final boolean isUnwanted() {
         return unwanted;
     }
@@ -67,7 +65,6 @@ abstract class RequestTicket extends Ticket implements ExecutionRequest {
         return unwanted;
     }
 
-    /** The request that it is for, or a part of it. */
     final InferenceRequest request() {
         return request;
     }

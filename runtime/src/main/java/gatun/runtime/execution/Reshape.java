@@ -19,7 +19,6 @@ final class Reshape {
         return dims.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** Whether the other form has no dimensions. */
     boolean isToScalar() {
         return to.length == 0;
     }

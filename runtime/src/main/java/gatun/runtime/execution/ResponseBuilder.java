@@ -41,7 +41,6 @@ final class ResponseBuilder {
     /** By output; null while none is left out. */
     private boolean @Nullable [] leftOut;
 
-    /** Room for that many. */
     ResponseBuilder(int count) {
         outputs = new OutputTensor[count];
         buffers = new Hold[count];
@@ -145,7 +144,6 @@ final class ResponseBuilder {
         showsInputs = true;
     }
 
-    /** Adds a parameter to the response. */
     void parameter(String name, ParameterValue value) {
         if (parameters.isEmpty()) {
             parameters = new LinkedHashMap<>();
@@ -157,7 +155,6 @@ final class ResponseBuilder {
      * The only response to {@code request}, which takes over output buffers, output regions and, where an output is an
      * input, input buffers.
      *
-     * @param tensors the outputs that are wanted
      * @param part whether the output regions stay the request's, and outputs may be missing
      */
     InferenceResponse only(
@@ -246,7 +243,6 @@ final class ResponseBuilder {
         leftOut = null;
     }
 
-    /** Frees what was made. */
     void drop() {
         leftOut = null;
         showsInputs = false;

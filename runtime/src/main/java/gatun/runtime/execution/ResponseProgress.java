@@ -13,7 +13,6 @@ final class ResponseProgress {
         beforeNanos = now;
     }
 
-    /** Counts a response that was made at {@code madeNanos} and has been sent now. */
     void sent(ResponseTable table, long madeNanos) {
         long sentNanos = System.nanoTime();
         table.sent(place++, madeNanos - beforeNanos, sentNanos - madeNanos);

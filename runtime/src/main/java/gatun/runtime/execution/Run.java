@@ -70,19 +70,16 @@ final class Run implements ExecutionTimes {
         executing = true;
     }
 
-    /** Notes that the engine begins. */
     void markInferStarted() {
         inferStarted = System.nanoTime();
         computing = true;
         beforeInfer.run();
     }
 
-    /** Notes that the engine is done. */
     void markInferEnded() {
         inferEnded = System.nanoTime();
     }
 
-    /** Notes that {@code ticket} has its response. */
     void markAnswered(InferenceTicket ticket) {
         if (requests == answered.length) {
             answered = Arrays.copyOf(answered, 2 * requests);
@@ -90,7 +87,6 @@ final class Run implements ExecutionTimes {
         answered[requests++] = ticket;
     }
 
-    /** Notes that {@code ticket} fails, or that its client has given it up. */
     void markFailed(InferenceTicket ticket) {
         if (executing) {
             ticket.request().trace().ifPresent(failed::add);
@@ -168,7 +164,6 @@ final class Run implements ExecutionTimes {
         }
     }
 
-    /** The failure of a backend that keeps its execution. */
     static IllegalStateException afterRun() {
         return new IllegalStateException("an Execution was used after its run, or by another thread than the run's");
     }

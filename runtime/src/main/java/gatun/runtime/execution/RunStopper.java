@@ -28,11 +28,7 @@ final class RunStopper {
         this.modelName = modelName;
     }
 
-    /**
-     * Begins a run of {@code tickets}. By the thread of the run, as are {@link #end} and {@link #stopAgain}.
-     *
-     * @param stop tells the engine to stop
-     */
+    /** Begins a run of {@code tickets}. By the thread of the run, as are {@link #end} and {@link #stopAgain}. */
     void begin(Runnable stop, List<InferenceTicket> tickets) {
         running.lock();
         try {
@@ -97,7 +93,6 @@ final class RunStopper {
         }
     }
 
-    /** Whether nobody wants the response to any of {@code tickets}. */
     static boolean isUnwanted(List<InferenceTicket> tickets) {
         for (int i = 0; i < tickets.size(); i++) {
             if (!tickets.get(i).isUnwanted()) {

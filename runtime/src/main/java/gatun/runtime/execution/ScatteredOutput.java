@@ -169,7 +169,6 @@ final class ScatteredOutput {
         return total == byteSize ? SideBySide.join(windows) : Optional.empty();
     }
 
-    /** Whether the backend has given it. */
     boolean isMade() {
         return shape != null;
     }
@@ -210,7 +209,6 @@ final class ScatteredOutput {
         }
     }
 
-    /** Whether no request gets it. */
     private boolean isLeftOut() {
         for (InferenceTicket ticket : tickets) {
             int index = ticket.tensors().indexOf(rule);
@@ -252,7 +250,6 @@ final class ScatteredOutput {
         return signature.batching() ? whole.withFirst(count) : whole;
     }
 
-    /** The shape of the part that belongs to {@code ticket}. */
     private Shape scattered(ScatterRule by, InferenceTicket ticket) {
         int source = ticket.tensors().inputIndex(by.sourceInput());
         if (source < 0) {

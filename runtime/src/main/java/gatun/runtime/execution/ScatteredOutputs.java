@@ -33,10 +33,7 @@ final class ScatteredOutputs {
     private ScatteredOutput[] all;
     private int rows;
 
-    /**
-     * @param tickets the requests of each run, in their order; changed by its owner between runs
-     * @param offered which outputs of the model requests get as such
-     */
+    /** @param tickets the requests of each run, in their order; changed by its owner between runs */
     ScatteredOutputs(
             Run run,
             BufferPool pool,
@@ -59,7 +56,6 @@ final class ScatteredOutputs {
         return made;
     }
 
-    /** Begins a run for the tickets that are there now. {@code runRows} are the rows that the backend gets. */
     @SuppressWarnings("ReferenceEquality") // a model has one signature for each entry point
     void begin(ModelSignature entryPoint, int runRows) {
         rows = runRows;
@@ -76,7 +72,6 @@ final class ScatteredOutputs {
         }
     }
 
-    /** Whether some request wants that output. */
     private boolean isWanted(OutputRule rule) {
         for (InferenceTicket ticket : tickets) {
             if (ticket.tensors().indexOf(rule) >= 0) {
@@ -94,7 +89,6 @@ final class ScatteredOutputs {
         return rules.get(index).name();
     }
 
-    /** Memory for output {@code index} of the whole batch. */
     MemorySegment memory(int index, Datatype datatype, Shape shape, long byteSize) {
         check(rules.get(index), datatype, shape, byteSize);
         try {
@@ -115,7 +109,6 @@ final class ScatteredOutputs {
         return outputs.get(index).deviceMemory(shape, byteSize, transfers);
     }
 
-    /** Gives each request its input {@code input} as output {@code index}. */
     void fromInput(int index, int input, Datatype datatype, Shape shape) {
         check(rules.get(index), datatype, shape);
         outputs.get(index).fromInput(input, shape);
@@ -180,7 +173,6 @@ final class ScatteredOutputs {
         }
     }
 
-    /** Gives each request its rows of all outputs. */
     void shareOut() {
         outputs.forEach(ScatteredOutput::shareOut);
     }
@@ -199,7 +191,6 @@ final class ScatteredOutputs {
         outputs.forEach(ScatteredOutput::close);
     }
 
-    /** Forgets the run. */
     void clear() {
         close();
         outputs.clear();

@@ -37,8 +37,6 @@ final class SequenceBatch {
 
     private final ControlInputs controls;
     private final StateExchanges exchanges;
-
-    /** Stands for all gaps of a run. */
     private @Nullable InferenceTicket gap;
 
     /** Whether the model has taken the steps of the run, whatever becomes of their responses. */
@@ -106,7 +104,6 @@ final class SequenceBatch {
         return ticket == gap;
     }
 
-    /** Begins a run for the tickets that are there now. */
     void begin() {
         List<Optional<SequenceState>> kept = new ArrayList<>(tickets.size());
         for (InferenceTicket ticket : tickets) {
@@ -126,7 +123,6 @@ final class SequenceBatch {
         }
     }
 
-    /** The states that a step begins with. */
     private SequenceState state(SequenceStep step) {
         Sequence sequence = step.sequence();
         Optional<SequenceState> known = SequenceState.of(sequence);
@@ -250,7 +246,6 @@ final class SequenceBatch {
             return states.get(index).rule().outputName();
         }
 
-        /** Memory for the next value of state {@code index}. */
         MemorySegment output(int index, Datatype datatype, Shape shape, long byteSize) {
             try {
                 return states.get(index).output(datatype, shape, byteSize);
@@ -273,10 +268,7 @@ final class SequenceBatch {
         private final List<Optional<SequenceStep>> rows;
         private final @Nullable Tensor[] written;
 
-        /**
-         * @param batching whether the model has a batch dimension
-         * @param rows the steps of each run, empty for a gap; changed by its owner between runs
-         */
+        /** @param rows the steps of each run, empty for a gap; changed by its owner between runs */
         ControlInputs(Run run, List<SequenceControl> controls, boolean batching, List<Optional<SequenceStep>> rows) {
             this.run = run;
             this.controls = controls;

@@ -24,7 +24,6 @@ import java.util.Optional;
  * @param yes the value for "yes", likewise
  */
 record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no, int yes) {
-    /** The control of a configuration that has been checked. */
     static SequenceControl of(ControlInput input) {
         Control control = input.getControl(0);
         Datatype datatype = Datatypes.ofControl(control);
@@ -53,7 +52,6 @@ record SequenceControl(String name, Control.Kind kind, Datatype datatype, int no
         return BytesCodec.LENGTH_BYTES + BytesCodec.utf8ByteSize(text(step));
     }
 
-    /** Writes a row at {@code offset} and returns where the next one goes. */
     long writeRow(Optional<SequenceStep> step, MemorySegment target, long offset) {
         switch (kind) {
             case CONTROL_SEQUENCE_START ->

@@ -45,7 +45,6 @@ final class SequenceModel {
     /**
      * The sequence settings of {@code config}; null when its requests belong to no sequences.
      *
-     * @param states its states
      * @param queueLimit how many requests may wait
      */
     static @Nullable SequenceModel of(ModelConfig config, List<StateTensor> states, int queueLimit) {
@@ -117,7 +116,6 @@ final class SequenceModel {
                 && runNanos >= policy.maxIdleNanos();
     }
 
-    /** Whether a tensor of that name is a state that the model gives. */
     boolean givesState(String output) {
         for (StateTensor state : states) {
             if (state.outputName().equals(output)) {

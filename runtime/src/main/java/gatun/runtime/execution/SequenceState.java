@@ -38,7 +38,6 @@ final class SequenceState implements Hold {
         return sequence.state() instanceof SequenceState state ? Optional.of(state) : Optional.empty();
     }
 
-    /** Gives each state its initial value. */
     void reset() {
         for (int i = 0; i < buffers.length; i++) {
             StateTensor rule = rules.get(i);

@@ -69,7 +69,6 @@ final class SingleExecution implements ModelExecution {
         this.responses = responses;
     }
 
-    /** A request's part of {@code run}, which others begin and clear. */
     static SingleExecution partOf(Run run, BufferPool pool) {
         return new SingleExecution(run, pool, null, rest -> false);
     }
@@ -83,7 +82,6 @@ final class SingleExecution implements ModelExecution {
         lastFailure = null;
     }
 
-    /** Begins a run for one request. */
     void begin(InferenceTicket next) {
         take(next);
         run.start();
@@ -212,7 +210,6 @@ final class SingleExecution implements ModelExecution {
         ticket = null;
     }
 
-    /** The request of the run. */
     private InferenceTicket ticket() {
         InferenceTicket running = ticket;
         if (running == null) {
@@ -365,7 +362,6 @@ final class SingleExecution implements ModelExecution {
         running.showInputs();
     }
 
-    /** The spec that the client gets for an output that the backend gives with {@code datatype} and {@code shape}. */
     private static TensorSpec spec(InferenceTicket running, int index, Datatype datatype, Shape shape, long byteSize) {
         OutputRule rule = running.tensors().rule(index);
         ModelSignature signature = running.signature();

@@ -131,7 +131,6 @@ final class SingleRuns {
         return create(resources.counters().lend());
     }
 
-    /** Keeps a run that has ended for others. */
     private void keep(SingleRun run) {
         lock.lock();
         try {
@@ -161,7 +160,6 @@ final class SingleRuns {
         detachable.release(DETACHED_LIMIT);
     }
 
-    /** The times of the next run, and then of that. */
     Run times() {
         return present.times();
     }
@@ -239,12 +237,10 @@ final class SingleRuns {
             return stopper;
         }
 
-        /** The times of the latest run. */
         Run times() {
             return execution.run();
         }
 
-        /** What it has counted. */
         InstanceCounters counters() {
             return counters;
         }
@@ -292,7 +288,6 @@ final class SingleRuns {
          * Ends a run for {@code ticket} that was begun together with others, unless it goes on beside the instance.
          *
          * @param failure of all of them; null for none
-         * @return whether it has ended
          */
         boolean endTogether(InferenceTicket ticket, @Nullable Throwable failure) {
             if (!left) {

@@ -40,7 +40,6 @@ final class SplitTicket {
         }
     }
 
-    /** The {@code count} rows of {@code tensor} that begin at {@code start}, in bytes. */
     private static Tensor rows(Tensor tensor, long start, int count) {
         TensorSpec spec = tensor.spec();
         Shape shape = spec.shape().withFirst(count);

@@ -62,7 +62,6 @@ final class StateExchange {
         return rule;
     }
 
-    /** Begins a run. At least one row has a step. */
     void begin(List<Optional<SequenceState>> sequences) {
         rows = sequences;
     }
@@ -84,7 +83,6 @@ final class StateExchange {
         throw new AssertionError("a run without steps");
     }
 
-    /** The state as the model gets it. */
     Tensor input() {
         Tensor known = input;
         if (known == null) {
@@ -205,7 +203,6 @@ final class StateExchange {
         }
     }
 
-    /** The state that the model gave, for all rows. */
     Tensor output() {
         Shape dims = shape();
         MemorySegment bytes = inPlace == null ? given().segment() : inPlace;

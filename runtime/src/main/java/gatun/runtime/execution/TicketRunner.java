@@ -27,7 +27,6 @@ final class TicketRunner {
     /** How requests share runs where the configuration does not say it; null for most models. */
     private final @Nullable BatchingRule rule;
 
-    /** Whether requests are steps of sequences. */
     private final boolean sequences;
 
     TicketRunner(

@@ -74,7 +74,6 @@ final class TimeLimit {
         }
     }
 
-    /** Whether the time is over: no other run is to begin. */
     boolean isOver() {
         return leftNanos() <= 0;
     }

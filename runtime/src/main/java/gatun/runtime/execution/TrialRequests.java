@@ -118,7 +118,6 @@ final class TrialRequests {
         return Shape.of(dims);
     }
 
-    /** Request {@code index} with such values. {@code arena} holds its tensors. */
     InferenceRequest request(ModelVersion version, int index, Values values, Arena arena) {
         SplittableRandom random = new SplittableRandom(SEED + index);
         InferenceRequest request = new InferenceRequest(version);
@@ -169,7 +168,6 @@ final class TrialRequests {
          * Fills a tensor of elements of fixed size; leaves datatypes alone that no request brings.
          *
          * @param whole gives elements that are whole numbers, whose low bits count, and truth values
-         * @param real gives floating point numbers
          */
         static void fill(MemorySegment bytes, Datatype datatype, LongSupplier whole, DoubleSupplier real) {
             long count = datatype.isFixedSize() ? bytes.byteSize() / datatype.byteSize() : 0;

@@ -106,7 +106,6 @@ final class WarmUp {
         }
     }
 
-    /** Gives back the memory of a response. */
     private void drop(InferenceTicket answered) {
         if (!version.decoupled()) {
             answered.response(version.name(), version.versionText()).close();

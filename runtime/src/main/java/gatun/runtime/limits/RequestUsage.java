@@ -21,7 +21,6 @@ public final class RequestUsage implements Hold {
     /** The heap of an input or a requested output: its objects, and those of its buffers, leases and shapes. */
     private static final int TENSOR_HEAP = 768;
 
-    /** The heap of a parameter beside its texts. */
     private static final int PARAMETER_HEAP = 256;
 
     /** The heap of a dimension of a shape, and of what an error shows of it. */

@@ -70,7 +70,6 @@ public final class WorkBudget {
         return owed <= 0 ? Duration.ZERO : Duration.ofNanos((long) (owed / WorkBudgets.REFILL));
     }
 
-    /** Whether nothing has to be remembered of it. */
     boolean hasWholeAllowance() {
         return allowance.take(0) == WorkBudgets.ALLOWANCE_NANOS;
     }

@@ -88,7 +88,6 @@ public final class WorkBudgets {
         }
     }
 
-    /** How many networks are remembered. */
     int networkCount() {
         return ofNetworks.size();
     }

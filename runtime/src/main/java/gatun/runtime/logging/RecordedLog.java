@@ -7,8 +7,6 @@ import org.jspecify.annotations.Nullable;
 /** An access log that also serves flight recordings and who watches requests. Thread-safe. */
 public final class RecordedLog implements AccessLog {
     private final AccessLog lines;
-
-    /** Null for nobody. */
     private volatile @Nullable RequestWatch watch;
 
     /** Has {@code lines} write what it wants. */

@@ -47,8 +47,6 @@ public final class HostUsage implements MetricSource {
      * How busy the machine is.
      *
      * @param cpu the share of all processors' time that was spent on work since the reading before, from 0 to 1
-     * @param memoryBytes all memory
-     * @param usedBytes the memory that no new process could have
      */
     record Use(double cpu, long memoryBytes, long usedBytes) {}
 

@@ -65,7 +65,6 @@ public final class JvmMetrics {
 
     private JvmMetrics() {}
 
-    /** The three figures that the JVM knows of some memory. */
     private static List<Measure<MemoryUsage>> memory(String prefix, String whose) {
         return List.of(
                 Measure.gauge(prefix + "used_bytes", "Used bytes of " + whose, MemoryUsage::getUsed),

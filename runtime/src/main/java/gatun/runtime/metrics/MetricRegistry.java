@@ -317,7 +317,6 @@ public final class MetricRegistry implements ModelMetrics, MetricSource {
             }
         }
 
-        /** Gives {@code sink} the present value. */
         void publish(MetricSink sink) {
             double present;
             long[] upTo;

@@ -29,7 +29,6 @@ final class CarrierCompensator implements LoanWatchdog.Lender {
      *
      * @param adjustable changes the number of carriers, where that can be done; asked at the first look, on a thread of
      *     its own, for that may take long
-     * @param carriers how many there are
      */
     CarrierCompensator(InlineRunLimiter runs, Supplier<Optional<IntConsumer>> adjustable, int carriers) {
         this.runs = runs;

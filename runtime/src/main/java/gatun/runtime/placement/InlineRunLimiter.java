@@ -49,7 +49,6 @@ public final class InlineRunLimiter {
     /** Whether short runs are held to the limit, too: there may be more carriers than that. */
     private volatile boolean isStrict = true;
 
-    /** Null where no carrier can be added. */
     private volatile LoanWatchdog.@Nullable Watch watch;
 
     /** @param carriers how many carrier threads there are */
@@ -91,7 +90,6 @@ public final class InlineRunLimiter {
         return sum;
     }
 
-    /** How many runs there were when {@link #state} was that. */
     static int runs(long state) {
         return (int) state;
     }

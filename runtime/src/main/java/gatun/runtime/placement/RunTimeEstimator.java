@@ -69,7 +69,6 @@ public final class RunTimeEstimator {
         return nanos < LONG_NANOS && nanos <= mostExpected(typicalNanos);
     }
 
-    /** What a run that is longer counts as, where runs typically take {@code typicalNanos}. */
     private static long mostExpected(long typicalNanos) {
         return OUTLIER * typicalNanos + LEAST_STEP_NANOS;
     }

@@ -73,7 +73,6 @@ final class RateLimitedInstance implements RunPermit, AutoCloseable {
         wake = whenGranted;
     }
 
-    /** Notes that it has what it asked for. */
     void grant() {
         granted = true;
         if (wake != null) {

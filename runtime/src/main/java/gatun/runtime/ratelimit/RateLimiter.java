@@ -22,7 +22,6 @@ public final class RateLimiter {
     /**
      * A resource that an instance asks for.
      *
-     * @param name what it is called
      * @param global whether all devices share one amount of it; otherwise each has its own
      * @param count how much of it a run takes
      */
@@ -76,7 +75,6 @@ public final class RateLimiter {
     /**
      * Takes in an instance. It is to be closed when it runs no more.
      *
-     * @param device where it runs
      * @param priority 1 for the highest; 0 is the same
      * @throws GatunException INVALID_ARGUMENT when it could never run
      */

@@ -160,7 +160,6 @@ public final class Backends implements AutoCloseable {
         return entry == null ? Set.of() : entry.backend.configurationFields();
     }
 
-    /** A misspelt name would leave in the server what is to be kept out of it, so this is no warning. */
     private void requireIsolated() {
         for (String name : new TreeSet<>(isolation.backends())) {
             if (!entries.containsKey(name)) {
@@ -177,7 +176,6 @@ public final class Backends implements AutoCloseable {
     /**
      * The engine of that name for a model, ready for use: in the server, or in processes where the model wants that.
      *
-     * @param config the model's configuration as it was written
      * @throws GatunException when there is none, or when it did not start, with the reason
      */
     Backend started(String name, ModelConfig config) {

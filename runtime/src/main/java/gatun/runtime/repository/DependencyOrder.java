@@ -33,11 +33,7 @@ final class DependencyOrder {
         return rounds;
     }
 
-    /**
-     * The way from a model to one that is met twice, that one at its end too; empty when there is none.
-     *
-     * @param needs the models that each model asks
-     */
+    /** The way from a model to one that is met twice, that one at its end too; empty when there is none. */
     static List<ModelIdentifier> circle(ModelIdentifier name, Function<ModelIdentifier, List<ModelIdentifier>> needs) {
         List<ModelIdentifier> path = new ArrayList<>();
         return circle(name, needs, path, new HashSet<>()) ? path : List.of();

@@ -20,7 +20,6 @@ final class LoadOutcome {
     /**
      * Checks that a load has succeeded.
      *
-     * @param results one for each version that was loaded
      * @throws ModelLoadException when there was no version, or one that could not be loaded
      */
     static void requireSuccess(ModelSource source, List<ModelLoader.Result> results) {

@@ -68,11 +68,9 @@ final class ModelChangeQueue {
     /** One round of decisions: which models are changed by it, and when that is done. For one thread. */
     static final class Round {
         final Map<ModelIdentifier, CompletableFuture<List<ModelLoader.Result>>> changes = new HashMap<>();
-        /** The sources of the models that are changed. */
         final Map<ModelIdentifier, ModelSource> sources = new HashMap<>();
         /** Models that are being looked at; one that is met again asks itself. */
         final Set<ModelIdentifier> begun = new LinkedHashSet<>();
-        /** Whether the repositories could be read. */
         boolean read = true;
     }
 
@@ -198,7 +196,6 @@ final class ModelChangeQueue {
         }
     }
 
-    /** The models that ask this one and serve, or may once their load has ended. */
     List<ModelEntry> users(ModelEntry asked) {
         deciding.lock();
         try {
@@ -216,7 +213,6 @@ final class ModelChangeQueue {
         }
     }
 
-    /** The loads under way of models that ask one of that name themselves. */
     private Stream<Load> loadsAsking(String name) {
         return loads.stream()
                 .filter(load -> load.asked().contains(name) && !load.change().isDone());

@@ -34,12 +34,7 @@ final class ModelChecksums {
     private static final String MD5 = "md5";
     private static final int CHUNK_BYTE_SIZE = 1 << 20;
 
-    /**
-     * A file and its checksum.
-     *
-     * @param name its name in the model's folder
-     * @param expected in hexadecimal digits, as the configuration has it
-     */
+    /** A file and its checksum. */
     private record Expected(String name, String expected) {}
 
     /** What changes with every write to a file. */
@@ -83,7 +78,6 @@ final class ModelChecksums {
         return new ModelChecksums(modelDirectory, List.copyOf(files));
     }
 
-    /** The file that the key of a checksum names. */
     private static String file(String key, ConfigurationPath path) {
         int colon = key.indexOf(':');
         if (colon < 0) {

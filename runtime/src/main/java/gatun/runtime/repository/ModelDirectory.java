@@ -60,7 +60,6 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         return Files.exists(path);
     }
 
-    /** The model's name. */
     String name() {
         return model.name();
     }
@@ -78,7 +77,6 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         return versions;
     }
 
-    /** The size of all files of a version, in bytes. */
     long byteSize(long version) {
         try (Stream<Path> files = Files.walk(loose.isPresent() ? path : version(version))) {
             return files.map(Path::toFile)
@@ -100,13 +98,11 @@ record ModelDirectory(ModelIdentifier model, Path path, boolean listed, Optional
         }
     }
 
-    /** The state of a version's directory. */
     ModificationStamp stamp(long version) {
         return loose.map(model -> ModificationStamp.of(model.path()))
                 .orElseGet(() -> ModificationStamp.below(version(version), path -> false));
     }
 
-    /** The state of the configuration's files. */
     ModificationStamp configurationStamp() {
         return loose.isPresent()
                 ? ModificationStamp.NOTHING

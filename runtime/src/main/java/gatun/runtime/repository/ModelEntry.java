@@ -47,7 +47,6 @@ final class ModelEntry {
         return model.name();
     }
 
-    /** Whether the model is to be served, so that its name can be resolved to it. */
     boolean isKnown() {
         return attempted.isPresent();
     }
@@ -97,7 +96,6 @@ final class ModelEntry {
         departed = gone;
     }
 
-    /** Replaces the versions, which are ascending, by what {@code change} makes of them. */
     void update(UnaryOperator<List<VersionEntry>> change) {
         changing.lock();
         try {
@@ -135,7 +133,6 @@ final class ModelEntry {
         }
     }
 
-    /** Whether a version serves. */
     boolean serves() {
         return latest.isPresent();
     }
@@ -145,7 +142,6 @@ final class ModelEntry {
         return latest.map(ServedModel::outdated).orElse(false);
     }
 
-    /** The versions, ascending. */
     List<VersionEntry> versions() {
         return versions;
     }
@@ -160,12 +156,10 @@ final class ModelEntry {
                 .orElseGet(LoadWatch::new);
     }
 
-    /** The ready versions in decimal, ascending. */
     List<String> readyVersions() {
         return readyVersions;
     }
 
-    /** The highest ready version. */
     ServedModel latest() {
         Optional<ServedModel> found = latest;
         if (found.isEmpty() || found.get().unavailability().isPresent()) {
@@ -191,7 +185,6 @@ final class ModelEntry {
         throw absent(number, all);
     }
 
-    /** The failure for a name that no model has. */
     static GatunException unknown(String name) {
         return new GatunException(ErrorCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
     }

@@ -39,11 +39,7 @@ final class ModelLifeCycle {
         this.modelLimit = modelLimit;
     }
 
-    /**
-     * Loads the models that were found and waits until each model is ready or has a reason why not.
-     *
-     * @param found models, or why one cannot be served
-     */
+    /** Loads the models that were found and waits until each model is ready or has a reason why not. */
     void start(SortedMap<ModelIdentifier, Finding> found) {
         ModelChangeQueue.Round round = new ModelChangeQueue.Round();
         found.keySet().forEach(model -> models.entry(model).wanted(true));

@@ -21,7 +21,6 @@ final class ModelList {
     /** Replaced under the lock. */
     private volatile SortedMap<String, ListedModel> listed = new TreeMap<>();
 
-    /** Replaces the list. */
     void replace(List<ListedModel> models) {
         change(next -> {
             next.clear();
@@ -44,7 +43,6 @@ final class ModelList {
         });
     }
 
-    /** Takes models out of the list. */
     void remove(Collection<String> names) {
         change(next -> next.keySet().removeAll(names));
     }
@@ -60,7 +58,6 @@ final class ModelList {
         }
     }
 
-    /** The failure for a name that is in use. */
     static GatunException conflict(String name) {
         return new GatunException(
                 ErrorCode.ALREADY_EXISTS,
@@ -80,7 +77,6 @@ final class ModelList {
                 : config.toBuilder().setVersionPolicy(model.versions()).build();
     }
 
-    /** Adds the listed models to what was found in the repositories. */
     SortedMap<ModelIdentifier, RepositoryScan.Finding> addTo(SortedMap<ModelIdentifier, RepositoryScan.Finding> found) {
         models().forEach((name, model) -> found.merge(
                 ModelIdentifier.of(name),

@@ -73,7 +73,6 @@ final class ModelLoader {
     private volatile boolean atOnce;
 
     /**
-     * @param members finds the members of the ensembles of a namespace
      * @param remembering puts the response cache before a model that wants it
      * @param memory what models may take together, where they are loaded by the requests that need them
      */
@@ -111,8 +110,6 @@ final class ModelLoader {
     /**
      * Loads versions. Never throws: what went wrong is in the results, one for each version in the same order; when
      * there is no version to load, one result without a version says so. A listed model waits for its first version.
-     *
-     * @param entry the name under which they will be found
      */
     List<Result> load(ModelSource source, Collection<Long> versions, ModelEntry entry) {
         long startedNanos = System.nanoTime();
@@ -358,7 +355,6 @@ final class ModelLoader {
         };
     }
 
-    /** From now on what is loaded is loaded at once, so that who asked for it learns whether it can be. */
     void loadAtOnce() {
         atOnce = true;
     }

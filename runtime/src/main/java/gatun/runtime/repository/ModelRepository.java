@@ -56,7 +56,6 @@ public final class ModelRepository {
     /** Set by the thread that opens the server, before others know it. */
     private ModelRefresh refresh;
 
-    /** Set likewise. */
     private @Nullable RepositoryPoll poll;
 
     /**
@@ -392,7 +391,6 @@ public final class ModelRepository {
         return ended;
     }
 
-    /** The models that the open versions of a model ask. */
     private Set<ModelIdentifier> members(ModelEntry entry) {
         String namespace = entry.model().namespace();
         return entry.versions().stream()

@@ -32,8 +32,6 @@ record ModelSource(
     /**
      * When the files of a model were changed.
      *
-     * @param versions the versions that the configuration chooses, each with the stamp of its directory
-     * @param configuration the stamp of the configuration's files
      * @param base the stamp of everything else
      */
     record Stamps(
@@ -47,7 +45,6 @@ record ModelSource(
         return directory.name();
     }
 
-    /** The versions that the configuration chooses, each with the stamp of its directory. */
     SortedMap<Long, ModificationStamp> versions() {
         return stamps.versions();
     }
@@ -93,7 +90,6 @@ record ModelSource(
                         .allMatch(version -> directory.stamp(version.getKey()).equals(version.getValue()));
     }
 
-    /** The names of the models that this one asks. */
     List<String> dependencies() {
         return config.getEnsembleScheduling().getStepList().stream()
                 .map(ModelEnsembling.Step::getModelName)

@@ -142,17 +142,12 @@ record ModelSources(
     /**
      * The gate that every load request passes, whatever protocol it came by: it decides which of the request's configuration
      * is taken, and whether the engine may take files of requests. Safe for any thread.
-     *
-     * @param settings how the operator's configurations are read
-     * @param backends the engines, and what each lets requests do
      */
     record RequestGate(RepositorySettings settings, Backends backends) {
         /**
          * The configuration that a model is loaded with.
          *
-         * @param requested as the request has it
          * @param operators the directory of that name in the repositories or the list; empty for a model that is not there
-         * @param files where the model's files are: {@code operators}, or what the request brought
          * @throws OverrideRefusedException with the first thing that is not the request's to decide
          * @throws gatun.memory.tensor.GatunException when the operator's configuration cannot be read
          */
@@ -202,7 +197,6 @@ record ModelSources(
             return engines;
         }
 
-        /** The parameters that every engine of the versions gives to requests. */
         private Set<String> parameters(Set<String> engines) {
             Optional<Set<String>> common = engines.stream()
                     .map(engine -> (Set<String>) new HashSet<>(backends.requestParameters(engine)))

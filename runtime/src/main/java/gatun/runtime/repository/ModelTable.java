@@ -36,7 +36,6 @@ final class ModelTable {
         return namespacing;
     }
 
-    /** The listeners to changes of entries. */
     ChangeListeners listeners() {
         return listeners;
     }
@@ -47,7 +46,6 @@ final class ModelTable {
                 .findFirst();
     }
 
-    /** The entries of that name. */
     List<ModelEntry> named(String name) {
         List<ModelEntry> named = entries.get(name);
         return named == null ? List.of() : named;
@@ -95,8 +93,6 @@ final class ModelTable {
     /**
      * The entry that an ensemble means by the name of a step: that of its own namespace, otherwise the only one. Null
      * when there is none, or several. Makes no object for a request.
-     *
-     * @param namespace of the ensemble
      */
     @Nullable
     ModelEntry member(String namespace, String name) {
@@ -157,7 +153,6 @@ final class ModelTable {
         }
     }
 
-    /** The models that ask a model of that name, or tried to, in whatever namespace they find it. */
     List<ModelEntry> asking(String name) {
         // Looked at after each load of any model, so that this makes nothing for those that do not.
         List<ModelEntry> asking = new ArrayList<>();
@@ -171,7 +166,6 @@ final class ModelTable {
         return asking;
     }
 
-    /** The models that ask this one, or tried to. */
     List<ModelEntry> dependents(ModelEntry asked) {
         return asking(asked.name()).stream()
                 .filter(entry -> member(entry.model().namespace(), asked.name()) == asked)

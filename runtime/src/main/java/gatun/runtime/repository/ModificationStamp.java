@@ -27,7 +27,6 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
     /** Deep enough for any model, and an end for links that lead in circles. */
     private static final int MAX_DEPTH = 64;
 
-    /** The stamp of no files. */
     static final ModificationStamp NOTHING = new ModificationStamp(0, 0, 0);
 
     /**
@@ -51,7 +50,6 @@ record ModificationStamp(long newestNanos, long entryCount, long byteSize) {
      * The stamp of what is below {@code root}, without the directory itself. Links are followed; what cannot be read
      * counts as absent, since files may be on their way in or out.
      *
-     * @param skipped the children of {@code root} to leave out
      * @throws GatunException INVALID_ARGUMENT when {@code root} cannot be read
      */
     static ModificationStamp below(Path root, Predicate<Path> skipped) {

@@ -29,7 +29,6 @@ final class OverrideFiles {
     /**
      * Writes the files.
      *
-     * @param uploads where they go
      * @param files contents by path in the model's directory
      * @throws GatunException INVALID_ARGUMENT for a path that leads out of the directory, INTERNAL when the files
      *     cannot be written

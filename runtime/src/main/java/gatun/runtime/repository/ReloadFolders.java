@@ -23,8 +23,6 @@ import java.util.stream.Stream;
 final class ReloadFolders {
     private static final int WRITABLE_FOR_GROUP = 0020;
     private static final int WRITABLE_FOR_ALL = 0002;
-
-    /** Whose this process is. */
     private static final Path SELF = Path.of("/proc/self");
 
     private final List<Path> opened;
@@ -37,7 +35,6 @@ final class ReloadFolders {
         this.opened = opened.stream().map(ReloadFolders::plain).toList();
     }
 
-    /** Notes the list that the operator gives now. */
     void list(List<ListedModel> models) {
         listed = models.stream().map(ListedModel::directory).toList();
     }

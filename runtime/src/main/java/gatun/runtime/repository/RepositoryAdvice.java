@@ -20,7 +20,6 @@ public final class RepositoryAdvice {
 
     private RepositoryAdvice() {}
 
-    /** Whether a path is an address in cloud storage. */
     static boolean isInCloud(Path path) {
         return CLOUDS.contains(scheme(path));
     }

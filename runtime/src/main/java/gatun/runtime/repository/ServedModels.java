@@ -70,7 +70,6 @@ public final class ServedModels {
                 .allMatch(row -> row.isReady() || !row.required() || asksUnloaded(entry, row)));
     }
 
-    /** Whether a version asks a model that was unloaded, directly or through other models. */
     private boolean asksUnloaded(ModelEntry entry, VersionEntry version) {
         String namespace = entry.model().namespace();
         return version.model().stream()
@@ -145,7 +144,6 @@ public final class ServedModels {
         });
     }
 
-    /** The result of {@code look} for every ready version, by name and version. */
     private <T> List<T> ready(BiFunction<ModelIdentifier, ServedModel, Optional<T>> look) {
         List<T> found = new ArrayList<>();
         // Without a stream for each of thousands of models.
@@ -162,7 +160,6 @@ public final class ServedModels {
         return Collections.unmodifiableList(found);
     }
 
-    /** All versions by name, those of one name ascending. */
     private Stream<VersionEntry> rows() {
         return entries().flatMap(model -> model.versions().stream()).map(VersionEntry::now);
     }

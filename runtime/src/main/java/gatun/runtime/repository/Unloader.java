@@ -32,11 +32,7 @@ final class Unloader {
     /** Versions that have not ended, by the thread that waits for them. */
     private final Map<CountDownLatch, List<ServedModel>> ending = new ConcurrentHashMap<>();
 
-    /**
-     * Has {@code models} refuse new requests from now on, and ends them.
-     *
-     * @param afterwards called when all have ended
-     */
+    /** Has {@code models} refuse new requests from now on, and ends them. */
     void end(List<ServedModel> models, Runnable afterwards) {
         if (models.isEmpty()) {
             afterwards.run();

@@ -23,7 +23,6 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
         this(status, required, model, Optional.empty());
     }
 
-    /** A version that is being loaded. */
     static VersionEntry loading(String name, String version) {
         return new VersionEntry(
                 new ModelStatus(name, version, "", ModelState.LOADING, "", Duration.ZERO),
@@ -32,7 +31,6 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
                 Optional.of(new LoadWatch()));
     }
 
-    /** Stands for the whole model while its directory holds no version yet. */
     static VersionEntry awaited(ModelDirectory directory) {
         String reason = "waits for the first version: there is no folder named by a number in " + directory.path();
         return new VersionEntry(
@@ -49,7 +47,6 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
                 Optional.empty());
     }
 
-    /** A version that answers requests. */
     static VersionEntry ready(ServedModel model, Duration loadTime) {
         return new VersionEntry(
                 new ModelStatus(
@@ -58,7 +55,6 @@ record VersionEntry(ModelStatus status, boolean required, Optional<ServedModel> 
                 Optional.of(model));
     }
 
-    /** The engine that a model of that configuration runs on, as far as it is known. */
     static String engine(ModelConfig config) {
         return config.getBackend().isEmpty() ? config.getPlatform() : config.getBackend();
     }

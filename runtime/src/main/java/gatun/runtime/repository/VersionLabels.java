@@ -96,7 +96,6 @@ final class VersionLabels {
                                 .orElse("there is no such version, or the list's policy leaves it out"))));
     }
 
-    /** The version that the list gives a label. */
     private Optional<Long> named(String model, String label) {
         return Optional.ofNullable(list.models().get(model))
                 .map(listed -> listed.labels().get(label));

@@ -45,7 +45,6 @@ final class OnDemandModelState {
     /** As it was loaded last; closed, and good for its descriptions only, while it is absent. */
     private volatile @Nullable LoadedModel latest;
 
-    /** Why it cannot be loaded. */
     private volatile Optional<String> failure = Optional.empty();
 
     private volatile boolean closing; // written under the lock
@@ -59,14 +58,6 @@ final class OnDemandModelState {
     private @Nullable CompletableFuture<Void> loading;
     private long waiting;
 
-    /**
-     * A version that is absent.
-     *
-     * @param title names it to people
-     * @param byteSize how much memory it takes when it is loaded
-     * @param opening loads it
-     * @param staying whether it stays once it is loaded
-     */
     OnDemandModelState(
             ModelMemory memory, String title, long byteSize, Supplier<LoadedModel> opening, boolean staying) {
         this.memory = memory;
@@ -76,7 +67,6 @@ final class OnDemandModelState {
         this.staying = staying;
     }
 
-    /** Names it to people. */
     String title() {
         return title;
     }
@@ -102,7 +92,6 @@ final class OnDemandModelState {
         return failure;
     }
 
-    /** Whether it is in memory now. */
     boolean isPresent() {
         return users.get() != ABSENT;
     }

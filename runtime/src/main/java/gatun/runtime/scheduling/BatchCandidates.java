@@ -14,10 +14,7 @@ final class BatchCandidates<T extends Ticket> {
     private final TicketQueue<T> queue;
     private final Gathering gathering;
     private final Consumer<Ticket> overdue;
-
-    /** The sizes of as many tickets as fit in a batch. */
     private final int[] sizes;
-
     private long waitNanos;
 
     /**

@@ -12,12 +12,9 @@ final class BatchDecision {
      * How many of the first tickets to send now, at least one; or {@link #WAIT}, until the oldest has waited for the
      * policy's delay or more tickets have come.
      *
-     * @param policy one that forms batches
      * @param sizes the sizes of the tickets in the order of their turn, at least one; those that come after a ticket
      *     which cannot share the batch are left out
-     * @param count how many of {@code sizes} count
      * @param blocked whether a ticket that cannot share the batch follows
-     * @param waitedNanos how long the oldest of them has waited
      */
     static int decide(BatchPolicy policy, int[] sizes, int count, boolean blocked, long waitedNanos) {
         long delayNanos = policy.maxQueueDelayNanos();

@@ -133,7 +133,6 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         gathering.ended(instance, runTimes.typicalNanos(), waiting, now);
     }
 
-    /** Whether it lends instances at all. */
     boolean lends() {
         return placement.lendsInstances(order != null, policy.maxQueueDelayNanos());
     }
@@ -171,7 +170,6 @@ final class BatchDispatcher<T extends Ticket> implements Dispatcher<T> {
         runTimes.record(runs, nanos);
     }
 
-    /** How long a run will probably take. */
     long typicalRunNanos() {
         return runTimes.typicalNanos();
     }

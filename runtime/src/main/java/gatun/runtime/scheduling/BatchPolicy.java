@@ -57,7 +57,6 @@ public record BatchPolicy(
         return new BatchPolicy(0, List.of(), 0, preserveOrdering, capacities, capacitiesCountSizes);
     }
 
-    /** The size that completes a batch: the greatest preferred one. */
     int fullSize() {
         return preferredBatchSizes.isEmpty() ? maxBatchSize : preferredBatchSizes.getLast();
     }

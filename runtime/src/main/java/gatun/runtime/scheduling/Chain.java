@@ -20,7 +20,6 @@ final class Chain<T extends Link<T>> {
         return first;
     }
 
-    /** Appends one that is in no list. */
     void add(T link) {
         link.earlier = last;
         if (last == null) {
@@ -32,7 +31,6 @@ final class Chain<T extends Link<T>> {
         size++;
     }
 
-    /** Takes one of this list out. */
     void remove(T link) {
         T earlier = link.earlier;
         T later = link.later;

@@ -14,7 +14,6 @@ import java.util.List;
  * @param <T> what is to be run
  */
 interface Dispatcher<T extends Ticket> {
-    /** No instance. */
     int NONE = -1;
 
     /** {@link #take}: sleep until woken. */
@@ -32,7 +31,6 @@ interface Dispatcher<T extends Ticket> {
     /** How many instances run something. */
     int busyCount();
 
-    /** Takes a ticket in, or refuses it. */
     Admission submit(T ticket, long now);
 
     /** A sleeping instance to wake, mostly {@link #NONE}; it calls {@link #take}, and this is asked again. */

@@ -76,7 +76,6 @@ final class Gathering {
      * Keeps none yet.
      *
      * @param policy tells whether there are batches, and whether somebody has said how long to keep them
-     * @param tuning finds out whether it pays
      */
     Gathering(BatchPolicy policy, Tuning tuning) {
         this.tuning = tuning;
@@ -124,12 +123,6 @@ final class Gathering {
         return Math.max(0, keptUntil - now);
     }
 
-    /**
-     * An instance begins a run.
-     *
-     * @param size the sizes of its tickets together
-     * @param tickets how many they are
-     */
     void begun(int instance, int size, int tickets) {
         if (mayKeep) {
             isKeeping = false;

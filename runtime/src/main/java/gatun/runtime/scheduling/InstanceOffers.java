@@ -117,7 +117,6 @@ final class InstanceOffers {
 
     // From here on under the scheduler's lock.
 
-    /** Puts an idle instance on offer. */
     void offer(int instance) {
         slot(instance).cells.set(Slot.STATE, OFFERED);
         open = true;

@@ -21,7 +21,6 @@ final class InstanceSequences {
     /** Whether it ends when its last sequence does. */
     boolean leaving;
 
-    /** Whether its number may be given to another. */
     boolean ended;
 
     /** Whether the thread runs what it was given last. */
@@ -45,7 +44,6 @@ final class InstanceSequences {
         return count == 0;
     }
 
-    /** How many slots are taken. */
     int sequenceCount() {
         return count;
     }
@@ -66,7 +64,6 @@ final class InstanceSequences {
         count++;
     }
 
-    /** Takes the sequence's slot away. */
     void remove(Sequence sequence) {
         slots[sequence.slot()] = null;
         count--;

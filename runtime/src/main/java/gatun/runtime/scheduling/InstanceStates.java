@@ -44,8 +44,6 @@ final class InstanceStates {
 
     private int lentCount;
     private int stalledCount;
-
-    /** How many instances are on their way. */
     private int comingCount;
 
     /** How many of these were woken only to keep the time, and may as well run something. */
@@ -122,7 +120,6 @@ final class InstanceStates {
         comingToWatchCount--;
     }
 
-    /** Notes that an idle instance is woken. */
     void wake(int instance) {
         leaveIdle(instance);
         activities[instance] = Activity.WAKING;
@@ -143,7 +140,6 @@ final class InstanceStates {
         activities[instance] = Activity.RUNNING;
     }
 
-    /** Notes that an instance that has arrived has nothing to run. */
     void rest(int instance) {
         activities[instance] = Activity.IDLE;
         idle[idleCount++] = instance;
@@ -165,14 +161,12 @@ final class InstanceStates {
         return Dispatcher.NONE;
     }
 
-    /** Lends the warmest of the idle instances, of which there is one. */
     int lend() {
         int instance = idle[idleCount - 1];
         lend(instance);
         return instance;
     }
 
-    /** Notes that an idle instance was lent. */
     void lend(int instance) {
         leaveIdle(instance);
         activities[instance] = Activity.LENT;
@@ -203,7 +197,6 @@ final class InstanceStates {
         return true;
     }
 
-    /** The number of an instance that is to open. */
     int reserve() {
         int number = 0;
         while (number < activities.length && activities[number] != Activity.ENDED) {
@@ -241,7 +234,6 @@ final class InstanceStates {
         }
     }
 
-    /** Notes that an instance that was leaving is gone. */
     void end(int instance) {
         activities[instance] = Activity.ENDED;
     }

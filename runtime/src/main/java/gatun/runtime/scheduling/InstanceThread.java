@@ -186,8 +186,6 @@ final class InstanceThread<T extends Ticket> {
     /**
      * Waits until the runner is ready, and throws its failure when it could not open. Takes note of an interruption, which
      * means that nobody wants the runner any more, and waits nevertheless: what its thread does is to be over.
-     *
-     * @param aborting called at an interruption
      */
     void awaitOpen(Runnable aborting) {
         boolean waits = true;

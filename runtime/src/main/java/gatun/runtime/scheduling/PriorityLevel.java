@@ -50,7 +50,6 @@ final class PriorityLevel {
         delayed.add(ticket);
     }
 
-    /** Takes a ticket of this level out. */
     void remove(Ticket ticket) {
         (ticket.delayed ? delayed : punctual).remove(ticket);
         ticket.waitsIn = null;

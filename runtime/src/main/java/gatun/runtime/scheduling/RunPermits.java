@@ -3,7 +3,6 @@ package gatun.runtime.scheduling;
 
 /** The {@linkplain RunPermit turns} of a model's instances, as a dispatcher sees them. Never blocks. */
 interface RunPermits {
-    /** Every instance may run at any time. */
     RunPermits UNLIMITED = new RunPermits() {
         @Override
         public boolean ask(int instance) {

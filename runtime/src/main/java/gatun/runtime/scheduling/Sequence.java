@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
  * it during a run.
  */
 public final class Sequence extends Link<Sequence> {
-    /** No slot. */
     static final int NONE = -1;
 
     private final Object id;
@@ -20,8 +19,6 @@ public final class Sequence extends Link<Sequence> {
 
     private int instance = NONE;
     private int slot = NONE;
-
-    /** Whether one of its steps runs. */
     boolean running;
 
     /** Whether the step that ends it was submitted, or one was given up: no more steps come. */
@@ -30,7 +27,6 @@ public final class Sequence extends Link<Sequence> {
     /** Whether the next step that comes begins it, whatever the client says: the one that should have was not taken. */
     private boolean startDue;
 
-    /** Since when it has had nothing to do. */
     long idleSince;
 
     /** Written and read by the instance's thread during runs, and by whoever ends the sequence afterwards. */
@@ -45,7 +41,6 @@ public final class Sequence extends Link<Sequence> {
         return id;
     }
 
-    /** The number of the instance that runs it. For a sequence that has a slot. */
     int instance() {
         return instance;
     }

@@ -126,7 +126,6 @@ final class SequenceSlots {
         instances = Arrays.copyOf(instances, before + 1);
     }
 
-    /** Has an instance take sequences, in all its slots. */
     void open(int number) {
         instances[number].admitted = true;
         for (int slot = 0; slot < slotsOfEach; slot++) {

@@ -18,10 +18,7 @@ final class StepCandidates<T extends Ticket> {
 
     private final SequencePolicy policy;
     private final BatchPolicy batches;
-
-    /** The sizes of as many steps as fit in a batch. */
     private final int[] sizes;
-
     private final List<T> found = new ArrayList<>();
     private int count;
     private long waitNanos;

@@ -84,7 +84,6 @@ public abstract class Ticket extends Link<Ticket> {
     /** Whether it was put back behind the others of its level. */
     boolean delayed;
 
-    /** Whether an instance is on its way for it. */
     boolean promised;
 
     /** Whether it has run, and waits only for others that must end before it. */
@@ -240,13 +239,11 @@ public abstract class Ticket extends Link<Ticket> {
         state = State.COMPLETED;
     }
 
-    /** Tells the waiter that no instance will run this. */
     final void refuse() {
         state = State.REFUSED;
         LockSupport.unpark(waiter);
     }
 
-    /** Tells the waiter that this was given up. */
     final void withdraw() {
         state = State.WITHDRAWN;
         LockSupport.unpark(waiter);

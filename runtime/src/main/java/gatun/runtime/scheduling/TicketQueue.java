@@ -52,7 +52,6 @@ final class TicketQueue<T extends Ticket> {
         return weight(ticket) > capacities.of(ticket.level()) - (level == null ? 0 : level.load);
     }
 
-    /** Appends a ticket to its level. */
     void add(T ticket) {
         ticket.become(State.QUEUED);
         PriorityLevel level = levels.get(ticket.level());

@@ -43,7 +43,6 @@ final class BackendCalls implements ModelServer {
         this.files = files;
     }
 
-    /** Says whose models these are. */
     void connect(ModelRepository models) {
         repository = models;
     }

@@ -278,7 +278,6 @@ public final class ServerOptions {
         return this;
     }
 
-    /** Where models are and how they are loaded and run. */
     RepositorySettings repository() {
         return new RepositorySettings(
                 models,

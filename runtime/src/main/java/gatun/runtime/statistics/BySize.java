@@ -71,7 +71,6 @@ final class BySize<C> {
         return added;
     }
 
-    /** Snapshots of the counters, ascending by batch size. */
     <S> List<S> snapshots(Function<C, S> snapshot) {
         Object[] present = counters;
         List<S> snapshots = new ArrayList<>(present.length);

@@ -24,12 +24,10 @@ final class Histogram {
         sumNanos.add(nanos);
     }
 
-    /** The sum of all durations as it is now. */
     long sumNanos() {
         return sumNanos.get();
     }
 
-    /** The durations as they are now. */
     Latencies snapshot() {
         long sum = sumNanos.get();
         // A 64-bit JVM copies each number as a whole, and all at once faster than by as many ordered reads.

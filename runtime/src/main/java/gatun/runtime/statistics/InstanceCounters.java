@@ -105,7 +105,6 @@ public final class InstanceCounters {
         return sum;
     }
 
-    /** Adds the durations as they are now to {@code latencies}. */
     void addTo(Map<Origin, StageLatencies> latencies) {
         for (StageHistograms stage : stages) {
             latencies.merge(stage.origin, stage.snapshot(), StageLatencies::plus);
@@ -117,12 +116,10 @@ public final class InstanceCounters {
         return lastEndedNanos.get();
     }
 
-    /** The executions by batch size, ascending. */
     List<BatchStatistics> batches() {
         return batches.snapshots(BatchCounters::snapshot);
     }
 
-    /** The answered requests by their batch size, ascending. */
     List<RequestStatistics> requests() {
         return requests.snapshots(RequestCounters::snapshot);
     }
@@ -143,7 +140,6 @@ public final class InstanceCounters {
             return batchSize;
         }
 
-        /** Counts an execution. */
         void executed(ExecutionTimes times) {
             executions.add(1);
             inputNanos.add(times.inferStartedNanos() - times.startedNanos());
@@ -151,7 +147,6 @@ public final class InstanceCounters {
             outputNanos.add(times.endedNanos() - times.inferEndedNanos());
         }
 
-        /** The counters as they are now. */
         BatchStatistics snapshot() {
             return new BatchStatistics(
                     batchSize, executions.get(), inputNanos.get(), inferNanos.get(), outputNanos.get());
@@ -178,7 +173,6 @@ public final class InstanceCounters {
             return batchSize;
         }
 
-        /** Counts the request that stands at {@code index} among those that an execution answered. */
         void answered(ExecutionTimes times, int index) {
             queueNanos.add(times.queueNanos(index));
             inputNanos.add(times.inferStartedNanos() - times.startedNanos());
@@ -188,7 +182,6 @@ public final class InstanceCounters {
             count.add(1);
         }
 
-        /** The counters as they are now. */
         RequestStatistics snapshot() {
             return new RequestStatistics(
                     batchSize,
@@ -216,7 +209,6 @@ public final class InstanceCounters {
             this.origin = origin;
         }
 
-        /** Counts the request that stands at {@code index} among those that an execution answered. */
         void answered(ExecutionTimes times, int index) {
             long arrivedNanos = times.arrivedNanos(index);
             queue.add(times.queueNanos(index));
@@ -256,7 +248,6 @@ public final class InstanceCounters {
             return output.sumNanos();
         }
 
-        /** The durations as they are now. */
         StageLatencies snapshot() {
             return new StageLatencies(
                     request.snapshot(),

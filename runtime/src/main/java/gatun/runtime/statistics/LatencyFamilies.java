@@ -79,17 +79,14 @@ final class LatencyFamilies {
         return new MetricFamily(name, MetricFamily.Kind.HISTOGRAM, help);
     }
 
-    /** Whether latencies are shown as counters too. */
     boolean counters() {
         return wanted.counters();
     }
 
-    /** Whether there is any family. */
     boolean any() {
         return wanted.summaries() || wanted.histograms();
     }
 
-    /** Gives {@code sink} the families that are wanted. */
     void publish(MetricRows<ModelLatencies> models, MetricSink sink) {
         if (wanted.summaries()) {
             // Of cached models, Triton's requests are summaries of those that missed the cache only, and are not shown.
@@ -147,11 +144,6 @@ final class LatencyFamilies {
         }
     }
 
-    /**
-     * Writes a histogram of each model.
-     *
-     * @param bounds where the model's configuration names none, in the unit of the metric, of {@code unitNanos} each
-     */
     private static void writeHistogram(
             MetricFamily family,
             MetricRows<ModelLatencies> models,

@@ -57,7 +57,6 @@ public final class ModelCounters {
             micros("compute_infer", "compute inference", ModelStatistics.StageNanos::computeInfer),
             micros("compute_output", "compute output", ModelStatistics.StageNanos::computeOutput));
 
-    /** Of models whose responses are cached. */
     private static final List<Measure<ModelStatistics>> CACHE = List.of(
             Measure.counter(
                     "nv_cache_num_hits_per_model",
@@ -89,7 +88,6 @@ public final class ModelCounters {
                     "Time it took to load the model, in seconds",
                     model -> model.totals().loadNanos() / NANOS_PER_SECOND));
 
-    /** Also of instances that are gone: their counts stay. */
     private final List<InstanceCounters> instances = new CopyOnWriteArrayList<>();
 
     /** Those of {@link #instances} in which nobody counts now; guarded by {@link #lending}. */

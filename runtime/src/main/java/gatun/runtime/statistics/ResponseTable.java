@@ -62,7 +62,6 @@ public final class ResponseTable {
         return present[row];
     }
 
-    /** The counters as they are now, by place. */
     List<ResponseStatistics> snapshot() {
         List<ResponseStatistics> snapshot = new ArrayList<>();
         for (ResponseCounters counters : places) {
@@ -121,7 +120,6 @@ public final class ResponseTable {
             cancel.add(nanos);
         }
 
-        /** The counters as they are now. */
         ResponseStatistics snapshot() {
             return new ResponseStatistics(
                     infer.snapshot(),

@@ -20,7 +20,6 @@ final class SingleWriterCounter {
         VALUE.setRelease(this, next);
     }
 
-    /** The number as it is now. */
     long get() {
         return (long) VALUE.getAcquire(this);
     }

@@ -45,7 +45,6 @@ public final class RequestTrace {
     /** The trace in the collector that this is a part of; chosen when somebody asks for it. Guarded by this. */
     private @Nullable String spansTraceId;
 
-    /** Guarded by this. */
     private @Nullable TraceParent runSpan;
 
     RequestTrace(
@@ -133,7 +132,6 @@ public final class RequestTrace {
         return requestId;
     }
 
-    /** Sets the client's name for the request. */
     void requestId(String newId) {
         requestId = newId;
     }
@@ -160,7 +158,6 @@ public final class RequestTrace {
                 .toList();
     }
 
-    /** The settings for the request. */
     TraceScope scope() {
         return readers.scope();
     }

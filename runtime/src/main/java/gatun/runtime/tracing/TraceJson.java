@@ -138,7 +138,6 @@ final class TraceJson {
     static final class TensorText {
         private TensorText() {}
 
-        /** The dimensions, separated by commas. */
         static String shape(TensorSpec spec) {
             return LongStream.of(spec.shape().toArray())
                     .mapToObj(Long::toString)

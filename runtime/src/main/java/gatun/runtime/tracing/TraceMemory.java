@@ -15,7 +15,6 @@ final class TraceMemory {
     private final AtomicLong leftOut = new AtomicLong();
     private final AtomicBoolean told = new AtomicBoolean();
 
-    /** Lets all traces together hold {@code limit} bytes. */
     TraceMemory(long limit) {
         this.limit = limit;
     }
@@ -43,7 +42,6 @@ final class TraceMemory {
         held.addAndGet(-bytes);
     }
 
-    /** The bytes that are held now. */
     long held() {
         return held.get();
     }

@@ -18,17 +18,14 @@ final class TraceScope {
         this.remaining = new AtomicLong(settings.count());
     }
 
-    /** The settings as they were made. */
     TraceSettings settings() {
         return settings;
     }
 
-    /** The settings as they are by now: with the number of requests that will still be traced. */
     TraceSettings present() {
         return new TraceSettings(settings.levels(), settings.rate(), remaining.get(), settings.logFrequency());
     }
 
-    /** Whether the next request is traced. */
     boolean choosesNext() {
         if (!settings.tellsAnything() || settings.rate() == 0 || seen.incrementAndGet() % settings.rate() != 0) {
             return false;
@@ -39,13 +36,10 @@ final class TraceScope {
     /**
      * Who gets a trace.
      *
-     * @param scope the settings for the request
-     * @param exported whether these, or the client, want the trace exported
      * @param observer sees the trace whatever the settings say; null for nobody
      */
     record TraceReaders(
             TraceScope scope, boolean exported, @Nullable Consumer<RequestTrace> observer) {
-        /** The details that are exported. */
         Set<TraceLevel> levels() {
             return exported ? scope.settings().levels() : Set.of();
         }

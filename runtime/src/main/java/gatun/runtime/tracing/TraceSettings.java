@@ -31,7 +31,6 @@ public record TraceSettings(Set<TraceLevel> levels, long rate, long count, long 
         return new TraceSettings(Set.of(), DEFAULT_RATE, UNLIMITED, 0);
     }
 
-    /** Whether any request may be traced. */
     boolean tellsAnything() {
         return !levels.isEmpty();
     }

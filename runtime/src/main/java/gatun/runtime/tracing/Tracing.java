@@ -239,7 +239,6 @@ public final class Tracing implements AutoCloseable {
 
         private static final long MAX_UNSIGNED = 0xFFFF_FFFFL;
 
-        /** The settings {@code base}, with these in their place. */
         TraceSettings over(TraceSettings base) {
             return new TraceSettings(
                     levels.orElse(base.levels()),

@@ -47,7 +47,6 @@ public final class CheckReport {
         out.flush();
     }
 
-    /** Shows the overall result. */
     void end(int models, long bad) {
         out.println();
         if (models == 0) {

@@ -33,7 +33,6 @@ import java.util.stream.Stream;
 
 /** One run of {@code gatun check}: loads each model as a server would, reports its faults, and serves nothing. */
 public final class Checking {
-    /** All models would be served. */
     private static final int GOOD = 0;
 
     /** At least one would not. */
@@ -110,7 +109,6 @@ public final class Checking {
                 .toList();
     }
 
-    /** Has {@code user} look at what is there, with all that a server would have for it. */
     private static <T> T check(
             CheckSettings settings,
             InstalledBackends installed,

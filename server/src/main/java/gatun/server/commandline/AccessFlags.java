@@ -137,12 +137,7 @@ final class AccessFlags extends FlagGroup {
         return new ApiAccess.RequiredHeader(prefix + pair.substring(0, equals), pair.substring(equals + 1));
     }
 
-    /**
-     * A rule for some groups of requests.
-     *
-     * @param groups the groups
-     * @param value the text that follows their names
-     */
+    /** A rule for some groups of requests. */
     record ApiGroupsFlag(Set<ApiGroup> groups, String value) {
         /** Reads {@code GROUP,GROUP,...:VALUE}; the name {@code all} stands for every group. */
         static final class Reader implements ITypeConverter<ApiGroupsFlag> {

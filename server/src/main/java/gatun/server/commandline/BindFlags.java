@@ -20,7 +20,6 @@ final class BindFlags {
      * Adds the flags to {@code group}.
      *
      * @param protocol how their names begin, in small letters
-     * @param title what the protocol is called
      * @param otherSocket another name for the flag of the Unix socket; empty for none
      */
     BindFlags(FlagGroup group, String protocol, String title, String otherSocket, BindSettings standard) {
@@ -44,7 +43,6 @@ final class BindFlags {
                         "Also listen on a Unix socket at PATH. Also called " + otherSocket + ".");
     }
 
-    /** The settings, with {@code tls} on the port. */
     BindSettings settings(Optional<TlsFiles> tls) {
         return new BindSettings(enabled.value(), address.value(), port.value(), unixSocket.value(), tls);
     }

@@ -19,7 +19,6 @@ final class EnvironmentVariables {
 
     private EnvironmentVariables() {}
 
-    /** The variable of a flag. */
     static String name(OptionSpec flag) {
         return PREFIX
                 + FlagNames.first(flag)

@@ -13,7 +13,6 @@ import picocli.CommandLine.Model.OptionSpec;
 final class FlagReference {
     private FlagReference() {}
 
-    /** The page for the flags of {@code command}, in Markdown. */
     static String markdown(CommandSpec command) {
         StringBuilder page = new StringBuilder("""
                 # Flags of `gatun serve`

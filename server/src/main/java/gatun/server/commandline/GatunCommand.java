@@ -167,7 +167,6 @@ public final class GatunCommand implements Callable<Integer> {
         return asked;
     }
 
-    /** Runs {@code command} with {@code arguments} as they were typed. */
     static int run(CommandLine command, SettingSources sources, Map<String, String> environment, String... typed) {
         String[] arguments;
         try {

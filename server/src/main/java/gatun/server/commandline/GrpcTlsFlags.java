@@ -26,7 +26,6 @@ final class GrpcTlsFlags extends FlagGroup {
     /**
      * The files for TLS; empty where TLS is off.
      *
-     * @param protocols may have a flag for them too
      * @throws ParameterException naming a file's flag that is missing, or that says something else
      * @throws FlagException when the files that a protocol names cannot be used
      */

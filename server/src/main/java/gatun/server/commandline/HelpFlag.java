@@ -16,7 +16,6 @@ final class HelpFlag {
                 .build();
     }
 
-    /** A new flag as a mixin, for a command that is described by annotations. */
     static CommandSpec mixin() {
         return CommandSpec.create().addOption(create());
     }

@@ -48,7 +48,6 @@ final class HttpFlags extends OverlayFlags<HttpSettings> {
         super(standard);
     }
 
-    /** The settings, with {@code tls} on the port. */
     HttpSettings settings(Optional<TlsFiles> tls) {
         return new HttpSettings(
                 bind.settings(tls),

@@ -38,7 +38,6 @@ final class InstallCommand implements Callable<Integer> {
     @Mixin
     CommandSpec help = HelpFlag.mixin();
 
-    /** The command with what the engines say that can be installed. */
     static CommandLine create() {
         List<String> libraries =
                 new EngineCatalog(InstalledBackends.find(Optional.empty()).services()).libraries();

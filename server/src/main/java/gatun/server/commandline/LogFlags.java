@@ -32,7 +32,6 @@ final class LogFlags extends FlagGroup {
     private static final FlagType<Boolean> ACCESS_FORMAT =
             FlagType.choice("FORMAT", "a format: text or json", Map.of("text", false, "json", true));
 
-    /** Stands for standard output. */
     private static final Path STANDARD_OUTPUT = Path.of("-");
 
     private final Flag<Integer> verbosity = flag(

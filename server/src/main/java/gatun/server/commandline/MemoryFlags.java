@@ -63,7 +63,6 @@ final class MemoryFlags extends OverlayFlags<MemorySettings> {
                     + " most this many bytes of native memory, redis,host=HOST with redis,port=PORT in a Redis server that"
                     + " several servers share; once for each option.");
 
-    /** The older form of that. */
     private final Flag<Optional<Long>> olderCacheByteSize =
             hidden("--response-cache-byte-size", FlagType.BYTE_SIZE_OR_NONE);
 

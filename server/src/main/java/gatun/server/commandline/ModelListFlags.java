@@ -41,7 +41,6 @@ final class ModelListFlags extends FlagGroup {
                     + " several times. Without it, they may name those beside the models of the list, where only root"
                     + " and the server's user put folders.");
 
-    /** Whether these flags name any model. */
     boolean isGiven() {
         return basePath.value().isPresent() || file.value().isPresent();
     }

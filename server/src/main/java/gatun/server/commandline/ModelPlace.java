@@ -10,7 +10,6 @@ import picocli.CommandLine.TypeConversionException;
 
 /** Where models are, as an operator says it. */
 sealed interface ModelPlace {
-    /** A folder, or the URL of something that is fetched. */
     FlagType<ModelPlace> TYPE = FlagType.of("DIR", ModelPlace::of);
 
     /** A path of this machine. */
@@ -41,14 +40,12 @@ sealed interface ModelPlace {
         }
     }
 
-    /** The paths among some. */
     static List<Path> paths(List<ModelPlace> places) {
         return places.stream()
                 .flatMap(place -> place instanceof Local local ? Stream.of(local.path()) : Stream.empty())
                 .toList();
     }
 
-    /** The URLs among some. */
     static List<RepositoryLocation> locations(List<ModelPlace> places) {
         return places.stream()
                 .flatMap(place -> place instanceof Remote remote ? Stream.of(remote.location()) : Stream.empty())

@@ -9,7 +9,6 @@ import java.util.Set;
 
 /** The command line of TensorFlow Serving's program, translated to flags of {@code gatun serve}. */
 final class ModelServerArguments {
-    /** The command, named as the program. */
     static final String COMMAND = "tensorflow_model_server";
 
     /** The flags that this command starts a server with: it listens only where that program does, and tries as often. */
@@ -39,14 +38,12 @@ final class ModelServerArguments {
 
     private ModelServerArguments() {}
 
-    /** Whether {@code arguments} ask that program for its version. */
     static boolean askVersion(String... arguments) {
         return arguments.length > 0
                 && arguments[0].equals(COMMAND)
                 && Arrays.stream(arguments).anyMatch(VERSION::contains);
     }
 
-    /** The arguments of {@code gatun} that have the meaning of {@code arguments}. */
     static String[] translate(String... arguments) {
         List<String> translated = new ArrayList<>();
         for (String argument : arguments) {

@@ -23,7 +23,6 @@ import picocli.CommandLine.TypeConversionException;
 record NamedOption(String owner, String name, String value) {
     static final FlagType<NamedOption> OF_BACKEND = FlagType.of("BACKEND,K=V", new BackendReader()::convert);
 
-    /** Options of caches. */
     static final FlagType<NamedOption> OF_CACHE = FlagType.of(
             "CACHE,K=V",
             value -> read(
@@ -37,14 +36,12 @@ record NamedOption(String owner, String name, String value) {
                         Collectors.toMap(NamedOption::name, NamedOption::value, (former, later) -> later)));
     }
 
-    /** That value of an option for each engine that comes along and has it. */
     static List<NamedOption> ofEnginesWith(String name, String value) {
         return enginesWith(option -> option.name().equals(name)).stream()
                 .map(engine -> new NamedOption(engine, name, value))
                 .toList();
     }
 
-    /** The names of the engines that come along and have such an option. */
     static List<String> enginesWith(Predicate<Backend.Option> wanted) {
         return InstalledBackends.find(Optional.empty()).services().stream()
                 .filter(engine -> engine.options().stream().anyMatch(wanted))

@@ -56,7 +56,6 @@ final class RemoteServerFlags {
         }
     }
 
-    /** How long an answer is waited for. */
     Duration timeout() {
         return Duration.ofSeconds(timeoutSeconds);
     }

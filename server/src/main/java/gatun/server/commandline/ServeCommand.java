@@ -87,7 +87,6 @@ final class ServeCommand implements Callable<Integer> {
     /**
      * The command.
      *
-     * @param action what it does with the settings
      * @param standard what holds where no flag says otherwise
      */
     static CommandLine create(ServeAction action, ServerSettings standard) {

@@ -28,7 +28,6 @@ final class ServerFlags extends OverlayFlags<ServerSettings> {
             "Read flags from FILE, in YAML: 'http-port: 8000', or 'port: 8000' under 'http:'. Stronger are"
                     + " environment variables (GATUN_HTTP_PORT), and stronger than those flags.");
 
-    /** The name of the server for clients. */
     final Flag<String> id = flag("--id", FlagType.TEXT, standard.id(), "How the server names itself in its metadata.");
 
     private final Flag<Optional<String>> profile = optional(

@@ -17,7 +17,6 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** Flags from the command line, before the environment, before {@code --config}; each replaces weaker values. */
 final class SettingSources {
-    /** Names the file. */
     static final String CONFIG_FLAG = "--config";
 
     private final Map<OptionSpec, String> origins = new HashMap<>();
@@ -129,7 +128,6 @@ final class SettingSources {
     /**
      * The value of one flag in one source.
      *
-     * @param flag the flag
      * @param values its values in the form of the command line; several where the flag takes several
      * @param origin the place of the value, for errors: {@code GATUN_HTTP_PORT}, or file, line, column and key
      */

@@ -36,7 +36,6 @@ final class TensorFlowFlags extends FlagGroup {
                 description + ", 0 for TensorFlow's choice.");
     }
 
-    /** The options of the engine that the flags stand for. */
     List<NamedOption> options() {
         List<NamedOption> options = new ArrayList<>();
         if (!tags.value().equals(USUAL_TAG)) {

@@ -12,13 +12,8 @@ import picocli.CommandLine.ParameterException;
 
 /** The files of TLS: the flags that HTTP and gRPC have in common. */
 final class TlsFileFlags {
-    /** The server's certificate. */
     final Flag<Optional<Path>> certificate;
-
-    /** Its private key. */
     final Flag<Optional<Path>> key;
-
-    /** Who vouches for clients. */
     final Flag<Optional<Path>> roots;
 
     /** Adds the flags to {@code group}; their names begin with {@code protocol}. */

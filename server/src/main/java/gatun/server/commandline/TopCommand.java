@@ -36,8 +36,6 @@ import picocli.CommandLine.Spec;
 final class TopCommand implements Callable<Integer> {
     private static final int UNREACHABLE = 1;
     private static final int INTERVAL_LIMIT = 3600;
-
-    /** Servers with the usual ports have their metrics at the usual port. */
     private static final Pattern USUAL_PORT = Pattern.compile("(?:http|grpc)://(\\[[^\\]]*\\]|[^:/\\[\\]]+):800[01]/?");
 
     @Spec

@@ -81,7 +81,6 @@ interface TraceOption {
             };
         }
 
-        /** Levels add up over several flags. */
         private static TraceOption level(String value) {
             Set<TraceLevel> more =
                     switch (value.toUpperCase(Locale.ROOT)) {
@@ -124,7 +123,6 @@ interface TraceOption {
     /** One {@code --trace-config=opentelemetry,...}: changes where traces are sent, or how. */
     @FunctionalInterface
     interface CollectorOption extends UnaryOperator<CollectorSettings> {
-        /** The beginning of such a setting. */
         String PREFIX = "opentelemetry,";
 
         /**

@@ -7,9 +7,7 @@ import java.util.List;
 
 /** The command line of Triton's program: flags of {@code gatun serve}, or without effect ({@link KnownFlags}). */
 final class TritonServerArguments {
-    /** The command, named as the program. */
     static final String COMMAND = "tritonserver";
-
     private static final String BACKEND_CONFIG = "--backend-config";
 
     private static final String HEALTH_BODIES = "--http-health-bodies";
@@ -19,14 +17,12 @@ final class TritonServerArguments {
 
     private TritonServerArguments() {}
 
-    /** Whether {@code arguments} ask that program for its version. */
     static boolean askVersion(String... arguments) {
         return arguments.length > 0
                 && arguments[0].equals(COMMAND)
                 && List.of(arguments).contains("--version");
     }
 
-    /** The arguments of {@code gatun} that have the meaning of {@code arguments}. */
     static String[] translate(String... arguments) {
         if (arguments.length == 0 || !arguments[0].equals(COMMAND)) {
             return arguments;

@@ -36,14 +36,12 @@ final class EmbeddedEntry implements AutoCloseable {
         return new EmbeddedEntry(entry, outer);
     }
 
-    /** The request was answered. */
     void answered() {
         if (entry != null) {
             status = ANSWERED;
         }
     }
 
-    /** The request failed. */
     void failed(ErrorCode code) {
         if (entry != null) {
             status = code.name();

@@ -126,7 +126,6 @@ public final class ModelLayout {
         };
     }
 
-    /** The name is that of a folder, and of one that a server sees. */
     private static void requireName(String name) throws WrongRequest {
         boolean plain = !name.isBlank()
                 && ModelIdentifier.mayBeModel(name)
@@ -210,7 +209,6 @@ public final class ModelLayout {
         }
     }
 
-    /** The highest folder of those that have to be made for {@code folder} to be there. */
     private static Optional<Path> firstMissing(Path folder) {
         Optional<Path> missing = Optional.empty();
         for (Path at = folder; at != null && !Files.exists(at, LinkOption.NOFOLLOW_LINKS); at = at.getParent()) {

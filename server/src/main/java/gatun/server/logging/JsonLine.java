@@ -12,7 +12,6 @@ final class JsonLine {
     private final StringBuilder line;
     private boolean begun;
 
-    /** An object that is appended to {@code line}. */
     JsonLine(StringBuilder line) {
         this.line = line.append('{');
     }
@@ -33,7 +32,6 @@ final class JsonLine {
         return this;
     }
 
-    /** Ends the object and the line. */
     void end() {
         line.append("}\n");
     }

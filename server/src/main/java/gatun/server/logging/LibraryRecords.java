@@ -15,7 +15,6 @@ final class LibraryRecords {
     private record Last(long nanos, long leftOut) {}
 
     private final LongSupplier nanoClock;
-    /** By logger and level. */
     private final ConcurrentHashMap<String, Last> kinds = new ConcurrentHashMap<>();
 
     LibraryRecords(LongSupplier nanoClock) {

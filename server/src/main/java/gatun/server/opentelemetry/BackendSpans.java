@@ -33,7 +33,6 @@ record BackendSpans(List<TracedSpan> spans, List<Event> events) {
         }
     }
 
-    /** What was told of that request. */
     static BackendSpans of(RequestTrace trace) {
         Open outside = Open.of("");
         Deque<Open> open = new ArrayDeque<>(List.of(outside));

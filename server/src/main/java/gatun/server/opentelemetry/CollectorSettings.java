@@ -37,7 +37,6 @@ public record CollectorSettings(
         return maxBatchSize == STANDARD.maxBatchSize ? withMaxBatchSize(Math.min(maxBatchSize, maxQueueSize)) : this;
     }
 
-    /** The collector's address with its scheme. */
     URI address() {
         return address(url);
     }

@@ -27,7 +27,6 @@ final class SpanBacklog {
     /**
      * A backlog without spans.
      *
-     * @param url the address that spans are sent to
      * @param limit the most spans that may wait
      */
     SpanBacklog(URI url, long limit) {
@@ -45,7 +44,6 @@ final class SpanBacklog {
         return false;
     }
 
-    /** Has {@code sender} send, and takes note of the results. */
     SpanExporter before(SpanExporter sender) {
         return new Watched(sender);
     }

@@ -93,8 +93,6 @@ record TracedSpan(
     /**
      * Begins and ends these spans, at the times of their events.
      *
-     * @param ids gives the spans their numbers
-     * @param parent the span or trace that the outermost is a part of
      * @param epochNanos added to the times of events, for nanoseconds since 1970
      */
     void record(Tracer tracer, ChosenIds ids, Context parent, long epochNanos) {

@@ -31,7 +31,6 @@ final class TopPage {
                         "P99"));
     }
 
-    /** One version. */
     static String line(ModelLine line, int width) {
         ModelLine.Times times = line.times();
         Sample.Model model = line.model();
@@ -72,7 +71,6 @@ final class TopPage {
         return cut + " ".repeat(width - columns(cut));
     }
 
-    /** What the whole server does. */
     static List<String> head(String url, List<ModelLine> lines, Sample sample, int width) {
         double rate = lines.stream().mapToDouble(ModelLine::rate).sum();
         long ready = lines.stream()
@@ -98,7 +96,6 @@ final class TopPage {
         return head;
     }
 
-    /** All of one version. */
     static List<String> details(ModelLine line, int width) {
         ModelLine.Times times = line.times();
         List<String> text = new ArrayList<>();

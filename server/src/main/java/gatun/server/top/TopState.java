@@ -22,7 +22,6 @@ final class TopState {
         this.url = url;
     }
 
-    /** Takes what a server told. */
     void tell(Sample sample) {
         Sample before = latest;
         lines = ModelLine.between(before == null ? sample : before, sample);
@@ -75,7 +74,6 @@ final class TopState {
      */
     record Screen(List<String> lines, int marked) {}
 
-    /** The screen as it is now. */
     Screen screen(int width, int height) {
         List<String> text = new ArrayList<>();
         Sample sample = latest;
@@ -142,7 +140,6 @@ final class TopState {
             this.title = title;
         }
 
-        /** Its name for people. */
         String title() {
             return title;
         }

@@ -13,13 +13,8 @@ import org.slf4j.LoggerFactory;
 /** Has warm-up conversations on a thread of its own until told to end, one request of each at a time. */
 final class Caller implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Caller.class);
-
-    /** Conversations at a time. */
     private static final int CONVERSATIONS = 16;
-
-    /** Requests of a conversation. */
     private static final int REQUESTS = 200;
-
     private static final int MOST_FAILURES = 100;
 
     private final List<Conversation.Kind> kinds;
@@ -103,7 +98,6 @@ final class Caller implements Runnable {
         }
     }
 
-    /** How many requests were answered. */
     long answered() {
         return answered.get();
     }

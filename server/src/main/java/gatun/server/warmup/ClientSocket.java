@@ -19,7 +19,6 @@ final class ClientSocket implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** Connects to a Unix socket. */
     static ClientSocket connect(SocketAddress address) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
         try {
@@ -31,7 +30,6 @@ final class ClientSocket implements AutoCloseable {
         }
     }
 
-    /** Sends all of {@code bytes}. */
     void write(ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
@@ -55,7 +53,6 @@ final class ClientSocket implements AutoCloseable {
         return value;
     }
 
-    /** Reads so many bytes and forgets them. */
     void skip(long bytes) throws IOException {
         for (long left = bytes; left > 0; ) {
             if (!in.hasRemaining()) {

@@ -15,22 +15,12 @@ final class CompilerWatch {
     private long before;
     private int idleLooks;
 
-    /**
-     * Compilers that are looked at again and again.
-     *
-     * @param look the time between two looks
-     * @param compiledMillis the time that they have taken so far
-     */
+    /** Compilers that are looked at again and again. */
     CompilerWatch(Duration look, long compiledMillis) {
         idleMillis = (long) (look.toMillis() * IDLE);
         before = compiledMillis;
     }
 
-    /**
-     * Whether nothing has been left to compile for some looks.
-     *
-     * @param compiledMillis the time that compilers have taken so far
-     */
     boolean isIdle(long compiledMillis) {
         idleLooks = compiledMillis - before > idleMillis ? 0 : idleLooks + 1;
         before = compiledMillis;

@@ -18,7 +18,6 @@ interface Conversation extends AutoCloseable {
     /** Begins conversations of one kind. Safe for any thread. */
     @FunctionalInterface
     interface Kind {
-        /** Connects. */
         Conversation begin() throws IOException;
     }
 }

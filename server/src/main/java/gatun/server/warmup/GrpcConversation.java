@@ -77,9 +77,7 @@ final class GrpcConversation implements Conversation {
     /**
      * Connects.
      *
-     * @param method its service and name, {@code package.Service/Method}
      * @param message of each request; at most 16 KB
-     * @param oneStream whether the requests are messages of one stream
      */
     static GrpcConversation begin(SocketAddress address, String method, MessageLite message, boolean oneStream)
             throws IOException {

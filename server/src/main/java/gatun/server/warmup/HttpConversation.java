@@ -29,11 +29,9 @@ final class HttpConversation implements Conversation {
      * A request.
      *
      * @param bytes all of it, from the first line to the end of the body; nobody moves its position
-     * @param status of the response that is expected
      */
     record Request(ByteBuffer bytes, int status) {}
 
-    /** Connects. */
     static HttpConversation begin(SocketAddress address, List<Request> requests) throws IOException {
         return new HttpConversation(ClientSocket.connect(address), requests);
     }

@@ -32,7 +32,6 @@ final class PrivateModels {
 
     private PrivateModels() {}
 
-    /** Writes the models into {@code repository}, and those of an engine where there is one. */
     static void write(Path repository, Optional<Backend> engine) throws IOException {
         write(repository, INTEGERS, "identity", "TYPE_INT32", ELEMENTS, List.of("0", "1"));
         write(repository, TEXTS, "identity", "TYPE_STRING", ELEMENTS, List.of("0", "1"));

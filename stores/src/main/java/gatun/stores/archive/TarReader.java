@@ -120,7 +120,6 @@ final class TarReader {
         left = 0;
     }
 
-    /** The content of a header that extends the next one. */
     private String text() throws IOException {
         if (content > HEADER_BYTES) {
             throw new StoreException(

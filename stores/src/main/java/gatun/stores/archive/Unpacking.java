@@ -165,7 +165,6 @@ public final class Unpacking {
         }
     }
 
-    /** Makes the folders that a path lies in, each of which counts. */
     private void makeFoldersAbove(Path path) throws IOException {
         Path folder = Objects.requireNonNull(path.getParent(), "it lies below the target");
         if (!Files.isDirectory(folder)) {
@@ -267,7 +266,6 @@ public final class Unpacking {
             }
         }
 
-        /** No size that the file itself has no room for is ever read. */
         private static void requireSmall(long byteSize, long fileByteSize) throws StoreException {
             if (byteSize > BYTE_LIMIT && byteSize < fileByteSize) {
                 throw new StoreException(

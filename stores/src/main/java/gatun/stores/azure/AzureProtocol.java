@@ -196,7 +196,6 @@ public final class AzureProtocol implements StoreProtocol {
                 }
             }
 
-            /** Shows no key. */
             @Override
             public String toString() {
                 return "SharedKey[" + account + "]";
@@ -253,7 +252,6 @@ public final class AzureProtocol implements StoreProtocol {
                     .header("Metadata", "true"));
         }
 
-        /** Of a pod in Kubernetes (AKS). */
         private static TokenSource workload(Map<String, String> environment, StoreHttp http) {
             String authority = environment.getOrDefault("AZURE_AUTHORITY_HOST", "https://login.microsoftonline.com/");
             URI service = URI.create(authority.replaceAll("/$", "") + "/"

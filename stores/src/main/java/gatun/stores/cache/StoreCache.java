@@ -329,7 +329,6 @@ public final class StoreCache implements AutoCloseable {
             return path;
         }
 
-        /** Removes those of servers that died. What cannot be removed is logged. */
         static void removeAbandoned(Path parent) throws IOException {
             try (DirectoryStream<Path> folders = Files.newDirectoryStream(parent, PREFIX + "*")) {
                 for (Path folder : folders) {

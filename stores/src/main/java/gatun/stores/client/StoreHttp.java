@@ -145,16 +145,9 @@ public final class StoreHttp implements AutoCloseable {
         private final long leastBytes;
         private final AtomicLong received = new AtomicLong();
         private final Future<?> watch;
-
-        /** Used by the watch only. */
         private long seen;
-
         private volatile boolean tooSlow;
 
-        /**
-         * @param byteLimit the most bytes
-         * @param leastBytes the fewest within each {@code timeout}
-         */
         BoundedBody(InputStream body, long byteLimit, long leastBytes, Duration timeout) {
             super(body);
             this.byteLimit = byteLimit;

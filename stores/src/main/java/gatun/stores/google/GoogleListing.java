@@ -74,7 +74,6 @@ final class GoogleListing {
         }
     }
 
-    /** A text, or a number as one. */
     private static String text(JsonParser reader) throws IOException {
         if (!reader.currentToken().isScalarValue() || reader.currentToken() == JsonToken.VALUE_NULL) {
             throw new JsonParseException(reader, "expected a text");

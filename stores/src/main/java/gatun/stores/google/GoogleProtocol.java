@@ -102,7 +102,6 @@ public final class GoogleProtocol implements StoreProtocol {
     /**
      * Tokens for Google Cloud: of the service account or user in a file, or else of the machine.
      *
-     * @param source gives them
      * @param configured whether a file was named; a machine outside of Google's cloud asks without a token otherwise
      */
     record GoogleTokens(TokenSource source, boolean configured) {
@@ -113,7 +112,6 @@ public final class GoogleProtocol implements StoreProtocol {
         /**
          * The tokens for an environment.
          *
-         * @param given the path of a file that holds for the location, as {@code path}
          * @param home where the tools of Google keep the user's own file
          */
         static GoogleTokens of(Map<String, String> given, Map<String, String> environment, Path home, StoreHttp http)

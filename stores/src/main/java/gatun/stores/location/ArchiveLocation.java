@@ -27,7 +27,6 @@ public record ArchiveLocation(URI uri, Format format, Optional<String> sha256) i
         /** A zip file. */
         ZIP(".zip");
 
-        /** Separated by blanks. */
         private final String endings;
 
         Format(String endings) {
@@ -93,7 +92,6 @@ public record ArchiveLocation(URI uri, Format format, Optional<String> sha256) i
         return withoutQuery(uri);
     }
 
-    /** Queries hold signatures, as those of links that expire. */
     private static String withoutQuery(URI uri) {
         return uri.toString().split("[?#]", 2)[0];
     }

@@ -45,7 +45,6 @@ final class ArchiveMirror implements Mirror {
 
     private record Refusal(StoredObject archive, StoreException reason) {}
 
-    /** The link by which the cache knows that it is in use. */
     private Optional<Path> held = Optional.empty();
 
     /** @param source owned by this from now on */
@@ -192,7 +191,6 @@ final class ArchiveMirror implements Mirror {
         return models;
     }
 
-    /** The model in an archive of one is served by the archive's name. */
     @Override
     public boolean holdsOneModel() {
         return false;

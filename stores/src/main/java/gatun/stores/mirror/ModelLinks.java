@@ -42,7 +42,6 @@ final class ModelLinks {
         return Optional.ofNullable(current.get(model));
     }
 
-    /** From now on the model is what {@code snapshot} holds. */
     void point(String model, Path snapshot) throws IOException {
         Files.createDirectories(folder);
         Path link = folder.resolveSibling("link");

@@ -17,18 +17,12 @@ import java.util.regex.Pattern;
 record ModelTree(SortedMap<String, StoredObject> files) {
     private static final Pattern VERSION_FILE = Pattern.compile("[0-9]+/[^/]+");
 
-    /**
-     * The models in a listing.
-     *
-     * @param trees the models by name
-     * @param refused the reasons of models that hold a name which cannot be a file's
-     */
+    /** The models in a listing. */
     record Listing(SortedMap<String, ModelTree> trees, SortedMap<String, String> refused) {}
 
     /**
      * Sorts a repository's objects by models. Objects beside the folders are of none.
      *
-     * @param prefix how all their names begin, which is left out
      * @param modelNames tells names of folders that may be models' from those that are never
      */
     static Listing models(String prefix, List<StoredObject> objects, Predicate<String> modelNames) {

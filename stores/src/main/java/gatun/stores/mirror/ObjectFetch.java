@@ -34,11 +34,8 @@ record ObjectFetch(ObjectStore store, String identity, StoreCache cache, int thr
     /**
      * Fetches the objects.
      *
-     * @param what the place that they are in, for people
-     * @param models the names of the models that they belong to
      * @param objects by their keys; none of them is in the cache
      * @param kept the keys of files in the cache that must not make room
-     * @return the failures, by keys
      * @throws StoreException LIMIT when they have no room; then nothing is fetched
      */
     Map<String, IOException> fetch(String what, Set<String> models, Map<String, StoredObject> objects, Set<String> kept)

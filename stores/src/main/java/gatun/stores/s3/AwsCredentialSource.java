@@ -272,11 +272,7 @@ final class AwsCredentialSource {
 
         private AwsProfiles() {}
 
-        /**
-         * What both files say of a profile; the file of credentials counts first.
-         *
-         * @param environment may name other files
-         */
+        /** What both files say of a profile; the file of credentials counts first. */
         static Map<String, String> read(String profile, Map<String, String> environment, Path home) throws IOException {
             Path folder = home.resolve(".aws");
             Path config = Path.of(environment.getOrDefault(
@@ -311,13 +307,10 @@ final class AwsCredentialSource {
     /**
      * The keys that requests to S3 are signed with.
      *
-     * @param keyId names the key
-     * @param secretKey signs
      * @param sessionToken comes along with keys that expire; empty for others
      * @param expiry when they count no more; empty for never
      */
     record AwsCredentials(String keyId, String secretKey, String sessionToken, Optional<Instant> expiry) {
-        /** Shows which, and no secret. */
         @Override
         public String toString() {
             return "AwsCredentials[" + keyId + "]";

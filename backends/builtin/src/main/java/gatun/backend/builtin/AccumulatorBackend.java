@@ -99,8 +99,6 @@ public final class AccumulatorBackend implements Backend {
     /**
      * A model that adds up sequences.
      *
-     * @param controls the inputs that mark their steps
-     * @param batching whether tensors have a batch dimension
      * @param sequenceLimit how many sequences an instance may serve at a time
      */
     record AccumulatorModel(Controls controls, boolean batching, int sequenceLimit) implements BackendModel {
@@ -190,7 +188,6 @@ public final class AccumulatorBackend implements Backend {
             return sum;
         }
 
-        /** Forgets a sequence that has ended. */
         void end(Object sequence) {
             bySequence.remove(sequence);
         }
@@ -200,12 +197,7 @@ public final class AccumulatorBackend implements Backend {
         }
     }
 
-    /**
-     * A control input.
-     *
-     * @param name its name among the inputs
-     * @param values its values for false and for true
-     */
+    /** A control input. */
     record Control(String name, ModelSequenceBatching.Control values) {
         /** Whether it says true for that row of the batch. */
         boolean isSet(Execution execution, long row) {
@@ -219,7 +211,6 @@ public final class AccumulatorBackend implements Backend {
             };
         }
 
-        /** The correlation id in that row of the batch: a Long or a String. */
         Object id(Execution execution, int row) {
             Tensor tensor = tensor(execution);
             MemorySegment bytes = tensor.bytes();
@@ -256,10 +247,7 @@ public final class AccumulatorBackend implements Backend {
     /**
      * The control inputs of a model, by their kinds.
      *
-     * @param start that a sequence begins
      * @param end that it ends
-     * @param ready that a row of the batch is a request at all
-     * @param correlationId whose row it is
      */
     record Controls(
             Optional<Control> start, Optional<Control> end, Optional<Control> ready, Optional<Control> correlationId) {

@@ -78,7 +78,6 @@ public final class DelayBackend implements Backend {
     /**
      * A model that answers with its inputs after a time.
      *
-     * @param inputOfOutput the input that each output is answered with, by their names
      * @param delay how long a run takes where the request does not say
      */
     record DelayModel(Map<String, String> inputOfOutput, Duration delay) implements BackendModel {
@@ -125,7 +124,6 @@ public final class DelayBackend implements Backend {
                 execution.inferEnded();
             }
 
-            /** The longest that any request of the run is to take. */
             private Duration delay(Execution execution) {
                 Duration longest = execution.requests().isEmpty() ? model.delay() : Duration.ZERO;
                 for (ExecutionRequest request : execution.requests()) {

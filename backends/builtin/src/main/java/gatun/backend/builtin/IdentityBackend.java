@@ -106,11 +106,8 @@ public final class IdentityBackend implements Backend {
     /**
      * A model whose outputs repeat its inputs.
      *
-     * @param inputOfOutput the input that each output repeats, by the output's name
-     * @param batching whether tensors have a batch dimension
      * @param delay how long a run takes
      * @param ragged whether the requests of a batch may differ in their shapes
-     * @param activities what it notes in the traces of its requests
      */
     record IdentityModel(
             Map<String, ModelInput> inputOfOutput,
@@ -183,7 +180,6 @@ public final class IdentityBackend implements Backend {
                 }
             }
 
-            /** Lets the time pass that a run takes. */
             private void pass(Execution execution) {
                 execution.inferStarted();
                 if (!model.delay().isZero()) {
@@ -246,10 +242,7 @@ public final class IdentityBackend implements Backend {
         private static final String ENABLED = "enable_custom_tracing";
         private static final String NESTED = "nested_span_count";
         private static final String FREQUENCY = "single_activity_frequency";
-
-        /** What these are told by. */
         static final Set<String> PARAMETERS = Set.of(ENABLED, NESTED, FREQUENCY);
-
         private static final int MOST_NESTED = 1000;
         private static final String SINGLE = "CUSTOM_SINGLE_ACTIVITY";
         private static final String SPAN = "CUSTOM_ACTIVITY";
@@ -304,7 +297,6 @@ public final class IdentityBackend implements Backend {
                     : otherwise;
         }
 
-        /** Notes them in the traces of the requests of a run. */
         void tell(Execution execution) {
             if (names.isEmpty()) {
                 return;

@@ -110,8 +110,6 @@ public final class CudaBackend implements Backend {
         private final DeviceTransfers transfers;
         private final RunSizes sizes;
         private final KernelLaunch[] launches;
-
-        /** Where each tensor of the run is, by its number. */
         private final long[] addresses;
 
         private CudaInstance(

@@ -95,7 +95,6 @@ sealed interface Expression {
         MULTIPLY,
         /** Rounds towards zero, as C does. */
         DIVIDE,
-        /** Rounds up. */
         CEILING_DIVIDE,
         /** Has the sign of the dividend, as in C. */
         REMAINDER,

@@ -27,11 +27,7 @@ final class ExpressionParser {
     private final Set<Kind> known;
     private int depth;
 
-    /**
-     * Reads from {@code tokens}.
-     *
-     * @param known the kinds of tensors whose sizes are known when the expressions are evaluated
-     */
+    /** Reads from {@code tokens}. */
     ExpressionParser(Tokens tokens, TensorTable tensors, Set<Kind> known) {
         this.tokens = tokens;
         this.tensors = tensors;

@@ -36,7 +36,6 @@ record Formula(String parameter, String text, Expression expression) {
         return value;
     }
 
-    /** How messages name it. */
     private String subject() {
         return "'" + text + "' of the model's parameter '" + parameter + "'";
     }

@@ -72,7 +72,6 @@ final class KernelFile {
         return present.getFirst();
     }
 
-    /** The file's name, for messages. */
     String name() {
         return name;
     }

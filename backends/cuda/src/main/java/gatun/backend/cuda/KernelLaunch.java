@@ -43,7 +43,6 @@ final class KernelLaunch {
      * Launches {@code function} as {@code plan} says.
      *
      * @param checked whether the arguments are known to be as many and as large as the function's parameters
-     * @param arena keeps the memory for parameters
      * @throws GatunException INVALID_ARGUMENT when a size that is the same in all runs exceeds a limit of the GPU
      */
     KernelLaunch(
@@ -165,7 +164,6 @@ final class KernelLaunch {
     /**
      * Queues the kernel as it was prepared.
      *
-     * @param addresses where each tensor is, by its number
      * @throws GatunException when CUDA refuses, or the device has failed
      */
     void launch(CudaStream stream, long[] addresses) {

@@ -37,7 +37,6 @@ final class KernelReader {
         this.name = name;
     }
 
-    /** The kernel's plan. */
     KernelPlan read() {
         return new KernelPlan(
                 name,

@@ -23,8 +23,6 @@ record ModelPlan(
     /**
      * How one kernel is launched. Immutable.
      *
-     * @param name its name in the configuration
-     * @param function its name in the model's file
      * @param grid how many blocks there are in x, y and z
      * @param block how many threads a block has in x, y and z
      * @param sharedMemory bytes of dynamic shared memory for each block
@@ -43,7 +41,6 @@ record ModelPlan(
 
     /** The value that a kernel gets for one of its parameters. */
     sealed interface Argument {
-        /** The size of the parameter in bytes. */
         int byteSize();
 
         /** The device address of a tensor, by its number in the {@link TensorTable}. */

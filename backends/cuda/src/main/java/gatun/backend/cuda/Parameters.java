@@ -43,13 +43,7 @@ final class Parameters {
                 .toList();
     }
 
-    /**
-     * A parameter of a model's configuration. Immutable.
-     *
-     * @param model the model's name
-     * @param key the parameter's
-     * @param text its value
-     */
+    /** A parameter of a model's configuration. Immutable. */
     record Parameter(String model, String key, String text) {
         /** To be thrown: the text is wrong at one place. {@code position} says where, from 0; people count from 1. */
         GatunException refused(int position, String found, String expected) {

@@ -21,7 +21,6 @@ final class PtxEntries {
 
     private final Map<String, List<Integer>> parameters = new LinkedHashMap<>();
 
-    /** Those of {@code text}, which is PTX. */
     PtxEntries(String text) {
         Matcher entry = ENTRY.matcher(COMMENT.matcher(text).replaceAll(" "));
         while (entry.find()) {
@@ -44,7 +43,6 @@ final class PtxEntries {
         return List.copyOf(parameters.keySet());
     }
 
-    /** How many bytes each parameter of a function has, which is one of {@link #names}. */
     List<Integer> parameterByteSizes(String function) {
         return parameters.getOrDefault(function, List.of());
     }

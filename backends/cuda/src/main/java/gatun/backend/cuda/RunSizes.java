@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 /** A run's tensor sizes and addresses, reused for equal shapes. Used by the instance's thread only. */
 final class RunSizes {
     private static final int ABSENT = -1;
-
-    /** More than any GPU has. */
     private static final long MAX_SCRATCH_BYTES = 1L << 50;
 
     private final ModelPlan plan;
@@ -28,7 +26,6 @@ final class RunSizes {
     /** For each output the shape that the run before had; null before the first. */
     private final @Nullable Shape[] shapes;
 
-    /** For each input of the model its index in the run. */
     private final int[] indexes;
 
     RunSizes(ModelPlan plan) {
@@ -41,7 +38,6 @@ final class RunSizes {
         indexes = new int[inputs.length];
     }
 
-    /** The sizes of the run, for expressions. */
     Sizes sizes() {
         return sizes;
     }

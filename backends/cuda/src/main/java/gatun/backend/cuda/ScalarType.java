@@ -40,22 +40,18 @@ enum ScalarType {
         this.most = most;
     }
 
-    /** The type that a configuration calls {@code word}. */
     static Optional<ScalarType> of(String word) {
         return Arrays.stream(values()).filter(type -> type.word.equals(word)).findFirst();
     }
 
-    /** All words, for messages. */
     static String words() {
         return Arrays.stream(values()).map(type -> type.word).collect(Collectors.joining(", "));
     }
 
-    /** How a configuration calls it. */
     String word() {
         return word;
     }
 
-    /** How many bytes it has. */
     int byteSize() {
         return switch (this) {
             case INT8, UINT8 -> Byte.BYTES;
@@ -65,17 +61,14 @@ enum ScalarType {
         };
     }
 
-    /** The least integer that it holds. */
     long least() {
         return least;
     }
 
-    /** The greatest integer that it holds. */
     long most() {
         return most;
     }
 
-    /** Whether it holds fractions. */
     boolean isFloating() {
         return this == FLOAT || this == DOUBLE;
     }

@@ -13,7 +13,6 @@ final class Sizes {
     private final long[] byteSizes;
     private long batch = 1;
 
-    /** Sizes of that many tensors, none of which is set. */
     Sizes(int tensorCount) {
         shapes = new Shape[tensorCount];
         elementCounts = new long[tensorCount];
@@ -45,7 +44,6 @@ final class Sizes {
     /**
      * Sets an input or output.
      *
-     * @param shape all its dimensions, none of them variable
      * @return whether its bytes can be counted; where not, nothing was set
      */
     boolean shape(int tensor, Datatype datatype, Shape shape) {
@@ -59,7 +57,6 @@ final class Sizes {
         return true;
     }
 
-    /** Sets scratch memory. */
     void byteSize(int tensor, long bytes) {
         byteSizes[tensor] = bytes;
     }

@@ -24,9 +24,6 @@ final class TensorTable {
     /**
      * A tensor.
      *
-     * @param number its number in the table
-     * @param kind what it is
-     * @param name its name in the configuration
      * @param datatype of its elements; UINT8 for scratch memory
      * @param shape all its dimensions as the kernels get them, the batch dimension included; some may be variable.
      *     Empty where the configuration does not tell them, and for scratch memory
@@ -59,12 +56,10 @@ final class TensorTable {
         return entries.size();
     }
 
-    /** The names of all tensors, for messages. */
     String names() {
         return entries.stream().map(Entry::name).collect(Collectors.joining(", "));
     }
 
-    /** The names of all tensors of that kind, for messages. */
     String names(Kind kind) {
         return all(kind).stream().map(Entry::name).collect(Collectors.joining(", "));
     }

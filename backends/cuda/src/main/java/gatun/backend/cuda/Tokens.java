@@ -101,7 +101,6 @@ final class Tokens {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
     }
 
-    /** The next word, which stays the next. */
     Token peek() {
         return tokens.get(next);
     }
@@ -111,7 +110,6 @@ final class Tokens {
         return tokens.get(Math.min(next + 1, tokens.size() - 1));
     }
 
-    /** Takes the next word. */
     Token take() {
         Token token = tokens.get(next);
         if (token.kind() != Kind.END) {
@@ -158,14 +156,12 @@ final class Tokens {
     /**
      * A token of a parameter's text.
      *
-     * @param kind what it is
      * @param text as it is written, a quoted name without its quotes
      * @param begin where it begins in the parameter's text, from 0
      * @param end where it ends
      */
     record Token(Kind kind, String text, int begin, int end) {
         enum Kind {
-            /** Digits. */
             INTEGER,
             /** Digits with a point or an exponent. */
             DECIMAL,
@@ -187,7 +183,6 @@ final class Tokens {
             return kind == Kind.NAME && text.equals(name);
         }
 
-        /** How messages name it. */
         String described() {
             return kind == Kind.END ? "the end" : "'" + text + "'";
         }

@@ -79,7 +79,6 @@ final class Accelerators {
         }
     }
 
-    /** An array of pointers to texts. */
     static MemorySegment texts(List<String> texts, Arena arena) {
         MemorySegment array = arena.allocate(ValueLayout.ADDRESS, Math.max(1, texts.size()));
         for (int i = 0; i < texts.size(); i++) {

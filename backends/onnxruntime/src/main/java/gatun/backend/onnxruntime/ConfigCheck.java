@@ -105,7 +105,6 @@ final class ConfigCheck {
         }
     }
 
-    /** The names of the inputs that the configuration feeds. */
     private List<String> configuredInputs() {
         return Stream.of(
                         config.getInputList().stream().map(ModelInput::getName),
@@ -121,7 +120,6 @@ final class ConfigCheck {
                 .anyMatch(o -> o.getTargetNameList().contains(output));
     }
 
-    /** A ragged input comes as one row of all elements. */
     private void checkRagged(ModelInput input) {
         Shape actual = inputs.find(input.getName(), Datatypes.of(input.getDataType()))
                 .spec()
@@ -140,7 +138,6 @@ final class ConfigCheck {
         return Shape.of(actual.stream().mapToLong(Long::longValue).toArray());
     }
 
-    /** A configuration cannot say that a tensor has no dimensions. */
     private void checkScalar(ConfiguredTensors tensors, String name, Shape dims) {
         if (dims.elementCount() != 1) {
             throw new ConfigurationException(

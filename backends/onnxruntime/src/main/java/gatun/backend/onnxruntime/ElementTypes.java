@@ -16,7 +16,6 @@ final class ElementTypes {
         return TYPES.datatype(elementType);
     }
 
-    /** The value of {@code ONNXTensorElementDataType} for a datatype. */
     static int elementType(Datatype datatype) {
         return TYPES.number(datatype);
     }

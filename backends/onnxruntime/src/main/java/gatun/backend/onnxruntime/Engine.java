@@ -81,7 +81,6 @@ final class Engine {
         }
     }
 
-    /** The function table. */
     MemorySegment api() {
         return api;
     }
@@ -137,7 +136,6 @@ final class Engine {
         }
     }
 
-    /** The runs on the processor that are under way. */
     ActiveRuns runs() {
         return runs;
     }
@@ -152,7 +150,6 @@ final class Engine {
         return poolThreads;
     }
 
-    /** Run parts of batches. */
     PartThreads partThreads() {
         return partThreads;
     }
@@ -162,7 +159,6 @@ final class Engine {
         return optimized;
     }
 
-    /** The file of the library. */
     Path library() {
         return runtime.path();
     }
@@ -181,12 +177,10 @@ final class Engine {
         runtime.check(status);
     }
 
-    /** Frees the status at an address, unread. */
     void releaseStatus(long address) {
         OrtApi.releaseStatus(api, MemorySegment.ofAddress(address));
     }
 
-    /** Frees a value that {@link LiveHandles} counted. */
     void release(MemorySegment value) {
         OrtApi.releaseValue(api, value);
         LiveHandles.valueReleased();

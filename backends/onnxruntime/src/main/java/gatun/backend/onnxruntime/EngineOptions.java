@@ -19,9 +19,7 @@ import java.util.Optional;
  */
 record EngineOptions(
         Optional<String> library, int defaultMaxBatchSize, Optional<Boolean> sharesThreads, Optional<Path> modelCache) {
-    /** The backend's name in configurations. */
     static final String BACKEND = "onnxruntime";
-
     private static final String LIBRARY = "library";
     private static final String MAX_BATCH_SIZE = "default-max-batch-size";
     private static final String GLOBAL_THREADS = "enable-global-threadpool";
@@ -51,7 +49,6 @@ record EngineOptions(
                 text(options, MODEL_CACHE).map(Path::of));
     }
 
-    /** The option that names the library, with a value, for texts. */
     static String library(String path) {
         return Setting.backendOption(BACKEND, LIBRARY, path);
     }

@@ -34,7 +34,6 @@ final class InstanceSessions implements AutoCloseable {
      * @param company tells whether a run of the model is alone
      * @param plan the threads of the sessions
      * @param besideOthers how a run is spread that is not alone
-     * @param tuning learns how those are spread that are
      * @throws GatunException when one cannot be opened
      */
     InstanceSessions(SessionPool pool, Company company, ThreadPlan plan, Spread besideOthers, Tuning tuning) {
@@ -58,7 +57,6 @@ final class InstanceSessions implements AutoCloseable {
         return plan.parts();
     }
 
-    /** The session to describe the model by. */
     Session any() {
         return onAll;
     }
@@ -66,7 +64,6 @@ final class InstanceSessions implements AutoCloseable {
     /**
      * A run begins; how it is to be run. {@link #end} follows.
      *
-     * @param byteSize what its inputs take
      * @param divides whether it is for several requests, which can be run in parts
      */
     Spread begin(long byteSize, boolean divides) {
@@ -80,12 +77,10 @@ final class InstanceSessions implements AutoCloseable {
         return isAlone ? choice.next(byteSize, divides) : besideOthers;
     }
 
-    /** The session to run on. */
     Session session(Spread spread) {
         return spread == Spread.ON_ALL_CORES ? onAll : onShare;
     }
 
-    /** The run has ended, with outputs or by a failure. */
     void end(boolean hasSucceeded) {
         if (!hasChoice) {
             return;

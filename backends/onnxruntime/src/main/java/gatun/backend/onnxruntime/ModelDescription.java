@@ -145,7 +145,6 @@ record ModelDescription(List<TensorDescription> inputs, List<TensorDescription> 
     /**
      * An input or output as the model file describes it.
      *
-     * @param name its name
      * @param datatype its elements; INVALID for types that no protocol can carry
      * @param shape its full dimensions, -1 where the file leaves one open
      * @param symbols a name for each dimension that is open and named, otherwise empty; equal names mean equal sizes

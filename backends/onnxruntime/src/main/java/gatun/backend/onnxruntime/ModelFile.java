@@ -44,7 +44,6 @@ record ModelFile(Engine engine, ModelConfig config, OnnxParameters parameters, P
                 : openAndKeep(threads, kept, place.get());
     }
 
-    /** All options that a graph may be optimised by. */
     private String graphOptions() {
         return config.getOptimization() + "\n" + parameters.sessionEntries();
     }

@@ -46,7 +46,6 @@ final class OnnxErrors {
         return new GatunException(code, "onnx runtime error: " + text, failure);
     }
 
-    /** The failure to load a model file: it is the file's fault. */
     static GatunException ofLoad(NativeException failure, Path file) {
         // Also the files that the model's file names lie in its folder.
         String text = LOADED_FILE.matcher(text(failure)).replaceFirst("").replace(file.resolveSibling("") + "/", "");
@@ -57,7 +56,6 @@ final class OnnxErrors {
         return new GatunException(loadCode(failure), reason, failure);
     }
 
-    /** What the size of a file that cannot be read tells. */
     private static String size(Path file) {
         try {
             return " It has " + Files.size(file) + " bytes; if the original has more, it was cut off: copy it again.";
@@ -85,7 +83,6 @@ final class OnnxErrors {
                 failure);
     }
 
-    /** The failure to load or to ask a library of operators, which the model's configuration names. */
     static GatunException ofOperators(NativeException failure, String model, Path library, String version) {
         return new GatunException(
                 ErrorCode.UNAVAILABLE,

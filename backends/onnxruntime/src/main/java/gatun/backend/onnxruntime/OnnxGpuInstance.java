@@ -41,10 +41,7 @@ final class OnnxGpuInstance implements BackendInstance {
     private final ValueCache[] inputValues;
     private final ValueCache[] outputValues;
     private final Shape[] inputShapes;
-    /** The outputs that the engine allocates, by their positions in the run. */
     private final List<Integer> allocated = new ArrayList<>();
-
-    /** Values of strings, for this run only. */
     private final List<MemorySegment> owned = new ArrayList<>();
 
     /** @param transfers on the stream that the session was opened for; owned by this from now on */

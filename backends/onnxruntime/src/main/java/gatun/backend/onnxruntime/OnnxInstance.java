@@ -140,7 +140,6 @@ final class OnnxInstance implements BackendInstance {
         return guessed;
     }
 
-    /** Takes the outputs that the engine has allocated in a run. */
     private void takeOutputs(int count) {
         for (int i = 0; i < count; i++) {
             if (!isInPlace(i)) {
@@ -150,7 +149,6 @@ final class OnnxInstance implements BackendInstance {
         }
     }
 
-    /** Ends a run: gives back what was made for it. */
     private void forget(int inputCount, int outputCount) {
         release(inputOwned, inputCount);
         release(outputOwned, outputCount);
@@ -267,7 +265,6 @@ final class OnnxInstance implements BackendInstance {
         return status;
     }
 
-    /** Copies an output that the engine allocated to where it belongs. */
     private void copyOutput(int position, MemorySegment value, Execution execution) {
         TensorDescription output = model.outputs().get(outputIndexes[position]);
         Shape shape = scalars.answered(outputIndexes[position], values.shape(value));

@@ -113,7 +113,6 @@ record OnnxParameters(Map<String, String> values) {
     /**
      * Whether a parameter is 1 or true.
      *
-     * @param absent what to return where there is none of that name
      * @throws ConfigurationException when it is anything else than 0, 1, true or false
      */
     boolean flag(String name, boolean absent) {

@@ -244,7 +244,6 @@ public final class OnnxRuntimeBackend implements Backend {
         return file;
     }
 
-    /** The models that are there under other names, and what to do with them. */
     private static String others(Path versionDirectory) {
         try (Stream<Path> files = Files.list(versionDirectory)) {
             return files.map(file -> file.getFileName().toString())

@@ -61,7 +61,6 @@ final class OptimizedModels {
     /**
      * Those in {@code folder}, which is made if it is missing, for its owner only.
      *
-     * @param version the library's version
      * @throws GatunException UNAVAILABLE when it cannot be written to
      */
     static OptimizedModels in(Path folder, String version) {
@@ -128,7 +127,6 @@ final class OptimizedModels {
         }
     }
 
-    /** A new file name for a graph that is being written. */
     Path draft() {
         return folder.resolve(UUID.randomUUID() + DRAFT);
     }
@@ -143,7 +141,6 @@ final class OptimizedModels {
         }
     }
 
-    /** Notes that a graph was used. */
     void used(Path place) {
         try {
             Files.setLastModifiedTime(place, FileTime.from(Instant.now()));
@@ -197,7 +194,6 @@ final class OptimizedModels {
     }
 
     private record Kept(Path file, Instant used, long byteSize) {
-        /** Empty when another process has just deleted it. */
         static Optional<Kept> of(Path file) {
             try {
                 return Optional.of(

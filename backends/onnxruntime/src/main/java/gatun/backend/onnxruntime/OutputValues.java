@@ -16,7 +16,6 @@ final class OutputValues {
         this.engine = engine;
     }
 
-    /** The shape of a tensor. */
     Shape shape(MemorySegment value) {
         MemorySegment api = engine.api();
         try (Arena scratch = Arena.ofConfined()) {

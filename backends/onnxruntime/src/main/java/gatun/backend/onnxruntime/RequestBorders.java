@@ -19,7 +19,6 @@ final class RequestBorders {
      * Takes the borders of a batch.
      *
      * @param requests those that the batch is for, in the order of their rows
-     * @param rows how many rows the batch has
      * @return whether there is a row to cut at; false also where some rows are not known to be a request's
      */
     boolean take(List<ExecutionRequest> requests, long rows) {
@@ -42,7 +41,6 @@ final class RequestBorders {
      * Cuts the batch into parts of about the same size, each of one request at least.
      *
      * @param partEnds receives the row after the last one of each part; its length is the most parts that there may be
-     * @return how many parts there are
      */
     int cut(long[] partEnds) {
         int parts = Math.min(partEnds.length, count);

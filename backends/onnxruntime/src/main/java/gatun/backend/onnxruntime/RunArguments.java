@@ -23,7 +23,6 @@ final class RunArguments implements AutoCloseable {
         private Datatype datatype = Datatype.BYTES;
         private Shape shape = Shape.of();
 
-        /** Whether its memory is known, and has so many rows. */
         private boolean hasRows(long rows) {
             return address != 0 && shape.rank() > 0 && shape.dim(0) == rows;
         }
@@ -90,7 +89,6 @@ final class RunArguments implements AutoCloseable {
         return outputCount;
     }
 
-    /** Gives the engine fixed-size elements at {@code address} as input {@code index} of the model. */
     void bindInput(int position, int index, long address, long byteSize, Datatype datatype, Shape shape) {
         bind(inputs[position], index, address, byteSize, datatype, shape);
         inputNameArray.setAtIndex(ValueLayout.ADDRESS, position, inputNames[index]);
@@ -106,7 +104,6 @@ final class RunArguments implements AutoCloseable {
         inputArray.setAtIndex(ValueLayout.ADDRESS, position, value);
     }
 
-    /** Has the engine write output {@code index} of the model to {@code address}. */
     void bindOutput(int position, int index, long address, long byteSize, Datatype datatype, Shape shape) {
         bind(outputs[position], index, address, byteSize, datatype, shape);
         outputNameArray.setAtIndex(ValueLayout.ADDRESS, position, outputNames[index]);
@@ -114,7 +111,6 @@ final class RunArguments implements AutoCloseable {
                 ValueLayout.ADDRESS, position, outputValues[index].value(address, byteSize, datatype, shape));
     }
 
-    /** Lets the engine allocate output {@code index} of the model. */
     void leaveOutput(int position, int index) {
         outputs[position].index = index;
         outputs[position].address = 0;
@@ -135,7 +131,6 @@ final class RunArguments implements AutoCloseable {
         return outputArray.getAtIndex(ValueLayout.ADDRESS, position);
     }
 
-    /** What the inputs take. */
     long inputByteSize() {
         long sum = 0;
         for (int i = 0; i < inputCount; i++) {

@@ -44,7 +44,6 @@ final class RunOptions implements AutoCloseable {
         terminate.raise();
     }
 
-    /** Forgets that a run was told to stop. */
     void forgetStop() {
         stopped = false;
     }

@@ -11,8 +11,6 @@ final class ScalarTensors {
     private static final Shape SCALAR = Shape.of();
 
     private final boolean[] inputs;
-
-    /** For each output the shape that clients get when it has none. */
     private final Shape[] outputs;
 
     ScalarTensors(ModelConfig config, ModelDescription model) {
@@ -36,12 +34,10 @@ final class ScalarTensors {
         return SCALAR;
     }
 
-    /** The shape that the engine gets for input {@code index}, which came with {@code shape}. */
     Shape taken(int index, Shape shape) {
         return inputs[index] ? SCALAR : shape;
     }
 
-    /** The shape that output {@code index} is answered with, which the engine gave {@code shape}. */
     Shape answered(int index, Shape shape) {
         return shape.rank() == 0 ? outputs[index] : shape;
     }

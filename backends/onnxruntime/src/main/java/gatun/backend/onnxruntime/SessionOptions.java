@@ -34,7 +34,6 @@ final class SessionOptions implements AutoCloseable {
     /**
      * Options for a session of a model with so many {@code threads} within an operator.
      *
-     * @param operators the libraries whose operators the model has
      * @throws GatunException INVALID_ARGUMENT for a parameter that has no such value
      */
     static SessionOptions of(
@@ -55,11 +54,6 @@ final class SessionOptions implements AutoCloseable {
         }
     }
 
-    /**
-     * Options that open a model as cheaply as possible, to read its description only.
-     *
-     * @param operators as in {@link #of}
-     */
     static SessionOptions forDescription(Engine engine, String model, List<Path> operators) {
         try (Arena scratch = Arena.ofConfined()) {
             SessionOptions options = create(engine, scratch);
@@ -139,12 +133,10 @@ final class SessionOptions implements AutoCloseable {
         engine.check(OrtApi.setIntraOpNumThreads(engine.api(), handle, count));
     }
 
-    /** Has the session take the graph as it is in the file. */
     void leaveGraph() {
         graphOptimization(onnxruntime_h.ORT_DISABLE_ALL());
     }
 
-    /** Has the session write the graph that it has optimised into {@code file}. */
     void writeOptimized(Path file) {
         try (Arena scratch = Arena.ofConfined()) {
             engine.check(OrtApi.setOptimizedModelFilePath(engine.api(), handle, scratch.allocateFrom(file.toString())));

@@ -22,17 +22,11 @@ final class SpreadChoice {
     private final Tuner[] whole = new Tuner[SIZES];
     private final Tuner[] divided = new Tuner[SIZES];
 
-    /** Nothing is learned yet. */
     SpreadChoice(Tuning tuning) {
         this.tuning = tuning;
     }
 
-    /**
-     * The spread for a run. Unless the run fails, {@link #took} follows.
-     *
-     * @param byteSize what its inputs take
-     * @param divides whether it may be run in parts
-     */
+    /** The spread for a run. Unless the run fails, {@link #took} follows. */
     Spread next(long byteSize, boolean divides) {
         return spreads(divides).get(tuner(byteSize, divides).way());
     }
@@ -77,7 +71,6 @@ final class SpreadChoice {
             this.text = text;
         }
 
-        /** What it is called, for people. */
         String text() {
             return text;
         }

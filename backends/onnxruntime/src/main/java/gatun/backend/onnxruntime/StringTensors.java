@@ -53,7 +53,6 @@ final class StringTensors {
         }
     }
 
-    /** Writes the strings of {@code value} as output {@code index} of the execution. */
     void write(MemorySegment value, Shape shape, Execution execution, int index) {
         long count = shape.elementCount();
         try (Arena scratch = Arena.ofConfined()) {

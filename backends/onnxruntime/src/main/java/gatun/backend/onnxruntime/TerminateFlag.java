@@ -12,18 +12,12 @@ final class TerminateFlag {
     /** True at the latest when the engine's flag has been set for good. */
     private volatile boolean raised;
 
-    /**
-     * A flag that is not set.
-     *
-     * @param set sets the engine's flag
-     * @param unset clears the engine's flag
-     */
+    /** A flag that is not set. */
     TerminateFlag(Runnable set, Runnable unset) {
         this.set = set;
         this.unset = unset;
     }
 
-    /** Has the present run stop. */
     void raise() {
         set.run();
         // Only now: a run that begins meanwhile would note the flag as cleared, which then is set and stops every run.

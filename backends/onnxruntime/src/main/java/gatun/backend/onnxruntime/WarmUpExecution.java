@@ -24,8 +24,6 @@ final class WarmUpExecution implements Execution {
 
     private final ModelDescription model;
     private final Arena arena;
-
-    /** Run when the engine is about to compute. */
     private final Runnable onInfer;
 
     private WarmUpExecution(ModelDescription model, Arena arena, Runnable onInfer) {

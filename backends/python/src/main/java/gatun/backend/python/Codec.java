@@ -28,7 +28,6 @@ final class Codec {
 
     private Codec() {}
 
-    /** A failure that a worker tells. */
     static GatunException error(int code, String message) {
         return new GatunException(code < CODES.length ? CODES[code] : ErrorCode.UNKNOWN, message);
     }

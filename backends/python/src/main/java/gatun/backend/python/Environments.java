@@ -45,10 +45,7 @@ final class Environments {
         }
     }
 
-    /**
-     * @param standard runs models that bring no Python
-     * @param folder where archives are unpacked
-     */
+    /** @param standard runs models that bring no Python */
     Environments(Interpreter standard, Path folder) {
         this.standard = standard;
         this.folder = folder;

@@ -24,12 +24,7 @@ record Interpreter(String executable, Map<String, String> environment, Path main
     private static final String CHECK =
             "import sys; assert sys.version_info >= (3, 9), 'Python ' + sys.version + ' is older than 3.9'; import ";
 
-    /**
-     * What a Python has to have.
-     *
-     * @param backend for whom, in messages
-     * @param modules which modules, separated by commas
-     */
+    /** What a Python has to have. */
     record Need(String backend, String modules) {
         private String text() {
             return modules.replace(", ", " and ");
@@ -79,7 +74,6 @@ record Interpreter(String executable, Map<String, String> environment, Path main
         return builder;
     }
 
-    /** What it is, for people. */
     String description() {
         return Optional.of(executable).filter(path -> path.contains("/")).orElse(executable + " of the PATH");
     }

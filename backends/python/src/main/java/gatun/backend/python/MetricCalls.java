@@ -14,9 +14,7 @@ import java.util.Map;
 
 /** The metrics that one worker has made. For the thread that reads the worker's frames. */
 final class MetricCalls implements AutoCloseable {
-    /** What a call answers that has no value. */
     private static final double NOTHING = Double.NaN;
-
     private static final int FAMILY = 7;
     private static final int METRIC = 8;
     private static final int CHANGE = 9;
@@ -119,7 +117,6 @@ final class MetricCalls implements AutoCloseable {
         return NOTHING;
     }
 
-    /** The worker has ended, and with it what it had. */
     @Override
     public void close() {
         made.values().forEach(Hold::close);

@@ -21,7 +21,6 @@ import java.util.regex.Pattern;
 record ModelFile(Path path, String version, Path folder) {
     private static final String STANDARD_NAME = "model.py";
 
-    /** A class that has all its methods in this file. */
     private static final Pattern WHOLE_CLASS =
             Pattern.compile("^class\\s+TritonPythonModel\\s*(\\(\\s*(object)?\\s*\\)\\s*)?:", Pattern.MULTILINE);
 
@@ -62,7 +61,6 @@ record ModelFile(Path path, String version, Path folder) {
         }
     }
 
-    /** Writes what a worker is told of the model. */
     void write(FrameWriter frame, String model) {
         frame.text(model).text(version).text(folder.toString()).text(path.toString());
     }

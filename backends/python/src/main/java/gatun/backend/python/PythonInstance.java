@@ -178,7 +178,6 @@ final class PythonInstance implements BackendInstance {
         public void stop() {}
     }
 
-    /** Why it cannot answer at the moment. */
     Optional<String> failure() {
         return process.failure();
     }
@@ -233,7 +232,6 @@ final class PythonInstance implements BackendInstance {
             return false;
         }
 
-        /** The responses to request {@code index}. */
         PythonRun part(int index) {
             return parts.get(index);
         }
@@ -262,7 +260,6 @@ final class PythonInstance implements BackendInstance {
          * Waits until {@code execute} has returned, or the worker has ended.
          *
          * @param limit how long that may take; zero for ever
-         * @return false when it took longer
          */
         boolean awaitReturn(Duration limit) {
             try {

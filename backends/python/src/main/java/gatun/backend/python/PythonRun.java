@@ -26,8 +26,6 @@ final class PythonRun implements WorkerRun {
     private final WorkerMemory memory;
     private final boolean decoupled;
     private final @Nullable Consumer<BooleanSupplier> reading;
-
-    /** For each request whether it has all its responses. */
     private final boolean[] ended;
 
     /** The number that the worker knows the first request by; the others' follow. */
@@ -140,7 +138,6 @@ final class PythonRun implements WorkerRun {
      * Takes what the worker says until {@code execute} has returned.
      *
      * @param limit how long that may take; zero for ever
-     * @return false when it took longer
      */
     boolean awaitReturn(Duration limit) {
         long end = System.nanoTime() + limit.toNanos();
@@ -154,7 +151,6 @@ final class PythonRun implements WorkerRun {
         return true;
     }
 
-    /** Whether every request has all its responses. */
     boolean isOver() {
         for (boolean one : ended) {
             if (!one) {

@@ -137,7 +137,6 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         }
     }
 
-    /** The memory that tensors of its runs lie in. */
     WorkerMemory memory() {
         return memory;
     }
@@ -329,7 +328,6 @@ final class PythonWorker implements WorkerProcess.Listener, RestartingWorker.Wor
         };
     }
 
-    /** Reads a response, whose tensors lie where they can. */
     private WorkerResponse response(FrameReader frame) {
         WorkerResponse response = WorkerResponse.read(frame);
         response.tensors().forEach(tensor -> memory.requireResponse(tensor.offset(), tensor.byteSize()));

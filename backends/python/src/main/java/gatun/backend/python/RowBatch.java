@@ -44,7 +44,6 @@ final class RowBatch {
         return execution;
     }
 
-    /** The rows of all requests. */
     int rows() {
         return rows;
     }

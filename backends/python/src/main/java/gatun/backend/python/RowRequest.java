@@ -27,7 +27,6 @@ final class RowRequest implements RunRequest {
     /**
      * The requests of {@code execution}, each with its rows; empty where the tensors have no rows for each of them.
      *
-     * @param decoupled whether each response goes out when it is there
      * @param ranks how many dimensions outputs have by the configuration, with the batch dimension
      */
     static Optional<RowBatch> of(

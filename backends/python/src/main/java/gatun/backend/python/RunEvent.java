@@ -16,11 +16,9 @@ sealed interface RunEvent {
     /**
      * A response sender has sent something.
      *
-     * @param request which of the run's requests it is for
      * @param last whether no more follow for that request
      */
     record Sent(int request, boolean last, Optional<WorkerResponse> response) implements RunEvent {
-        /** Stands for what was dropped. */
         static Sent nothing() {
             return new Sent(0, false, Optional.empty());
         }

@@ -15,7 +15,6 @@ interface RunRequest {
     /** Its inputs; valid until the run ends. */
     List<Tensor> inputs();
 
-    /** The names of the outputs that it wants. */
     List<String> wantedOutputs();
 
     /**
@@ -33,7 +32,6 @@ interface RunRequest {
      */
     void takeFailure(GatunException reason);
 
-    /** Fails this request alone. */
     void fail(GatunException reason);
 
     /** Has the request run once more. */

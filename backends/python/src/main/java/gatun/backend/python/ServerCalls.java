@@ -68,7 +68,6 @@ final class ServerCalls implements AutoCloseable {
         metrics = new MetricCalls(server.metrics());
     }
 
-    /** Takes a call. */
     void take(FrameReader frame) {
         long call = frame.u64();
         int method = frame.u8();

@@ -23,8 +23,6 @@ import java.util.Set;
 public final class TorchScriptBackend extends WorkerBackend {
     private static final String NAME = "pytorch";
     private static final String STANDARD_NAME = "model.pt";
-
-    /** The program that every such model has. */
     private static final String SCRIPT = "gatun_torchscript/model.py";
 
     /** Not started yet. */

@@ -85,7 +85,6 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
         return true;
     }
 
-    /** The server that this is part of. */
     ModelServer server() {
         return Objects.requireNonNull(server);
     }
@@ -123,11 +122,6 @@ abstract sealed class WorkerBackend implements Backend permits PythonBackend, To
         return ConfigurationText.completed(config, completed);
     }
 
-    /**
-     * The command of a process, which runs as the user that {@code limits} name.
-     *
-     * @param inherited what a process of another user has open
-     */
     WorkerProcess.Command command(
             Interpreter interpreter, String process, ProcessLimits limits, InheritedFiles inherited) {
         WorkerProcess.Command command = interpreter.command(process);

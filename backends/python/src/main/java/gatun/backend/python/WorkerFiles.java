@@ -20,10 +20,7 @@ import java.util.stream.Stream;
 /** The Python files that run in workers, in a folder of the file system while the engine runs. */
 final class WorkerFiles implements AutoCloseable {
     private static final String RESOURCES = "worker/";
-
-    /** Names all others. */
     private static final String LIST = "files.txt";
-
     private static final String MAIN = "gatun_worker.py";
 
     private static final Set<PosixFilePermission> FOLDER_ABOVE = PosixFilePermissions.fromString("rwx--x--x");
@@ -105,7 +102,6 @@ final class WorkerFiles implements AutoCloseable {
         return folder;
     }
 
-    /** The program of a worker. */
     Path main() {
         return folder.resolve(MAIN);
     }

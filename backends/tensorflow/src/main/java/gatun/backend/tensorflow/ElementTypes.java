@@ -26,7 +26,6 @@ final class ElementTypes {
         return TYPES.datatype(elementType > REFERENCE ? elementType - REFERENCE : elementType);
     }
 
-    /** The value of {@code TF_DataType} for a datatype. */
     static int elementType(Datatype datatype) {
         return TYPES.number(datatype);
     }

@@ -28,7 +28,6 @@ final class Function implements AutoCloseable {
     /**
      * The places of {@code entryPoint}.
      *
-     * @param defaults the tensors for inputs that requests leave out, by name
      * @param arena holds the places; open for as long as this is used
      * @throws GatunException INVALID_ARGUMENT when the graph does not have them, or a default is no tensor
      */
@@ -84,7 +83,6 @@ final class Function implements AutoCloseable {
         return keepsInputs;
     }
 
-    /** Writes where the input of this name is fed as element {@code position} of {@code places}. */
     void feed(String name, int position, MemorySegment places) {
         copy(inputPlaces, index(inputs, name, position), places, position);
     }
@@ -93,7 +91,6 @@ final class Function implements AutoCloseable {
      * Writes the inputs with a default behind the {@code count} that a request brought, where they are not among those.
      *
      * @param tensors gets the defaults, which stay this function's
-     * @return how many inputs there are then
      */
     int feedDefaults(Execution execution, int count, MemorySegment places, MemorySegment tensors) {
         int total = count;
@@ -116,7 +113,6 @@ final class Function implements AutoCloseable {
         return false;
     }
 
-    /** Writes where the output of this name is fetched as element {@code position} of {@code places}. */
     void fetch(String name, int position, MemorySegment places) {
         copy(outputPlaces, index(outputs, name, position), places, position);
     }

@@ -18,7 +18,6 @@ final class InstalledLibrary {
      * The library to use.
      *
      * @param chosen the file that the option names; empty for the installed one
-     * @param cache where it was installed
      * @throws GatunException UNAVAILABLE when there is none, with what to do
      */
     static Path path(String chosen, LibraryCache cache) {

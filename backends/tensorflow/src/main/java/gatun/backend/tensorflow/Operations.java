@@ -66,7 +66,6 @@ final class Operations {
             VariableV2 Where While Xdivy Xlogy ZerosLike
             """.strip().split("\\s+"));
 
-    /** Operations that are variables. */
     private static final Set<String> VARIABLES = Set.of("VarHandleOp", "Variable", "VariableV2");
 
     /** A node of the graph, or all of a function's. */
@@ -95,7 +94,6 @@ final class Operations {
         return false;
     }
 
-    /** Whether the graph has variables. */
     boolean haveVariables() {
         return nodes.values().stream().anyMatch(node -> !Collections.disjoint(node.operations, VARIABLES));
     }

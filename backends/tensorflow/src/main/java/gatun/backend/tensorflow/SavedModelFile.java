@@ -51,7 +51,6 @@ record SavedModelFile(
     /** A signature that TensorFlow runs itself when it loads the model. */
     static final String INITIALISER = "__saved_model_init_op";
 
-    /** Where the file of a model is that lies in {@code directory}. */
     static Path in(Path directory) {
         return directory.resolve(NAME);
     }
@@ -59,7 +58,6 @@ record SavedModelFile(
     /**
      * Reads the graph that has these tags and no others, as the engine chooses it.
      *
-     * @param model the model's name, for messages
      * @throws GatunException INVALID_ARGUMENT when the file is no SavedModel or has no such graph
      */
     static SavedModelFile read(Path directory, Set<String> tags, String model) {
@@ -107,7 +105,6 @@ record SavedModelFile(
         return new SavedModelFile(tags, signatures, operations, restores);
     }
 
-    /** The tensors for inputs of a signature that requests leave out, by name. */
     Map<String, TensorProto> defaults(String signature) {
         SignatureDef definition = signatures.get(signature);
         return definition == null ? Map.of() : definition.getDefaultsMap();
@@ -123,7 +120,6 @@ record SavedModelFile(
      * Looks whether the values of the model's variables are there: without them the engine loads a model too, and every
      * request fails.
      *
-     * @param model the model's name, for messages
      * @throws GatunException INVALID_ARGUMENT when the model has variables, and not the file that it restores them from
      */
     void requireVariables(Path directory, String model) {

@@ -23,9 +23,6 @@ final class Session implements AutoCloseable {
     /**
      * Loads a SavedModel: restores its variables and assets and runs its initialiser.
      *
-     * @param tags the graph to load: the one that has exactly these
-     * @param options a serialized ConfigProto
-     * @param model the model's name, for messages
      * @throws GatunException when the engine cannot load it
      */
     static Session open(Path directory, Set<String> tags, byte[] options, String model) {

@@ -35,8 +35,6 @@ record Settings(
     static final String MAX_BATCH_SIZE = "default-max-batch-size";
     static final String TAGS = "tags";
     static final String SESSION_FILE = "session-config-file";
-
-    /** What the options are called. */
     static final List<String> OPTIONS = List.of(INTRA_OP, INTER_OP, MAX_BATCH_SIZE, TAGS, SESSION_FILE);
 
     /** The settings without any option. */
@@ -94,7 +92,6 @@ record Settings(
         return parameter(config, SIGNATURE);
     }
 
-    /** A model's session options, as a serialized ConfigProto. */
     byte[] session(ModelConfig config) {
         int intraOp = intraOpThreads > 0 ? intraOpThreads : session.getIntraOpParallelismThreads();
         int interOp = interOpThreads > 0 ? interOpThreads : session.getInterOpParallelismThreads();

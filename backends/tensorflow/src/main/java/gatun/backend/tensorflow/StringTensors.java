@@ -57,7 +57,6 @@ final class StringTensors {
         Tensors.delete(holder);
     }
 
-    /** Writes the strings of {@code tensor} as output {@code index} of the execution. */
     static void write(MemorySegment tensor, Shape shape, Execution execution, int index) {
         long count = shape.elementCount();
         MemorySegment elements = Tensors.data(tensor, count * ELEMENT_BYTES);

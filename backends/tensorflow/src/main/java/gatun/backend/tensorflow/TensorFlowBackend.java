@@ -47,9 +47,7 @@ import org.slf4j.LoggerFactory;
  * {@code default-max-batch-size}, {@code tags}.
  */
 public final class TensorFlowBackend implements Backend {
-    /** The name in configurations. */
     static final String NAME = "tensorflow";
-
     private static final String PLATFORM = "tensorflow_savedmodel";
 
     /** The option that names the library's file. */
@@ -64,12 +62,10 @@ public final class TensorFlowBackend implements Backend {
     /** Found by {@link java.util.ServiceLoader}; touches nothing native yet. */
     public TensorFlowBackend() {}
 
-    /** The option that names the library, with a value, for texts. */
     static String library(String path) {
         return Setting.backendOption(NAME, LIBRARY, path);
     }
 
-    /** The option that names libraries of operations, with a value, for texts. */
     static String opLibrary(String path) {
         return Setting.backendOption(NAME, OP_LIBRARY, path);
     }
@@ -370,7 +366,6 @@ public final class TensorFlowBackend implements Backend {
             }
         }
 
-        /** Copies an output to where it belongs. */
         private static void place(int index, MemorySegment tensor, Execution execution) {
             Shape shape = Tensors.shape(tensor);
             Datatype datatype = Tensors.datatype(tensor);

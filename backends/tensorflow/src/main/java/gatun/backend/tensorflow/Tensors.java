@@ -30,8 +30,6 @@ final class Tensors {
     /**
      * A tensor that shows {@code bytes}, which must stay valid until it is deleted; the engine copies them where they
      * do not lie on a boundary of 64 bytes. The caller deletes it.
-     *
-     * @param dims room for the dimensions
      */
     static MemorySegment around(Tensor tensor, MemorySegment dims) {
         return around(tensor.spec(), tensor.bytes(), NOTHING_TO_FREE, MemorySegment.NULL, dims);
@@ -41,7 +39,6 @@ final class Tensors {
      * A tensor that shows {@code elements}; the caller deletes it.
      *
      * @param deallocator called with {@code argument} once nothing uses the elements any more
-     * @param dims room for the dimensions
      */
     static MemorySegment around(
             TensorSpec spec,
@@ -120,7 +117,6 @@ final class Tensors {
         return tensor;
     }
 
-    /** Room for the dimensions of any tensor. */
     static MemorySegment dims(Arena arena) {
         return arena.allocate(ValueLayout.JAVA_LONG, MAX_RANK);
     }

@@ -87,7 +87,6 @@ final class AtenTensors {
         return Shape.of(dimensions(tensor, number.get(ValueLayout.JAVA_LONG, 0)).toArray(ValueLayout.JAVA_LONG));
     }
 
-    /** Whether a tensor, which has as many dimensions as {@code shape}, has just those. */
     boolean hasDimensions(MemorySegment tensor, Shape shape) {
         MemorySegment own = dimensions(tensor, shape.rank());
         for (int i = 0; i < shape.rank(); i++) {

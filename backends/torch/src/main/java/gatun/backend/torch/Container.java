@@ -41,8 +41,6 @@ final class Container implements AutoCloseable {
     /**
      * A weight, or another constant.
      *
-     * @param name what the library calls it
-     * @param originalName what the module calls it
      * @param byteSize of its elements, maybe with some bytes after them
      */
     record Constant(String name, String originalName, Datatype datatype, long byteSize) {}
@@ -60,7 +58,6 @@ final class Container implements AutoCloseable {
      *
      * @param file what holds the library; owned by this from now on, also when this fails
      * @param models how many runs may be under way at a time
-     * @param what the package, for messages
      * @throws GatunException INVALID_ARGUMENT when that fails, with what PyTorch or the system's loader says
      */
     static Container open(Descriptor file, int models, String what) {

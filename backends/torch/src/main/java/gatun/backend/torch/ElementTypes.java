@@ -44,7 +44,6 @@ final class ElementTypes {
         return Numbers.ALL.number(datatype);
     }
 
-    /** Whether PyTorch has tensors of {@code datatype}. */
     static boolean has(Datatype datatype) {
         return NAMES.containsValue(datatype);
     }

@@ -61,12 +61,10 @@ record Extent(List<Term> terms, long least, long most) {
         return Optional.of(read.isFixed() ? fixed(read.terms.getFirst().factor()) : read);
     }
 
-    /** Whether it is a number. */
     boolean isFixed() {
         return terms.size() == 1 && terms.getFirst().symbols().isEmpty();
     }
 
-    /** Whether it is a symbol alone. */
     boolean isSymbol() {
         return terms.size() == 1
                 && terms.getFirst().factor() == 1

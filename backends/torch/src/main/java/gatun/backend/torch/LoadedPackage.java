@@ -108,7 +108,6 @@ final class LoadedPackage implements AutoCloseable {
         return outputNames;
     }
 
-    /** The package, for messages. */
     String what() {
         return what;
     }
@@ -149,7 +148,6 @@ final class LoadedPackage implements AutoCloseable {
          * Gives {@code container} its weights, unless they are in its library.
          *
          * @param source the C++ that the library was compiled of
-         * @param file the package, beside which a file may be
          * @throws GatunException INVALID_ARGUMENT when there are none, or they do not fit the model
          */
         static Weights give(Container container, ModelPackage model, Optional<String> source, Path file, String what) {
@@ -231,8 +229,6 @@ final class LoadedPackage implements AutoCloseable {
         /**
          * What a weight of a model must be, by the C++ that its library was compiled of. Immutable.
          *
-         * @param name what the module calls it
-         * @param shape its shape
          * @param strides how far its elements are from each other, in elements
          */
         record ConstantForm(String name, Shape shape, List<Long> strides) {

@@ -72,7 +72,6 @@ final class ModelPackage implements AutoCloseable {
     /**
      * Opens a package.
      *
-     * @param model the model's name, for messages
      * @throws GatunException INVALID_ARGUMENT when the file is no such package
      */
     static ModelPackage open(Path path, String model) {
@@ -125,7 +124,6 @@ final class ModelPackage implements AutoCloseable {
                         : "the libraries " + String.join(", ", libraries) + "; expected one"));
     }
 
-    /** The name of the file, for messages. */
     String what() {
         return "its " + path.getFileName();
     }

@@ -33,7 +33,6 @@ final class ModelTensors {
     /**
      * An output.
      *
-     * @param position in the model's result
      * @param datatype what the configuration says that it is
      */
     record Output(int position, Datatype datatype) {}
@@ -56,7 +55,6 @@ final class ModelTensors {
         return tensors;
     }
 
-    /** Whether {@code config} calls any tensor by its place. */
     static boolean usesPlaces(ModelConfig config) {
         SequenceTensors sequence = new SequenceTensors(config);
         return config.getInputList().stream().anyMatch(input -> isPlace(input.getName()))
@@ -68,22 +66,18 @@ final class ModelTensors {
         return PLACE.matcher(name).matches();
     }
 
-    /** What a tensor is called by its place. */
     static String place(boolean input, int position) {
         return (input ? INPUT : OUTPUT) + "__" + position;
     }
 
-    /** The position of each input in the model's call, by its name. */
     Map<String, Integer> inputs() {
         return inputs;
     }
 
-    /** The outputs, by their names. */
     Map<String, Output> outputs() {
         return outputs;
     }
 
-    /** What clients call the inputs, by their positions. */
     List<String> inputNames() {
         String[] names = new String[model.inputNames().size()];
         inputs.forEach((name, position) -> names[position] = name);

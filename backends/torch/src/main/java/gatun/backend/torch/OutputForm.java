@@ -23,7 +23,6 @@ final class OutputForm {
     /**
      * An output that was not seen yet.
      *
-     * @param position among the model's outputs
      * @param datatype what the configuration says
      */
     OutputForm(String name, int position, Datatype datatype) {
@@ -45,7 +44,6 @@ final class OutputForm {
         return shape;
     }
 
-    /** How many bytes its elements take. */
     long byteSize() {
         return byteSize;
     }

@@ -15,7 +15,6 @@ final class Run implements AutoCloseable {
     /**
      * No tensors yet.
      *
-     * @param tensors makes the inputs
      * @param inputs has the inputs that are made by now, and room for the others; {@code outputs} likewise
      */
     Run(AtenTensors tensors, MemorySegment inputs, int inputCount, MemorySegment outputs, int outputCount) {

@@ -25,9 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @see <a href="https://huggingface.co/docs/safetensors">safetensors</a>
  */
 final class SafeTensors {
-    /** What the format allows. */
     private static final long MAX_HEADER_BYTES = 100_000_000;
-
     private static final ValueLayout.OfLong LENGTH = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private static final Map<String, Datatype> DATATYPES = Map.ofEntries(

@@ -17,7 +17,6 @@ final class ShapeRules {
     /** For each symbol, the input and the dimension that it is taken from. */
     private final List<String> symbols = new ArrayList<>();
 
-    /** For each input, its dimensions. */
     private final Dimension[][] dimensions;
 
     /**
@@ -37,8 +36,6 @@ final class ShapeRules {
     /** A length as sums of products of symbols' values. */
     private static final class Sum {
         private final long[] factors;
-
-        /** The numbers of each product's symbols. */
         private final int[][] symbols;
 
         Sum(long[] factors, int[][] symbols) {
@@ -122,7 +119,6 @@ final class ShapeRules {
         return first.isEmpty() ? -1 : symbols.indexOf(first);
     }
 
-    /** The largest batch that every input takes, where there are batches. */
     long largestBatch() {
         return forms.stream()
                 .mapToLong(form -> form.extents().getFirst().most())
@@ -130,12 +126,10 @@ final class ShapeRules {
                 .orElse(Long.MAX_VALUE);
     }
 
-    /** The least value that symbol {@code index} may have. */
     long least(int index) {
         return bounds(index).stream().mapToLong(Extent::least).max().orElse(1);
     }
 
-    /** The greatest. */
     long most(int index) {
         return bounds(index).stream().mapToLong(Extent::most).min().orElse(Long.MAX_VALUE);
     }
@@ -147,7 +141,6 @@ final class ShapeRules {
                 .toList();
     }
 
-    /** The shape of input {@code position} where the symbols have these values. */
     Shape shape(int position, long[] values) {
         long[] dims = new long[dimensions[position].length];
         for (int i = 0; i < dims.length; i++) {
@@ -160,7 +153,6 @@ final class ShapeRules {
      * Checks the shapes of all inputs.
      *
      * @param shapes the shape of the input at a position; asked for twice
-     * @param values room for a value of each symbol
      * @throws GatunException INVALID_ARGUMENT for the first that does not fit
      */
     void check(IntFunction<Shape> shapes, long[] values) {

@@ -39,7 +39,6 @@ record TargetIsa(String machine, Set<String> abilities) {
         abilities = Set.copyOf(abilities);
     }
 
-    /** This machine. */
     static TargetIsa here() {
         String arch = System.getProperty("os.arch", "");
         return new TargetIsa(arch.equals("amd64") ? "x86_64" : arch, processorAbilities());
@@ -60,7 +59,6 @@ record TargetIsa(String machine, Set<String> abilities) {
     /**
      * Compares with what a package says of itself.
      *
-     * @param what the package, for messages
      * @throws GatunException UNSUPPORTED when its code cannot run here
      */
     void check(Map<String, String> metadata, String what) {

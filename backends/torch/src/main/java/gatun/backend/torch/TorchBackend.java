@@ -232,7 +232,6 @@ public final class TorchBackend implements Backend {
         /**
          * Runs the model twice.
          *
-         * @param names what clients call the outputs
          * @throws GatunException when the model does not run on zeros
          */
         Found find(List<String> names) {

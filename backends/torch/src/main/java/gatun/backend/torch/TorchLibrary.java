@@ -23,7 +23,6 @@ final class TorchLibrary {
 
     private TorchLibrary() {}
 
-    /** The option with a value, for texts. */
     static String option(String path) {
         return Setting.backendOption(Settings.BACKEND, OPTION, path);
     }
@@ -32,7 +31,6 @@ final class TorchLibrary {
      * Opens the library.
      *
      * @param chosen the file to use, or the folder that it is in; empty for the installed one
-     * @param cache where it was installed
      * @throws GatunException UNAVAILABLE when there is none, with what to do
      */
     static void open(String chosen, LibraryCache cache) {
@@ -42,7 +40,6 @@ final class TorchLibrary {
         }
     }
 
-    /** The file to open. */
     static Path path(String chosen, LibraryCache cache) {
         if (chosen.isEmpty()) {
             return Torch.installed(cache)

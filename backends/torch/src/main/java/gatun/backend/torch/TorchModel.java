@@ -67,7 +67,6 @@ final class TorchModel implements BackendModel {
         return rules;
     }
 
-    /** Whether the model writes to the input at that position, or may do so. */
     boolean isChanged(int position) {
         return changed[position];
     }
@@ -80,7 +79,6 @@ final class TorchModel implements BackendModel {
         return position;
     }
 
-    /** The outputs that may be asked for, by their names. */
     Map<String, ModelTensors.Output> outputs() {
         return outputs;
     }
@@ -142,10 +140,7 @@ final class TorchModel implements BackendModel {
         /** This run's input at each model position, as numbers, which spare the collector. */
         private final int[] indexes;
 
-        /** Room for what the checks work with. */
         private final long[] sizes;
-
-        /** By the names that clients use. */
         private final Map<String, OutputForm> outputForms = new HashMap<>();
 
         TorchInstance(TorchModel model, boolean isBound) {
@@ -204,7 +199,6 @@ final class TorchModel implements BackendModel {
             }
         }
 
-        /** Sorts the inputs of a run, and checks them. */
         private void take(Execution execution) {
             int count = execution.inputCount();
             if (count != inputCount) {
@@ -228,7 +222,6 @@ final class TorchModel implements BackendModel {
             return Math.max(1, datatype.byteSize());
         }
 
-        /** Copies an output to where it belongs. */
         private void place(int index, Execution execution) {
             OutputForm form = outputForms.get(execution.outputName(index));
             if (form == null) {

@@ -8,7 +8,6 @@ import java.util.stream.Collectors;
 
 /** A forest that a library has loaded. Safe for any thread; closed once, after its last predictor. */
 interface Forest extends AutoCloseable {
-    /** How many features a row has. */
     int features();
 
     /**
@@ -29,7 +28,6 @@ interface Forest extends AutoCloseable {
     /**
      * An output of a model.
      *
-     * @param quantity what is asked of the forest
      * @param form how the output is made of the library's numbers
      * @param dims the dimensions of a row of it; none for a single number
      */
@@ -41,12 +39,10 @@ interface Forest extends AutoCloseable {
             return new ForestOutput(quantity, form, Shape.of(dims));
         }
 
-        /** The shape for so many rows. */
         Shape shape(long rows) {
             return dims.prepend(rows);
         }
 
-        /** The bytes of a row. */
         long rowByteSize() {
             return (long) form.width() * form.datatype().byteSize();
         }
@@ -54,7 +50,6 @@ interface Forest extends AutoCloseable {
 
     /** What can be asked of a forest, each an output of its own. */
     enum Quantity {
-        /** The prediction: a number, or one for each class. */
         VALUE("output__0"),
         /** SHAP values: what each feature contributes to the prediction before its transformation, and the rest, last. */
         CONTRIBUTIONS("treeshap_output"),
@@ -67,19 +62,16 @@ interface Forest extends AutoCloseable {
             this.output = output;
         }
 
-        /** The name of the output. */
         String output() {
             return output;
         }
 
-        /** What the output of this name gives. */
         static Optional<Quantity> ofOutput(String name) {
             return Arrays.stream(values())
                     .filter(quantity -> quantity.output.equals(name))
                     .findFirst();
         }
 
-        /** The names of all outputs, for messages. */
         static String outputs() {
             return Arrays.stream(values()).map(Quantity::output).collect(Collectors.joining(", "));
         }

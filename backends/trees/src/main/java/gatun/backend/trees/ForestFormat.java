@@ -9,11 +9,8 @@ import java.util.stream.Collectors;
 enum ForestFormat {
     /** XGBoost's binary format, which its versions up to 3.0 write. */
     XGBOOST("xgboost", "xgboost.model", "XGBoost"),
-    /** XGBoost's JSON. */
     XGBOOST_JSON("xgboost_json", "xgboost.json", "XGBoost"),
-    /** XGBoost's UBJSON. */
     XGBOOST_UBJ("xgboost_ubj", "xgboost.ubj", "XGBoost"),
-    /** LightGBM's text. */
     LIGHTGBM("lightgbm", "model.txt", "LightGBM"),
     /** Treelite's, which no library here reads. */
     TREELITE("treelite_checkpoint", "checkpoint.tl", "Treelite");
@@ -28,22 +25,18 @@ enum ForestFormat {
         this.library = library;
     }
 
-    /** The value of {@code model_type}. */
     String type() {
         return type;
     }
 
-    /** The name of the file where the configuration gives none. */
     String fileName() {
         return fileName;
     }
 
-    /** The usual name of the library whose format it is. */
     String library() {
         return library;
     }
 
-    /** The format that {@code model_type} calls so. */
     static Optional<ForestFormat> ofType(String type) {
         return Arrays.stream(values())
                 .filter(format -> format.type.equals(type))
@@ -58,7 +51,6 @@ enum ForestFormat {
                 .findFirst();
     }
 
-    /** All values of {@code model_type}, for messages. */
     static String types() {
         return Arrays.stream(values()).map(ForestFormat::type).collect(Collectors.joining(", "));
     }

@@ -19,7 +19,6 @@ import java.util.List;
 
 /** The input and outputs of a configuration and a forest, by Triton's FIL rules. Immutable. */
 final class ForestTensors {
-    /** The name of the only input. */
     static final String INPUT = "input__0";
 
     private final Forest forest;
@@ -32,13 +31,11 @@ final class ForestTensors {
         this.config = config;
     }
 
-    /** The inputs of a configuration that names none. */
     List<EntryTensor> inputs() {
         return List.of(
                 EntryTensor.of(new TensorSpec(INPUT, Datatype.FP32, Shape.of(Shape.VARIABLE, forest.features()))));
     }
 
-    /** The outputs of a configuration that names none. */
     List<EntryTensor> outputs() {
         int width = settings.choosesClass() ? 1 : forest.columns(Quantity.VALUE);
         return List.of(EntryTensor.of(

@@ -36,7 +36,6 @@ final class LightGbmForest implements Forest {
     /**
      * Loads a model.
      *
-     * @param model the model's name, for messages
      * @param text its file, with a zero byte after it, which {@link gatun.backend.trees.files.LightGbmFile} found in order
      * @param threads how many threads each run may use
      * @throws GatunException INVALID_ARGUMENT when the library cannot read it
@@ -68,7 +67,6 @@ final class LightGbmForest implements Forest {
      * Looks at what a call returned, in the thread that made it.
      *
      * @param code the kind of failure, if it is one
-     * @param what what failed, the beginning of the message
      * @throws GatunException with the library's text
      */
     static void check(int returned, ErrorCode code, String what) {
@@ -81,7 +79,6 @@ final class LightGbmForest implements Forest {
         }
     }
 
-    /** The library's number for {@code quantity}. */
     static int type(Quantity quantity) {
         return switch (quantity) {
             case VALUE -> lightgbm_h.C_API_PREDICT_NORMAL();

@@ -82,7 +82,6 @@ record ModelFile(Path path, ForestFormat format) {
     /**
      * Looks through what {@link #read} gave, since the libraries do not, and makes JSON of XGBoost's binary format.
      *
-     * @param model the model's name, for messages
      * @return what the library is to read, with a zero byte behind it
      * @throws GatunException INVALID_ARGUMENT when the file is damaged
      */

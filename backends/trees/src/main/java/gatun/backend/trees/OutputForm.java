@@ -16,7 +16,6 @@ import java.lang.foreign.MemorySegment;
 record OutputForm(Kind kind, Datatype datatype, int columns, float threshold) {
     /** What is done with the library's numbers. */
     enum Kind {
-        /** They are the output. */
         PLAIN,
         /** The place of the largest, or for rows with one number, whether it is above the threshold. */
         CLASS,
@@ -33,17 +32,10 @@ record OutputForm(Kind kind, Datatype datatype, int columns, float threshold) {
         };
     }
 
-    /** Whether the output is just what the library gives, when that is of type {@code library}. */
     boolean isAsGiven(Datatype library) {
         return kind == Kind.PLAIN && datatype == library;
     }
 
-    /**
-     * Makes the output of some rows.
-     *
-     * @param numbers the library's, of type {@code library}
-     * @param target where the output goes, of just the size of these rows
-     */
     void write(MemorySegment numbers, Datatype library, long rows, MemorySegment target) {
         if (isAsGiven(library)) {
             MemorySegment.copy(numbers, 0, target, 0, target.byteSize());

@@ -22,7 +22,6 @@ final class RowsText {
     private final int countAt;
     private final int typeAt;
 
-    /** Makes the text for rows of so many features. */
     RowsText(int features, Arena arena) {
         countAt = ADDRESS.length() + BLANK_NUMBER.length() + COUNT.length();
         String head = ADDRESS + BLANK_NUMBER + COUNT + BLANK_NUMBER + "," + features + TYPE;

@@ -70,7 +70,6 @@ record Settings(
                 text(config, THREADS).map(Settings::threads).orElse(OptionalInt.empty()));
     }
 
-    /** Whether answers are classes. */
     boolean choosesClass() {
         return classifier.orElse(false) && !probabilities;
     }

@@ -41,9 +41,7 @@ import org.slf4j.LoggerFactory;
  * {@code lightgbm-library} name them. One more option: {@code default-max-batch-size}.
  */
 public final class TreesBackend implements Backend {
-    /** The name in configurations. */
     static final String NAME = "fil";
-
     private static final String BATCH_SIZE = "default-max-batch-size";
 
     /** Trees are fast: what Triton's handbook suggests for its FIL backend. */
@@ -233,7 +231,6 @@ public final class TreesBackend implements Backend {
         /**
          * Loads a model.
          *
-         * @param model the model's name, for messages
          * @param bytes its file, in JSON or UBJSON, with a byte after it
          * @param threads how many threads each run may use
          * @param probabilities whether a model that chooses among classes answers with their probabilities

@@ -111,7 +111,6 @@ final class XGBoostBooster implements AutoCloseable {
          * Looks at what a call returned, in the thread that made it.
          *
          * @param code the kind of failure, if it is one
-         * @param what what failed, the beginning of the message
          * @throws GatunException with the library's text
          */
         static void check(int returned, ErrorCode code, String what) {

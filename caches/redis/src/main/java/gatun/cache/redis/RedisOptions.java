@@ -34,17 +34,14 @@ final class RedisOptions {
         return Optional.ofNullable(written.get(name));
     }
 
-    /** An environment variable. */
     Optional<String> variable(String name) {
         return Optional.ofNullable(environment.apply(name)).filter(value -> !value.isEmpty());
     }
 
-    /** A file in PEM format. */
     Optional<PemFile> file(String name) {
         return text(name).map(path -> new PemFile("redis," + name, Path.of(path)));
     }
 
-    /** Whether the option is {@code true}. */
     boolean truth(String name) {
         return text(name)
                 .map(value -> switch (value) {

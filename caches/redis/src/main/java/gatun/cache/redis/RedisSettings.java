@@ -32,24 +32,17 @@ record RedisSettings(
      * Who this server is to Redis.
      *
      * @param user the user; empty for the default one
-     * @param password the password
      */
     record Credentials(Optional<String> user, String password) {}
 
     /**
      * TLS to Redis.
      *
-     * @param files certificates and key
      * @param serverName the name that the certificate must have, and that is asked for; empty for the host's
      */
     record Tls(PeerTls files, Optional<String> serverName) {}
 
-    /**
-     * How long to wait.
-     *
-     * @param connect for a connection
-     * @param response for each part of a response
-     */
+    /** How long to wait. */
     record Timeouts(Duration connect, Duration response) {}
 
     /** @throws GatunException INVALID_ARGUMENT when an option is unknown, missing or wrong */

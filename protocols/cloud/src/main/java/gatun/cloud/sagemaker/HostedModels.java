@@ -51,7 +51,6 @@ final class HostedModels {
     /**
      * A model of SageMaker's.
      *
-     * @param name the server's name of the model
      * @param archive the folder that it came from
      * @param open whether it may be asked, and is neither being loaded nor unloaded
      */
@@ -60,8 +59,6 @@ final class HostedModels {
     /**
      * Loads the model in the folder {@code url}, and waits until it is ready.
      *
-     * @param hash the name by which SageMaker asks for it
-     * @param name the name that the model gets in the server
      * @throws GatunException ALREADY_EXISTS for a name that is in use; nothing has changed after any failure
      */
     void load(String hash, String name, String url) {
@@ -94,18 +91,13 @@ final class HostedModels {
         return Optional.ofNullable(byHash.get(hash)).filter(Hosted::open);
     }
 
-    /** All models that may be asked, by hash. */
     Map<String, Hosted> all() {
         Map<String, Hosted> open = new TreeMap<>(byHash);
         open.values().removeIf(hosted -> !hosted.open());
         return open;
     }
 
-    /**
-     * Unloads a model and those that were loaded for it, and waits until their requests have ended.
-     *
-     * @return false where none of that hash was loaded
-     */
+    /** Unloads a model and those that were loaded for it, and waits until their requests have ended. */
     boolean unload(String hash) {
         Hosted hosted = byHash.get(hash);
         if (hosted == null
@@ -160,7 +152,6 @@ final class HostedModels {
     /**
      * The models in one folder that SageMaker has unpacked: one model, or an ensemble and its members. Immutable.
      *
-     * @param url the folder that the models are found in, for lists
      * @param models the models, first the one that requests ask
      */
     record ModelArchive(String url, List<ListedModel> models) {
@@ -180,7 +171,6 @@ final class HostedModels {
          * Finds the models in the folder {@code url}.
          *
          * @param root the folder that all of them must lie in, also behind symbolic links
-         * @param name the name of the model that requests ask
          * @throws GatunException INVALID_ARGUMENT when the folder may not be read, or has no such models
          */
         static ModelArchive read(Path root, String url, String name) {

@@ -108,7 +108,6 @@ public final class SageMakerProtocol implements Protocol {
         }
     }
 
-    /** The header of the target cannot name a model other than that of the path. */
     private void invoke(Exchange exchange, PathValues path) {
         Optional<HostedModels.Hosted> model = models.find(path.value("model"));
         if (model.isEmpty()) {
@@ -154,7 +153,6 @@ public final class SageMakerProtocol implements Protocol {
             this.jsonBody = jsonBody;
         }
 
-        /** Answers with the models that are ready. */
         void list(Exchange exchange) {
             JsonWriter json = exchange.json(JSON).raw("{\"models\":[");
             boolean first = true;
@@ -168,7 +166,6 @@ public final class SageMakerProtocol implements Protocol {
             exchange.answer(JSON, json.raw("]}"));
         }
 
-        /** Answers with the model of the path. */
         void get(Exchange exchange, PathValues path) {
             String hash = path.value("model");
             Optional<HostedModels.Hosted> model = models.find(hash);
@@ -189,7 +186,6 @@ public final class SageMakerProtocol implements Protocol {
             json.raw('}');
         }
 
-        /** Loads the model that the body names. */
         void load(Exchange exchange) {
             LoadRequest request = new LoadRequest();
             try {
@@ -204,7 +200,6 @@ public final class SageMakerProtocol implements Protocol {
             exchange.answerEmpty(Status.OK_200);
         }
 
-        /** Unloads the model of the path. The header cannot name another one. */
         void unload(Exchange exchange, PathValues path) {
             boolean found;
             try {

@@ -114,9 +114,7 @@ public final class VertexAiProtocol implements Protocol {
 
     /** The paths that a prediction may be redirected to: those that read, and inference. */
     static final class Redirection {
-        /** The path of the metrics page. */
         static final String METRICS = "/metrics";
-
         private static final String MODEL = "/v2/models/[^/]+(?:/versions/[0-9]+)?";
 
         private static final List<Target> TARGETS = List.of(

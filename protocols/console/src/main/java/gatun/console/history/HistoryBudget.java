@@ -22,7 +22,6 @@ final class HistoryBudget {
         this.limit = Math.max(1, limit);
     }
 
-    /** A budget of so many bytes. */
     static HistoryBudget ofBytes(long byteSize) {
         return new HistoryBudget((int) Math.min(Integer.MAX_VALUE, byteSize / MINUTE_BYTES));
     }
@@ -40,7 +39,6 @@ final class HistoryBudget {
         }
     }
 
-    /** Somebody has one less. */
     void returned() {
         taken--;
     }

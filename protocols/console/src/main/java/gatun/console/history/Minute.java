@@ -47,7 +47,6 @@ final class Minute {
         return byTransport.computeIfAbsent(transport, any -> new float[][] {empty(), empty()});
     }
 
-    /** By transport, as {@link #of} gives them. */
     Map<String, float[][]> byTransport() {
         return byTransport;
     }

@@ -14,7 +14,6 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** The slowest requests and the last failures of one version. Safe for any thread. */
 final class RequestRecords {
-    /** How many failures are kept. */
     static final int FAILURES = 16;
 
     /** The most characters of a failure's text. */
@@ -26,7 +25,6 @@ final class RequestRecords {
     private final ReentrantLock lock = new ReentrantLock();
     private final Deque<FailedRequest> failures = new ArrayDeque<>(); // guarded by lock
 
-    /** An inference of this version has ended. */
     void ended(AccessEntry entry, ComputeTimes times) {
         long nowMillis = System.currentTimeMillis();
         Optional<RequestFailure> failure = entry.failure();

@@ -79,11 +79,7 @@ public final class Sampler {
                 Math.min(HISTORY_BYTES, Runtime.getRuntime().maxMemory() / HISTORY_PART));
     }
 
-    /**
-     * Looks at the counters of the versions that {@code ready} shows, at the times that {@code millis} tells.
-     *
-     * @param requests has a watch told of each request
-     */
+    /** Looks at the counters of the versions that {@code ready} shows, at the times that {@code millis} tells. */
     Sampler(
             Consumer<VersionCounters.Look> ready,
             LongSupplier millis,
@@ -275,7 +271,6 @@ public final class Sampler {
         }
     }
 
-    /** How many minutes of histories are kept. */
     int minuteCount() {
         lock.lock();
         try {
@@ -287,7 +282,6 @@ public final class Sampler {
 
     /** Keeps slow and failed requests of versions that it was told of, by name only. Thread-safe. */
     static final class RequestRecorder implements RequestWatch {
-        /** By name, then by version, so that a request makes no key. */
         private final Map<String, Map<String, RequestRecords>> records = new ConcurrentHashMap<>();
 
         @Override
@@ -307,7 +301,6 @@ public final class Sampler {
                     .computeIfAbsent(version.version(), any -> new RequestRecords());
         }
 
-        /** Forgets a version. */
         void remove(VersionKey version) {
             records.computeIfPresent(version.model().name(), (name, versions) -> {
                 versions.remove(version.version());

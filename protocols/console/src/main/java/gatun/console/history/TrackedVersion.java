@@ -145,7 +145,6 @@ final class TrackedVersion {
         return measured != null;
     }
 
-    /** Gives up what it takes to measure latencies. */
     void measureNoMore() {
         measured = null;
     }
@@ -326,7 +325,6 @@ final class TrackedVersion {
             this.counts = counts;
         }
 
-        /** A copy of {@code latencies}. */
         static Durations of(Latencies latencies) {
             if (latencies.count() == 0) {
                 return NONE;

@@ -54,7 +54,6 @@ final class VersionHistory {
         return true;
     }
 
-    /** Gives up all. */
     void forget() {
         while (!minutes.isEmpty()) {
             minutes.removeFirst();

@@ -55,7 +55,6 @@ final class Alerts {
         this.workers = workers;
     }
 
-    /** Finds out what there is now. */
     void look() {
         List<ConsoleAlert> found = new ArrayList<>();
         addModels(found);
@@ -209,11 +208,7 @@ final class Alerts {
     /**
      * Something that an operator should know.
      *
-     * @param severity how bad it is
-     * @param code what it is, for programs
      * @param subject what it is about: a model, a file, or nothing in particular
-     * @param text what is wrong
-     * @param advice what to do
      */
     record ConsoleAlert(Severity severity, String code, String subject, String text, String advice) {
         /** How bad an alert is; the worst first. */

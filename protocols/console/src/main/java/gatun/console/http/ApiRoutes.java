@@ -79,7 +79,6 @@ final class ApiRoutes implements AutoCloseable {
         this.events = new EventRoute(server, ticks, viewers, overview, models, sampler);
     }
 
-    /** The rows of a table whose paths begin with {@code root}. */
     List<Route> rows(String root) {
         String model = root + "/models/{model}[/versions/{version:number}]";
         return List.of(
@@ -172,7 +171,6 @@ final class ApiRoutes implements AutoCloseable {
                         + " is not found"));
     }
 
-    /** Ends the streams of events, soon. */
     void endViewers() {
         ticks.endWaiting();
     }
@@ -195,7 +193,6 @@ final class ApiRoutes implements AutoCloseable {
             this.surroundings = surroundings;
         }
 
-        /** Writes them as they are now. */
         void write(JsonWriter text) {
             JsonText json = new JsonText(text);
             ServerSurroundings.ConnectionList list = surroundings.connections(SHOWN);

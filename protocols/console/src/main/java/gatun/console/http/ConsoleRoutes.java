@@ -150,9 +150,7 @@ public final class ConsoleRoutes implements Routes, AutoCloseable {
 
     /** The page's files from the jar, without content of the server; browsers run nothing else. Thread-safe. */
     static final class PageFiles {
-        /** The page itself. */
         static final String PAGE = "index.html";
-
         private static final String FOLDER = "/gatun/console/page/";
 
         /** At most two folders deep; nothing that begins with a dot. */

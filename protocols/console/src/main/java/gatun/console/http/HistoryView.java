@@ -12,7 +12,6 @@ final class HistoryView {
 
     private HistoryView() {}
 
-    /** Writes the members of an object about {@code history}. */
     static void write(JsonText json, History history) {
         json.member("stepMillis", STEP_MILLIS)
                 .member("endMillis", history.endMillis())
@@ -40,7 +39,6 @@ final class HistoryView {
         json.endObject();
     }
 
-    /** Writes the array {@code requests}. */
     static void write(JsonText json, List<SlowRequest> requests) {
         json.array("requests");
         for (SlowRequest request : requests) {

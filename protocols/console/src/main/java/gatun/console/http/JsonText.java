@@ -10,7 +10,6 @@ final class JsonText {
     private final JsonWriter json;
     private boolean first = true;
 
-    /** Writes into {@code json}, which may have a text already. */
     JsonText(JsonWriter json) {
         this.json = json;
     }
@@ -28,7 +27,6 @@ final class JsonText {
         return this;
     }
 
-    /** Begins an object: the whole text, or an element of an array. */
     JsonText object() {
         comma();
         json.raw('{');
@@ -36,7 +34,6 @@ final class JsonText {
         return this;
     }
 
-    /** Begins an object that is a member. */
     JsonText object(String name) {
         name(name);
         json.raw('{');
@@ -50,7 +47,6 @@ final class JsonText {
         return this;
     }
 
-    /** Begins an array that is a member. */
     JsonText array(String name) {
         name(name);
         json.raw('[');
@@ -82,21 +78,18 @@ final class JsonText {
         return this;
     }
 
-    /** Three places behind the point. */
     JsonText member(String name, double value) {
         name(name);
         json.fp64(Math.round(value * ROUNDING) / ROUNDING);
         return this;
     }
 
-    /** An element of an array. */
     JsonText element(String value) {
         comma();
         json.string(value);
         return this;
     }
 
-    /** An element of an array. */
     JsonText element(long value) {
         comma();
         json.signed(value);

@@ -25,7 +25,6 @@ final class MemoryView {
         this.surroundings = surroundings;
     }
 
-    /** Writes it as it is now. */
     void write(JsonWriter text) {
         write(text, true);
     }
@@ -94,7 +93,6 @@ final class MemoryView {
 
         private ProcessOwner() {}
 
-        /** Writes the object {@code owner} about a process. */
         static void write(JsonText json, long pid) {
             json.object("owner").member("pid", pid);
             ProcessHandle.of(pid)
@@ -122,12 +120,6 @@ final class MemoryView {
 
         private ObjectOwner() {}
 
-        /**
-         * Writes the object {@code owner} about a user.
-         *
-         * @param key the name that the object had when it was opened
-         * @param user the number of the user whose it was then
-         */
         static void write(JsonText json, String key, long user) {
             json.object("owner")
                     .member("user", name(key, user).orElseGet(() -> Long.toString(user)))

@@ -66,7 +66,6 @@ final class ModelView {
                 .toList();
     }
 
-    /** Writes a version. */
     void write(JsonText json, ModelStatus status) {
         json.object()
                 .member("name", status.name())

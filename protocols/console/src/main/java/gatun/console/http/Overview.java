@@ -59,7 +59,6 @@ final class Overview {
         this.viewers = viewers;
     }
 
-    /** Writes it as it is now. */
     void write(JsonWriter text) {
         JsonText json = new JsonText(text);
         json.object().member("atMillis", System.currentTimeMillis());
@@ -165,7 +164,6 @@ final class Overview {
             this.workers = workers;
         }
 
-        /** Writes the array {@code models}. */
         void write(JsonText json, Map<VersionKey, VersionRates> rates) {
             json.array("models");
             Map<String, Long> residentBytes = workers.residentBytes();
@@ -196,7 +194,6 @@ final class Overview {
             json.endArray();
         }
 
-        /** What is fetched, by the names of models. */
         private Map<String, ServerSurroundings.Fetch> fetches() {
             Map<String, ServerSurroundings.Fetch> byModel = new HashMap<>();
             for (ServerSurroundings.Fetch fetch : surroundings.fetches()) {

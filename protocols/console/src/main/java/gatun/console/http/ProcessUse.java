@@ -44,7 +44,6 @@ final class ProcessUse {
         lookedNanos = now;
     }
 
-    /** Writes the members of the objects {@code heap} and {@code process}. */
     void write(JsonText json) {
         MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
         json.object("heap").member("usedBytes", heap.getUsed()).member("maxBytes", heap.getMax());

@@ -55,7 +55,6 @@ final class Ticks implements AutoCloseable {
         }
     }
 
-    /** How often it was done so far. */
     long count() {
         lock.lock();
         try {

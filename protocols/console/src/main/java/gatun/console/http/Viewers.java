@@ -16,7 +16,6 @@ import java.util.function.LongSupplier;
  * another, of a network that has the most, so that no client keeps others out. Thread-safe.
  */
 final class Viewers {
-    /** How many there may be. */
     static final int LIMIT = 32;
 
     /** A viewer that has not taken an event for so long reads none. */
@@ -53,7 +52,6 @@ final class Viewers {
             this.lastSent = since;
         }
 
-        /** It has taken an event. */
         void sent() {
             lastSent = nanoClock.getAsLong();
         }

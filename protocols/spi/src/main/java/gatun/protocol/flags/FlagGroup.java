@@ -78,7 +78,6 @@ public class FlagGroup {
         return values == null ? List.of() : values;
     }
 
-    /** The type of the flag has read the value. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <T> @Nullable T cast(@Nullable Object given) {
         return (T) given;

@@ -17,9 +17,7 @@ import java.util.concurrent.TimeUnit;
  * with the number of threads of the one file. Immutable; reads the files of versions on demand.
  */
 public final class BatchingFiles implements BatchingRules {
-    /** The file in a version's directory. */
     private static final String VERSION_FILE = "batching_params.pbtxt";
-
     private static final long DEFAULT_MAX_BATCH_SIZE = 1000;
     private static final long DEFAULT_MAX_ENQUEUED_BATCHES = 10;
 

@@ -28,7 +28,6 @@ final class ExampleCursor extends MemoryCursor {
         return Float.intBitsToFloat(fixed32());
     }
 
-    /** The length of a length-delimited value, which lies within the limit. */
     long length() {
         return readLength();
     }

@@ -121,7 +121,6 @@ record ExampleMapping(ExampleMethod method, List<FeatureInput> inputs, Map<Strin
 
         private RegressedValues() {}
 
-        /** The values of an output, which is to have one for each example. */
         static MemorySegment of(Tensor values, long examples) {
             Shape shape = values.spec().shape();
             if (shape.rank() != 1 && (shape.rank() != 2 || shape.dim(1) != 1)) {

@@ -59,7 +59,6 @@ public enum ExampleMethod {
         }
     };
 
-    /** The input that takes the examples. */
     static final String INPUTS = "inputs";
 
     private final String verb;
@@ -70,7 +69,6 @@ public enum ExampleMethod {
         this.noun = noun;
     }
 
-    /** The method's name in paths, such as {@code classify}. */
     String verb() {
         return verb;
     }
@@ -92,7 +90,6 @@ public enum ExampleMethod {
         }
     }
 
-    /** The outputs that a response may be made of. */
     abstract List<String> outputs();
 
     /** @throws GatunException INVALID_ARGUMENT when the signature does not keep to the convention */

@@ -25,9 +25,7 @@ import java.util.TreeMap;
 public final class ExampleSignature {
     private final String entryPoint;
     private final Optional<ExampleMapping> mapping;
-    /** The model's outputs by their parts in the response. */
     private final Map<String, String> outputs;
-
     private final List<String> labels;
 
     private ExampleSignature(

@@ -208,7 +208,6 @@ final class FeatureTensors {
         /**
          * Finds the features of {@code inputs} in {@code exampleCount} examples, each an element of a BYTES tensor.
          *
-         * @param pool where the table lies
          * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when one of them is no example
          */
         static FeatureTable of(MemorySegment examples, long exampleCount, List<FeatureInput> inputs, BufferPool pool) {

@@ -15,10 +15,8 @@ final class FeatureValues {
 
     /** Takes the values of a feature in their order. */
     interface Target {
-        /** One of a bytes list: {@code byteSize} bytes at {@code start} of the examples' memory. */
         void text(long start, long byteSize);
 
-        /** One of a float list. */
         void real(float value);
 
         /** One of an int64 list. */
@@ -41,7 +39,6 @@ final class FeatureValues {
      * The values of the entry of a map of features between {@code start} and {@code end} of {@code examples}; nothing
      * where they are equal.
      *
-     * @param example the number of the example, for the text of a failure
      * @throws GatunException INVALID_ARGUMENT when it is no such entry
      */
     FeatureValues(MemorySegment examples, long example, long start, long end) {
@@ -60,12 +57,10 @@ final class FeatureValues {
         return count;
     }
 
-    /** Bytes of all values of a bytes list together. */
     long textByteSize() {
         return textByteSize;
     }
 
-    /** Shows the values to {@code target}. */
     void read(Target target) {
         eachList((in, list) -> {
             if (in.position() >= from) {

@@ -16,8 +16,6 @@ import java.util.Optional;
 public final class ScoredClasses {
     static final String CLASSES = "classes";
     static final String SCORES = "scores";
-
-    /** A label where the model has none. */
     private static final String NO_LABEL = "";
 
     private final long classCount;

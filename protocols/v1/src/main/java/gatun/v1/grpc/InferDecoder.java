@@ -117,7 +117,6 @@ final class InferDecoder {
         in.window(start + length, limit);
     }
 
-    /** Merges a repeated field into its earlier value, as protobuf does. */
     private static InferRequestHeader merged(WireReader in, InferRequestHeader before, MemorySegment more) {
         try {
             return before.toBuilder()

@@ -103,7 +103,6 @@ final class Inferences {
         }
     }
 
-    /** The message that tells of a failure. */
     OutboundMessage failure(InferMessage message, GatunException failure) {
         InferResponseHeader onlyId =
                 InferResponseHeader.newBuilder().setId(message.header.getId()).build();

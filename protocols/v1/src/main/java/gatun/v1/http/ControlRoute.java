@@ -18,9 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /** What v1 responses without inference share: a header with the outcome, and 200 or 400. Thread-safe. */
 final class ControlRoute {
-    /** The header with the outcome of a request. */
     static final HeaderName STATUS = HeaderNames.create("NV-Status");
-
     private static final ResponseHeaders.Constant OK = ResponseHeaders.constant(Status.OK_200);
     private static final ResponseHeaders.Constant FAILED = ResponseHeaders.constant(Status.BAD_REQUEST_400);
     private static final Logger LOG = LoggerFactory.getLogger(ControlRoute.class);

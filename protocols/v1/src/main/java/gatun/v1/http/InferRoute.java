@@ -159,7 +159,6 @@ final class InferRoute {
         private final MemorySegment body;
         private long at;
 
-        /** The data in {@code landed}, which its owner keeps. */
         BodyData(BufferPool buffers, RequestBody.Landed landed) {
             this.buffers = buffers;
             this.body = landed.segment().asSlice(landed.offset(), landed.byteSize());

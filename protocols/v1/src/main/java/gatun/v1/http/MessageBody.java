@@ -50,12 +50,10 @@ final class MessageBody {
         return contentType;
     }
 
-    /** Writes the body. */
     JsonWriter writeTo(JsonWriter response) {
         return response.raw(bytes, bytes.length);
     }
 
-    /** Whether the query asks for messages in binary. */
     static boolean isBinary(Exchange exchange) {
         return format(exchange).equals("binary");
     }

@@ -26,7 +26,6 @@ final class MessageText {
         return LINE.printToString(message).stripTrailing();
     }
 
-    /** A message in as many lines as it has fields. */
     static String lines(MessageOrBuilder message) {
         return LINES.printToString(message);
     }

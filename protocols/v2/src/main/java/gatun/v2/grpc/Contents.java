@@ -39,7 +39,6 @@ final class Contents {
         return rangeCount > 0;
     }
 
-    /** A message may be sent in pieces, which are one. */
     void addRange(int start, int end) {
         if (2 * rangeCount == ranges.length) {
             ranges = Arrays.copyOf(ranges, 2 * ranges.length);
@@ -65,7 +64,6 @@ final class Contents {
         counts[field] += elements;
     }
 
-    /** Notes the size of a string. */
     void countBytes(long size) {
         byteCount += size;
     }
@@ -74,17 +72,14 @@ final class Contents {
         return counts[field];
     }
 
-    /** The size of all strings together. */
     long stringBytes() {
         return byteCount;
     }
 
-    /** The type that a field stands for in error texts. */
     static Datatype typeOf(int field) {
         return FIELD_TYPES[field];
     }
 
-    /** Whether a field is the one for tensors of that datatype. */
     static boolean fits(int field, Datatype datatype) {
         return switch (datatype) {
             case INT8, INT16, INT32 -> FIELD_TYPES[field] == Datatype.INT32;
@@ -142,14 +137,12 @@ final class Contents {
             };
         }
 
-        /** Bytes of a tensor of that datatype that holds the elements of {@code field}. */
         static long byteSize(Contents contents, int field, Datatype datatype) {
             return field == BYTES
                     ? contents.stringBytes() + Integer.BYTES * contents.elements(field)
                     : contents.elements(field) * datatype.byteSize();
         }
 
-        /** Writes the elements of {@code field} into a tensor's memory, which has just the size. */
         static void write(
                 MemorySegment message, Contents contents, int field, Datatype datatype, MemorySegment target) {
             RepeatedField values = new RepeatedField(message, field, elementType(field), datatype);

@@ -71,7 +71,6 @@ final class ControlService extends GRPCInferenceServiceGrpc.GRPCInferenceService
     private final InferenceServer server;
     private final ClientRegions regions;
 
-    /** The service of one server. {@code regions} is the shared memory of clients. */
     ControlService(InferenceServer server, ClientRegions regions) {
         this.server = server;
         this.regions = regions;

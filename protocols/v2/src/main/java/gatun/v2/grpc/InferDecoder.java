@@ -58,10 +58,7 @@ public final class InferDecoder {
     private static final int USUAL_RANK = 4;
 
     private final TextCache texts = new TextCache();
-
-    /** Inputs that consist of name, datatype and shape. */
     private final RecurringParts<InferMessage.Input> plainInputs = new RecurringParts<>();
-
     private final RequestLimits limits;
     private final HeapBudget heap;
 

@@ -168,7 +168,6 @@ public final class InferEncoder {
         out.raw(choice);
     }
 
-    /** The bytes of an output that are sent: none for one in shared memory, where the client has them. */
     private static MemorySegment sent(OutputTensor output) {
         return output.inSharedMemory() ? MemorySegment.NULL : output.tensor().bytes();
     }

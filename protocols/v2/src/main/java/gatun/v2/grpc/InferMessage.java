@@ -80,7 +80,6 @@ public final class InferMessage extends RawMessage {
         parameters = with(parameters, parameter);
     }
 
-    /** Most requests name no outputs. */
     void add(Output output) {
         if (outputs.isEmpty()) {
             outputs = new ArrayList<>(4);

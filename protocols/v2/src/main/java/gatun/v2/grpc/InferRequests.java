@@ -45,12 +45,6 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     private final ClientRegions regions;
     private final HeaderForwarding forwarding;
 
-    /**
-     * Makes requests to {@code server}.
-     *
-     * @param regions the shared memory of clients
-     * @param forwarding which metadata becomes parameters
-     */
     InferRequests(InferenceService server, ClientRegions regions, HeaderForwarding forwarding) {
         this.server = server;
         this.regions = regions;
@@ -71,7 +65,6 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
      * The request that a message asks for. Takes over the message's memory; the caller owns the request, and ends its
      * trace when it has been answered. The trace of a message that cannot be read has ended.
      *
-     * @param headers what the client sent with the call
      * @param client where the call comes from
      * @param streaming whether a model may give several responses
      * @throws GatunException with the protocol's code and text for the first thing that is wrong; nothing is held then
@@ -155,7 +148,6 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
         return lease;
     }
 
-    /** The memory that an input's typed data was written to. */
     private static MemorySegment typed(
             InferMessage message, InferMessage.Input input, BufferPool pool, InferenceRequest request) {
         if (message.rawCount() > 0) {
@@ -232,7 +224,6 @@ public final class InferRequests implements InferenceCall.Exchange<InferMessage>
     /**
      * The shared memory that a tensor's parameters name.
      *
-     * @param region the region's name
      * @param offset where the tensor begins in it, an unsigned number
      * @param byteSize how many bytes it has, an unsigned number
      */

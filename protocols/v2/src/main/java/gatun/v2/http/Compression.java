@@ -18,7 +18,6 @@ import java.util.zip.GZIPOutputStream;
 
 /** How a response may be compressed. Safe for any thread. */
 final class Compression {
-    /** Not at all. */
     static final Compression IDENTITY = new Compression("identity", target -> target);
 
     private static final List<Compression> KNOWN = List.of(
@@ -70,12 +69,10 @@ final class Compression {
         return best;
     }
 
-    /** The head of a compressed response that is JSON. */
     ResponseHeaders jsonHeaders() {
         return jsonHeaders;
     }
 
-    /** The head of a compressed response that begins with {@code jsonByteSize} bytes of JSON. */
     ResponseHeaders binaryHeaders(long jsonByteSize) {
         return ResponseHeaders.with(binaryHeaders, jsonByteSize);
     }

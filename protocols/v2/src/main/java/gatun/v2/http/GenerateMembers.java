@@ -30,12 +30,6 @@ final class GenerateMembers implements JsonBody.Members {
     private final long maxInputByteSize;
     private final Set<String> seen = new HashSet<>();
 
-    /**
-     * Fills {@code request}.
-     *
-     * @param usage counts the members, whatever they become
-     * @param maxInputByteSize the most bytes that a tensor may have
-     */
     GenerateMembers(BufferPool buffers, InferenceRequest request, RequestUsage usage, long maxInputByteSize) {
         this.buffers = buffers;
         this.request = request;

@@ -46,12 +46,6 @@ final class GenerateRoute {
     private final long maxInputByteSize;
     private final HeaderForwarding forwarding;
 
-    /**
-     * A route to the models of {@code server}.
-     *
-     * @param maxInputByteSize the most bytes that a tensor may have
-     * @param forwarding which headers become parameters
-     */
     GenerateRoute(InferenceServer server, JsonBody jsonBody, long maxInputByteSize, HeaderForwarding forwarding) {
         this.forwarding = forwarding;
         this.server = server;
@@ -59,7 +53,6 @@ final class GenerateRoute {
         this.maxInputByteSize = maxInputByteSize;
     }
 
-    /** Answers with the one response that the model gives. */
     void answerOnce(Exchange exchange, String name, String version) {
         traced(exchange, name, version, this::answerOnce);
     }

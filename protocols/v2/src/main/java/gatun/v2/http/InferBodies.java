@@ -65,12 +65,10 @@ final class InferBodies {
             raw = isRaw;
         }
 
-        /** Forgets the memory. */
         void clear() {
             buffer = null;
         }
 
-        /** The owner of the memory. */
         Buffer buffer() {
             return Objects.requireNonNull(buffer, "no body has landed");
         }
@@ -79,7 +77,6 @@ final class InferBodies {
             return buffer().segment();
         }
 
-        /** Where the JSON begins. */
         long jsonOffset() {
             return jsonOffset;
         }
@@ -93,7 +90,6 @@ final class InferBodies {
             return jsonOffset + jsonByteSize;
         }
 
-        /** The size of the bytes of tensors. */
         long binaryByteSize() {
             return binaryByteSize;
         }
@@ -213,7 +209,6 @@ final class InferBodies {
         };
     }
 
-    /** Whether a tensor of {@code datatype} at {@code bytes} can be used where it is. */
     static boolean isAligned(Datatype datatype, MemorySegment bytes) {
         return !datatype.isFixedSize() || (bytes.address() & (datatype.byteSize() - 1)) == 0;
     }

@@ -188,7 +188,6 @@ final class InferResponseBody {
         json.raw('}');
     }
 
-    /** Writes the value of a parameter. */
     static void writeParameter(JsonWriter json, ParameterValue parameter) {
         switch (parameter) {
             case ParameterValue.Bool bool -> json.bool(bool.value());
@@ -207,7 +206,6 @@ final class InferResponseBody {
         private int listedCount;
         private boolean binaryByDefault;
 
-        /** Forgets the outputs, for another request. */
         void clear() {
             if (binary.length > FEW) {
                 binary = new boolean[FEW];

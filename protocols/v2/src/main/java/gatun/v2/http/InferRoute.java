@@ -40,16 +40,9 @@ final class InferRoute {
     private final InferenceService server;
     private final InferBodies bodies;
     private final HeaderForwarding forwarding;
-
-    /** Makes the reader of a connection. */
     private final Supplier<InferRequestReader> readers;
-
     private final ResponseHeaders.Constant binary;
 
-    /**
-     * @param regions the shared memory of clients
-     * @param binary the head of a response with bytes behind its JSON, up to the length of that
-     */
     InferRoute(
             InferenceService server,
             ClientRegions regions,
@@ -141,10 +134,6 @@ final class InferRoute {
         private @Nullable Exchange exchange;
         private @Nullable InferenceRequest request;
 
-        /**
-         * @param regions the shared memory of clients
-         * @param maxInputByteSize the most bytes that a tensor given in JSON may have
-         */
         InferRequestReader(InferenceService server, ClientRegions regions, long maxInputByteSize) {
             this.server = server;
             this.regions = regions;
@@ -152,7 +141,6 @@ final class InferRoute {
             this.inputReader = new InputReader(server.buffers(), this::borrow, body, json, maxInputByteSize);
         }
 
-        /** Where the body of the next request lands. */
         InferBodies.Body body() {
             return body;
         }
@@ -271,7 +259,6 @@ final class InferRoute {
             return borrow(region, parameters.regionOffset, parameters.regionByteSize, RegionRegistry.Access.WRITE);
         }
 
-        /** Borrows a window of a region, which the request holds. */
         private RegionLease borrow(String region, long offset, long byteSize, RegionRegistry.Access access) {
             PeerLocation location = Objects.requireNonNull(exchange).location();
             RegionLease lease = regions.borrow(location, region, offset, byteSize, access);

@@ -104,7 +104,6 @@ final class InputReader {
         binaryEnd = binaryAt + body.binaryByteSize();
     }
 
-    /** Forgets the request and its memory. */
     void end() {
         request = null;
         usage = null;
@@ -123,7 +122,6 @@ final class InputReader {
         return Objects.requireNonNull(usage, "no request was begun");
     }
 
-    /** Reads the array of inputs into the request. */
     void readAll() {
         json.enterArray(INPUTS);
         int count = 0;
@@ -184,12 +182,10 @@ final class InputReader {
         finish();
     }
 
-    /** Reads the name of a datatype, which may be none. */
     static Datatype readDatatype(JsonReader json) {
         return Datatype.of(json.readString(DATATYPE, DATATYPES, Datatype::wireName));
     }
 
-    /** Reads a shape into {@link #dims}, and returns how many they are. */
     private int readShape() {
         int count = 0;
         json.enterArray(SHAPE);

@@ -54,7 +54,6 @@ public final class JsonBody {
         read(exchange, maxByteSize, usage, members);
     }
 
-    /** Counts one request. */
     RequestUsage usage() {
         return new RequestUsage(server.limits(), server.heap());
     }
@@ -80,7 +79,6 @@ public final class JsonBody {
         }
     }
 
-    /** How JSON that is too long is refused. */
     GatunException tooLong(long byteSize) {
         if (byteSize <= maxByteSize) {
             server.limits().requireControl(byteSize);

@@ -20,7 +20,6 @@ final class JsonElements {
     private final long maxInputByteSize;
     private final TensorDataReader data = new TensorDataReader();
 
-    /** Reads what {@code json} stands at. {@code maxInputByteSize} is the most bytes that a tensor may have. */
     JsonElements(BufferPool buffers, InferenceRequest request, JsonReader json, long maxInputByteSize) {
         this.buffers = buffers;
         this.request = request;
@@ -28,7 +27,6 @@ final class JsonElements {
         this.maxInputByteSize = maxInputByteSize;
     }
 
-    /** Checks that tensors of this datatype can be given in JSON. */
     static void checkHasJsonForm(TensorSpec spec) {
         switch (spec.datatype()) {
             default ->

@@ -8,13 +8,11 @@ import io.helidon.http.Status;
 
 /** Responses of nothing but JSON, and of nothing at all. */
 final class JsonResponse {
-    /** The head of a response that is JSON. */
     static final ResponseHeaders HEADERS =
             ResponseHeaders.of(ResponseHeaders.constant("Content-Type: application/json"));
 
     private JsonResponse() {}
 
-    /** Answers with {@code json}. */
     static void send(Exchange exchange, JsonWriter json) {
         exchange.answer(HEADERS, json);
     }

@@ -48,7 +48,6 @@ final class LaneRoutes {
         this.forwarding = forwarding;
     }
 
-    /** Opens a lane in the memory that the body names. */
     void open(Exchange exchange) {
         if (server.exiting()) {
             throw ServerExit.refusal();
@@ -169,21 +168,15 @@ final class LaneRoutes {
         private final List<String> regions = new ArrayList<>();
         private long byteSize;
 
-        /**
-         * @param said learns the parameters
-         * @param usage counts all of it
-         */
         PreparedReader(InferenceRequest said, RequestUsage usage) {
             this.said = said;
             this.usage = usage;
         }
 
-        /** The tensors. */
         PreparedRequest.Definition definition() {
             return new PreparedRequest.Definition(inputs, outputs, regions);
         }
 
-        /** How long the request was, in bytes. */
         long byteSize() {
             return byteSize;
         }

@@ -106,7 +106,6 @@ final class MetadataRoutes {
         json.raw(']');
     }
 
-    /** Writes a shape as an array of numbers. */
     static void writeShape(JsonWriter json, Shape shape) {
         json.raw('[');
         for (int i = 0; i < shape.rank(); i++) {

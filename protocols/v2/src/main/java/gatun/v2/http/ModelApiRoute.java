@@ -23,7 +23,6 @@ final class ModelApiRoute {
         this.server = server;
     }
 
-    /** Answers with the description of the inference of a model. */
     void answer(Exchange exchange, String name, String version) {
         ModelVersion model = server.model(name, version);
         JsonWriter json = exchange.json(JsonResponse.HEADERS);

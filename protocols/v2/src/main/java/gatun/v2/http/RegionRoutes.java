@@ -17,7 +17,6 @@ abstract class RegionRoutes<S extends RegionStatus> {
     private final Class<S> kind;
     private final String kindName;
 
-    /** For regions of {@code kind}, which errors call {@code kindName}. */
     RegionRoutes(ClientRegions regions, Class<S> kind, String kindName) {
         this.regions = regions;
         this.kind = kind;
@@ -37,7 +36,6 @@ abstract class RegionRoutes<S extends RegionStatus> {
         JsonResponse.send(exchange, json.raw(']'));
     }
 
-    /** Registers the region that the body tells of. */
     final void register(Exchange exchange, String name) {
         RegionRegistry open = regions.open(exchange.location());
         if (name.isEmpty()) {

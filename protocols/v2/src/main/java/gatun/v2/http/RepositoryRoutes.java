@@ -42,7 +42,6 @@ final class RepositoryRoutes {
         }
     }
 
-    /** Loads the model of the path. */
     void load(Exchange exchange, PathValues path) {
         refuseRepository(path);
         RequestUsage usage = jsonBody.usage();
@@ -53,7 +52,6 @@ final class RepositoryRoutes {
         JsonResponse.sendEmpty(exchange);
     }
 
-    /** Unloads the model of the path. */
     void unload(Exchange exchange, PathValues path) {
         refuseRepository(path);
         boolean[] dependents = {false};
@@ -132,9 +130,7 @@ final class RepositoryRoutes {
      * never to the heap. Closed when the model is loaded. Used for one request, by one thread.
      */
     static final class LoadParameters implements JsonBody.Members, AutoCloseable {
-        /** The member that holds the parameters. */
         static final String NAME = "parameters";
-
         private static final String FILE_PREFIX = "file:";
 
         /** Most heap for each byte of a configuration: as text, as JSON tree and as message. */

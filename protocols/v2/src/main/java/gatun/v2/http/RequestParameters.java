@@ -21,7 +21,6 @@ final class RequestParameters {
     /**
      * Reads the object that {@code json} stands at.
      *
-     * @param usage counts the parameters
      * @throws GatunException INVALID_ARGUMENT for a parameter of the wrong type, RESOURCE_EXHAUSTED for too many
      */
     static void read(JsonReader json, RequestUsage usage, InferenceRequest request, OutputForms forms) {

@@ -29,12 +29,10 @@ final class TraceRoutes {
         this.jsonBody = jsonBody;
     }
 
-    /** Answers with the settings of all models. */
     void show(Exchange exchange) {
         show(exchange, "");
     }
 
-    /** Changes the settings of all models that the body names, and answers with all. */
     void change(Exchange exchange) {
         change(exchange, "");
     }

@@ -326,7 +326,6 @@ public final class V2Routes {
             this.jsonBody = jsonBody;
         }
 
-        /** Tells the settings. */
         void show(Exchange exchange) {
             LogSettings settings = server.log().settings();
             JsonWriter json = exchange.json(JsonResponse.HEADERS);

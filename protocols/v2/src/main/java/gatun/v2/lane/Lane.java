@@ -102,7 +102,6 @@ public final class Lane implements Hold {
         action.run();
     }
 
-    /** Whoever has the lane. */
     Sender client() {
         return client;
     }
@@ -240,12 +239,10 @@ public final class Lane implements Hold {
         }
     }
 
-    /** How many requests are under way. */
     int runningCount() {
         return Math.max(0, users.get() - 1);
     }
 
-    /** What it is used for now. */
     LaneUse use() {
         return new LaneUse(
                 events.number(), region.use().owner(), geometry.byteSize(), geometry.slots(), runningCount());

@@ -86,7 +86,6 @@ final class LaneCall implements Runnable {
         this.inference = new SlotInference(lane.client(), slotRequest, tensors);
     }
 
-    /** Whether a request is under way. */
     boolean isBusy() {
         return state.get() != State.IDLE;
     }
@@ -180,7 +179,6 @@ final class LaneCall implements Runnable {
         return answer(place);
     }
 
-    /** Answers the request. */
     @Override
     public void run() {
         answer(() -> false);

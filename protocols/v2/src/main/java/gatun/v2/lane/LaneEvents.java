@@ -22,7 +22,6 @@ final class LaneEvents {
     private final long openedNanos = System.nanoTime();
     private final LaneGeometry geometry;
 
-    /** Of a lane that begins now. */
     LaneEvents(LaneGeometry geometry) {
         this.geometry = geometry;
     }
@@ -31,7 +30,6 @@ final class LaneEvents {
         return number;
     }
 
-    /** The lane takes requests. */
     void opened() {
         Opened event = new Opened();
         if (event.shouldCommit()) {

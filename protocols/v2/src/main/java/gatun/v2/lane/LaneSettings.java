@@ -32,12 +32,7 @@ public record LaneSettings(int threads, int spinMicros) {
         }
     }
 
-    /**
-     * The objects that all lanes of a server share.
-     *
-     * @param server answers their requests
-     * @param timer gives requests up whose deadline passes
-     */
+    /** The objects that all lanes of a server share. */
     record LaneResources(InferenceService server, ScheduledExecutorService timer) {}
 
     /**

@@ -41,7 +41,6 @@ final class LaneThread implements LoanWatchdog.Lender {
     private final RunPlacement placement;
     private final LoanWatchdog.Watch watch = LoanWatchdog.OF_THIS_JVM.over(this);
     private final ServerSleep sleep = new ServerSleep();
-    /** Made once, so that a sleep makes none. */
     private final Runnable sleepAtLanes = sleep::sleep;
 
     private final List<Lane> added = new ArrayList<>(); // guarded by this
@@ -59,7 +58,6 @@ final class LaneThread implements LoanWatchdog.Lender {
      *
      * @param spinNanos how long it may look for the next request before it sleeps
      * @param others runs requests that are not short
-     * @param placement tells which are
      */
     LaneThread(int number, long spinNanos, Executor others, RunPlacement placement) {
         this.name = "lane-" + number;
@@ -70,7 +68,6 @@ final class LaneThread implements LoanWatchdog.Lender {
         worker.start();
     }
 
-    /** How many lanes it serves. */
     int laneCount() {
         return laneCount;
     }
@@ -86,7 +83,6 @@ final class LaneThread implements LoanWatchdog.Lender {
         return true;
     }
 
-    /** Looks at which lanes have ended, and what there is to do. */
     void lookAgain() {
         changed = true;
         sleep.interrupt();

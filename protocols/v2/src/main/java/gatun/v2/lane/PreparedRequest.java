@@ -141,7 +141,6 @@ public final class PreparedRequest implements Hold {
         return outputs[index];
     }
 
-    /** The model's name. */
     String model() {
         return model;
     }
@@ -151,7 +150,6 @@ public final class PreparedRequest implements Hold {
         return version;
     }
 
-    /** How long it was as the client sent it, in bytes. */
     long byteSize() {
         return byteSize;
     }
@@ -174,7 +172,6 @@ public final class PreparedRequest implements Hold {
         return regions[number - 1];
     }
 
-    /** A request to {@code asked} with all that was said once. */
     InferenceRequest begin(ModelVersion asked) {
         InferenceRequest request = new InferenceRequest(asked);
         request.anyVersion(version.isEmpty());
@@ -195,7 +192,6 @@ public final class PreparedRequest implements Hold {
         return request;
     }
 
-    /** How long its requests take. */
     RunLength runLength() {
         return runLength;
     }

@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** The prepared requests of a lane, by number. Owns them. Safe for any thread. */
 final class PreparedTable implements Hold {
-    /** The most requests. */
     static final int LIMIT = 256;
     /** The most bytes of all requests together, as the client sent them. */
     private static final long BYTE_LIMIT = 256 << 10;

@@ -21,9 +21,7 @@ final class RunLength {
     // All guarded by this.
     /** Null before the first run. */
     private @Nullable RunTimeEstimator engine;
-    /** Null where nothing is known of it. */
     private @Nullable RunTimeEstimator whole;
-    /** How many are done elsewhere now. */
     private int elsewhere;
     /** How many were since the last was forgotten. */
     private int sentElsewhere;
@@ -33,11 +31,7 @@ final class RunLength {
     /** No request yet: the first is not known to be short. */
     RunLength() {}
 
-    /**
-     * Whether the next is one to do where it was found. For one thread.
-     *
-     * @param alone whether no other requests are to be expected
-     */
+    /** Whether the next is one to do where it was found. For one thread. */
     synchronized boolean isShort(RunPlacement placement, boolean alone) {
         amongOthers = elsewhere > 0;
         return engine != null && placement.runsWhereFound(engine, whole == null ? 0 : whole.typicalNanos(), alone);
@@ -47,7 +41,6 @@ final class RunLength {
      * Notes the end of one that was done where it was found.
      *
      * @param engineNanos what the engine took for it, or {@link #UNKNOWN}
-     * @param wholeNanos what it took in all, waiting included
      */
     synchronized void endWhereFound(long engineNanos, long wholeNanos) {
         noteEngine(engineNanos);

@@ -32,7 +32,6 @@ final class SlotAnswer {
 
     private SlotAnswer() {}
 
-    /** gRPC's number for a code. */
     static int number(ErrorCode code) {
         return switch (code) {
             case CANCELLED -> 1;
@@ -48,7 +47,6 @@ final class SlotAnswer {
         };
     }
 
-    /** Writes that the request failed. */
     static void writeFailure(LaneMemory lane, long slotOffset, int code, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         int count = bytes.length;
@@ -93,7 +91,6 @@ final class SlotAnswer {
         lane.setBytes(slotOffset + SlotLayout.ANSWER_TEXT, text.array(), text.position());
     }
 
-    /** Writes shape, datatype and size of an output. */
     static void writeOutput(LaneMemory lane, long tensorOffset, Tensor output) {
         Shape shape = output.spec().shape();
         int rank = shape.rank();
@@ -111,12 +108,10 @@ final class SlotAnswer {
                 LaneDatatypes.number(output.spec().datatype()));
     }
 
-    /** Writes that the response lacks an output. */
     static void writeAbsent(LaneMemory lane, long tensorOffset) {
         lane.setInt(tensorOffset + SlotLayout.RANK, SlotLayout.ABSENT);
     }
 
-    /** Writes a parameter: kind, bytes of the name, bytes of the value, name, value. */
     private static void put(ByteBuffer target, String name, ParameterValue value) {
         byte[] key = name.getBytes(StandardCharsets.UTF_8);
         byte kind;

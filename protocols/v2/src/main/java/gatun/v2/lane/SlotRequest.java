@@ -83,7 +83,6 @@ final class SlotRequest {
         return flags() == 0 && sequence() == 0 && word(SlotLayout.ID_BYTES) == 0;
     }
 
-    /** The number of the prepared request. */
     int prepared() {
         return low(word(SlotLayout.PREPARED));
     }
@@ -123,7 +122,6 @@ final class SlotRequest {
         return word(SlotLayout.DEADLINE);
     }
 
-    /** Whether the client has stopped waiting. */
     boolean deadlineHasPassed() {
         return deadline() != 0 && System.nanoTime() - deadline() >= 0;
     }
@@ -133,17 +131,14 @@ final class SlotRequest {
         return low(word(SlotLayout.CALLER_CORE)) - 1;
     }
 
-    /** The region of tensor {@code index}. */
     int region(int index) {
         return low(tensorWord(index, SlotLayout.REGION));
     }
 
-    /** Where tensor {@code index} begins in its region, unsigned. */
     long offset(int index) {
         return tensorWord(index, SlotLayout.OFFSET);
     }
 
-    /** The size of tensor {@code index}, or its room, unsigned. */
     long byteSize(int index) {
         return tensorWord(index, SlotLayout.BYTE_SIZE);
     }

@@ -97,7 +97,6 @@ final class SlotTensors {
         return null;
     }
 
-    /** Copies an output that lies elsewhere to its room. */
     private void copy(Tensor output, PreparedRequest asked, int tensor) {
         long room = slotRequest.byteSize(tensor);
         if (Long.compareUnsigned(output.byteSize(), room) > 0) {

@@ -159,7 +159,6 @@ public final class ManualPage {
         return text.isEmpty() ? text : Character.toLowerCase(text.charAt(0)) + text.substring(1);
     }
 
-    /** A macro's argument with blanks in it. */
     private static String quoted(String text) {
         return '"' + text(text).replace("\"", "\\(dq") + '"';
     }

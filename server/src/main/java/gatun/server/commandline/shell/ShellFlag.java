@@ -21,7 +21,6 @@ record ShellFlag(List<String> names, String description, Value value, String lab
         NONE,
         /** It may stand without one. */
         OPTIONAL,
-        /** It needs one. */
         REQUIRED
     }
 

@@ -17,7 +17,6 @@ sealed interface ShellValues {
     /** Whatever the user types. */
     record Text() implements ShellValues {}
 
-    /** What the help calls values that are files. */
     Set<String> FILE_LABELS = Set.of("FILE", "DIR", "PATH");
 
     static ShellValues of(ArgSpec argument) {

@@ -19,7 +19,6 @@ record Arguments(Step step, Map<Integer, Constant> constants) {
         return position < step.inputs().size() && step.inputs().get(position) != Dataflow.ABSENT;
     }
 
-    /** An attribute that is one integer. */
     long number(String attribute, long absent) {
         Attribute value = step.attributes().get(attribute);
         return value == null ? absent : value.number().orElse(absent);

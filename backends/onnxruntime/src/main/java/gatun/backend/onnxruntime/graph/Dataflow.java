@@ -21,13 +21,11 @@ import java.util.Optional;
  * changed then.
  */
 final class Dataflow {
-    /** A value that is left out. */
     static final int ABSENT = -1;
 
     /**
      * What makes values of others: an operator, or a move between a body and what is around it.
      *
-     * @param key which operator
      * @param operator what is known of it; empty for one that nobody has looked at
      * @param name for people: the node's own, or that of what it makes
      * @param inputs numbers of values, or {@link #ABSENT}
@@ -41,17 +39,14 @@ final class Dataflow {
             List<Integer> inputs,
             List<Integer> outputs,
             Map<String, Attribute> attributes) {
-        /** What its outputs may be. */
         Operator.Result result() {
             return operator.map(Operator::result).orElse(Operator.Result.UNKNOWN);
         }
 
-        /** Names the step for people, such as {@code Gather 'embed'}. */
         String label() {
             return isMove() ? name : FileCursor.display(key.name()) + " '" + FileCursor.display(name) + "'";
         }
 
-        /** Whether it only hands a value into a body or out of it. */
         boolean isMove() {
             return key.equals(MOVE);
         }
@@ -60,13 +55,9 @@ final class Dataflow {
     /**
      * A use of a value that may not see the value change.
      *
-     * @param value the number of the value
-     * @param step what uses it
-     * @param use whether it is one in any case
      * @param how as what it uses it, for people; empty where nobody knows what the step does
      */
     record Decision(int value, Step step, Use use, String how) {
-        /** For people: what uses the value, and how. */
         String reason() {
             return how.isEmpty() ? unknown(step) : step.label() + " " + how;
         }
@@ -90,11 +81,7 @@ final class Dataflow {
 
     final List<Step> steps = new ArrayList<>();
     final List<Decision> decisions = new ArrayList<>();
-
-    /** The initialisers and constants, by their numbers. */
     final Map<Integer, Constant> constants = new HashMap<>();
-
-    /** The numbers of dimensions, of values for which the file gives them, by their numbers. */
     final Map<Integer, Integer> ranks = new HashMap<>();
 
     /** The model's own inputs by their numbers, initialisers among them. */
@@ -132,7 +119,6 @@ final class Dataflow {
         }
     }
 
-    /** The steps that read each value, by the values' numbers. */
     List<List<Step>> consumers() {
         List<List<Step>> consumers = lists();
         for (Step step : steps) {

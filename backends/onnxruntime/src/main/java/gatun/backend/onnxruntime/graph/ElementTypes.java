@@ -34,12 +34,10 @@ final class ElementTypes {
         }
     }
 
-    /** Whether a value is one of integers, as far as anybody knows. */
     boolean mayBeInteger(int value) {
         return !FLOATING.contains(types[value]);
     }
 
-    /** Whether tensors of an element type may be quantised ones. */
     static boolean mayBeQuantized(int elementType) {
         return !FLOATING.contains(elementType) && !WIDE.contains(elementType);
     }

@@ -28,7 +28,6 @@ final class FileCursor extends WireCursor {
     /** What a name takes on the heap beside its text. */
     private static final int NAME_BYTES = 48;
 
-    /** The longest name. */
     private static final int MAX_NAME_BYTES = 4096;
 
     /** The most characters of a name that people are shown. */

@@ -26,7 +26,6 @@ record Graph(
     /**
      * An input of a graph.
      *
-     * @param name its name
      * @param elementType a number of {@code TensorProto.DataType}; 0 where the file does not tell
      */
     record Input(String name, int elementType) {}
@@ -34,11 +33,9 @@ record Graph(
     /**
      * An operator's use, or a function's.
      *
-     * @param key which operator or function
      * @param name may be empty
      * @param inputs names of values; an empty one is an input that is left out
      * @param outputs names of values; an empty one is an output that nobody wants
-     * @param attributes those of which anybody asks, and all graphs, by their names
      */
     record Node(
             OperatorKey key,
@@ -51,7 +48,6 @@ record Graph(
      * Names an operator or a function.
      *
      * @param domain empty for ONNX's own
-     * @param name within the domain
      * @param overload of a function; empty for most
      */
     record OperatorKey(String domain, String name, String overload) {
@@ -60,7 +56,6 @@ record Graph(
             domain = domain.equals("ai.onnx") ? "" : domain;
         }
 
-        /** An operator of ONNX itself. */
         static OperatorKey onnx(String name) {
             return new OperatorKey("", name, "");
         }
@@ -83,11 +78,7 @@ record Graph(
     /**
      * An attribute of a node.
      *
-     * @param name its name
-     * @param number of an integer
      * @param numbers of a list of integers, the first of them
-     * @param tensor of a tensor
-     * @param graph of a graph
      * @param reference the attribute of the function's call whose value this one takes; empty for one with a value
      */
     record Attribute(
@@ -102,17 +93,12 @@ record Graph(
      * A tensor of the file.
      *
      * @param content equal for tensors that may be equal: datatype, dimensions and the first bytes
-     * @param elementType a number of {@code TensorProto.DataType}
-     * @param numbers the elements of a short list of integers, or of one integer
-     * @param rank the number of its dimensions
      */
     record Constant(String content, int elementType, Optional<List<Long>> numbers, int rank) {}
 
     /**
      * A function of the file, which nodes call as an operator.
      *
-     * @param inputs names of its parameters
-     * @param defaults attributes that calls may leave out
      * @param body without inputs of its own
      */
     record Function(List<String> inputs, Map<String, Attribute> defaults, Graph body) {}

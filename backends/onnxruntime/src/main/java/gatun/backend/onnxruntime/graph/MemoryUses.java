@@ -41,10 +41,7 @@ final class MemoryUses {
     private final BitSet variables;
     private final ElementTypes types;
     private final Optional<Twins> twins;
-
-    /** How often each value is an output of the model. */
     private final Map<Integer, Integer> outputs = new HashMap<>();
-
     private int walkedCount;
 
     private MemoryUses(Dataflow flow) {
@@ -82,11 +79,7 @@ final class MemoryUses {
         return uses;
     }
 
-    /**
-     * What decides by values, or by what may be the same memory: the nearest of these, by the values' numbers.
-     *
-     * @param quantized for inputs of quantised numbers
-     */
+    /** What decides by values, or by what may be the same memory: the nearest of these, by the values' numbers. */
     private Map<Integer, Decision> decisions(boolean quantized) {
         Map<Integer, Decision> found = new HashMap<>();
         Deque<Integer> next = new ArrayDeque<>();
@@ -119,7 +112,6 @@ final class MemoryUses {
         return found;
     }
 
-    /** Whether outputs of a step may be the memory of an input. */
     private static boolean handsOn(Step step) {
         return step.result() == Result.ARITHMETIC || step.result() == Result.FORWARDED;
     }
@@ -248,7 +240,6 @@ final class MemoryUses {
         /**
          * All of a model.
          *
-         * @param vanishing the inputs that the outputs of a step may be
          * @return empty for a model where they are not found soon
          */
         static Optional<Twins> find(Dataflow flow, Function<Step, List<Integer>> vanishing) {

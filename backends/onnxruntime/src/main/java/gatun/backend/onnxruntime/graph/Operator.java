@@ -25,8 +25,6 @@ record Operator(Result result, List<Role> roles) {
     /**
      * An input.
      *
-     * @param name as the operator's specification has it
-     * @param use how the operator uses its values
      * @param how the same for people, after the operator's name; empty for data
      * @param repeats whether it stands for all inputs that follow
      */
@@ -47,7 +45,6 @@ record Operator(Result result, List<Role> roles) {
 
     /** How an operator uses the values of an input. */
     enum Use {
-        /** Only to compute values with. */
         DATA,
         /** To compute with, where they are no integers: integers are checked, and then divided by. */
         DIVISION,
@@ -59,7 +56,6 @@ record Operator(Result result, List<Role> roles) {
 
     private static final Role UNLISTED = new Role("an input that its specification has not", Use.DECIDES, true);
 
-    /** The input at a position. */
     Role role(int position) {
         if (position < roles.size()) {
             return roles.get(position);

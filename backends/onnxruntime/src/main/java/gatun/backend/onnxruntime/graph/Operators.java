@@ -306,7 +306,6 @@ final class Operators {
         return Optional.ofNullable(KNOWN.get(key));
     }
 
-    /** The names of the operators of a domain that are known. */
     static List<String> names(String domain) {
         return KNOWN.keySet().stream()
                 .filter(key -> key.domain().equals(domain))

@@ -11,7 +11,6 @@ import java.util.OptionalInt;
 
 /** Looks for operators that mix a batch's rows, where that is plain; otherwise says nothing. */
 final class RowDependence {
-    /** Ends of slices that are as far as any. */
     private static final long FAR = Integer.MAX_VALUE;
 
     /** The first version of ONNX whose Softmax has one axis; before, all from its axis on were one. */
@@ -161,9 +160,7 @@ final class RowDependence {
         enum Leading {
             /** Of a value that is the same for every request. */
             CONSTANT,
-            /** The rows of the batch. */
             ROWS,
-            /** Unknown, of a value that depends on inputs. */
             UNKNOWN
         }
 
@@ -195,7 +192,6 @@ final class RowDependence {
                     });
         }
 
-        /** Whether any input of a step depends on those of the model. */
         boolean isVariable(Step step) {
             return step.inputs().stream()
                     .anyMatch(input -> input != Dataflow.ABSENT && layouts[input].leading() != Leading.CONSTANT);
@@ -223,12 +219,10 @@ final class RowDependence {
                     : NONE;
         }
 
-        /** Whether a step reduces by the axes that it is given. */
         static boolean isReduction(Step step) {
             return step.key().domain().isEmpty() && step.key().name().startsWith("Reduce");
         }
 
-        /** Learns the layouts of what a step makes. */
         void follow(Step step) {
             String name = step.key().name();
             if (!isVariable(step) || name.equals("Shape") || name.equals("Size")) {
@@ -297,7 +291,6 @@ final class RowDependence {
             return Layout.of(hasRows && keeps, OptionalInt.of(shape.get().size()));
         }
 
-        /** Of dimensions of one element that are put in, or taken out. */
         private static Layout resized(Arguments arguments, boolean hasRows, OptionalInt rank, int sign) {
             Optional<List<Long>> axes = arguments.numbers("axes", 1);
             if (axes.isEmpty() || rank.isEmpty()) {

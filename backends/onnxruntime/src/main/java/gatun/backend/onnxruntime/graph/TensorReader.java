@@ -39,7 +39,6 @@ final class TensorReader {
         this.in = in;
     }
 
-    /** Reads the tensor that begins with its length. */
     static NamedTensor read(FileCursor in) {
         TensorReader reader = new TensorReader(in);
         in.message(reader::readFields);
@@ -97,7 +96,6 @@ final class TensorReader {
                 elementType + ":" + dims + ":" + numbers + ":" + content, elementType, elements(), dims.size());
     }
 
-    /** The elements, where they are integers and few. */
     private Optional<List<Long>> elements() {
         if ((elementType != INT32 && elementType != INT64) || dims.size() > 1) {
             return Optional.empty();

@@ -68,10 +68,7 @@ final class Unfolding {
     /** Names, in a graph and those around it. */
     private final class Scope {
         final @Nullable Scope outer;
-
-        /** The attributes of the call of a function, for those of nodes that refer to them. */
         final Map<String, Attribute> arguments;
-
         final Map<String, Integer> values = new HashMap<>();
 
         Scope(@Nullable Scope outer, Map<String, Attribute> arguments) {
@@ -163,7 +160,6 @@ final class Unfolding {
         addDecisions(step);
     }
 
-    /** Counts a step, or what is as much work, with all that belongs to it. */
     private void count(int edges) {
         stepCount++;
         edgeCount += edges;

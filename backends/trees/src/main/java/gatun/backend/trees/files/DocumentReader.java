@@ -17,7 +17,6 @@ abstract sealed class DocumentReader permits JsonReader, UbjReader {
     /** Deeper than any model; the library's own reader would use up its stack. */
     private static final int MAX_DEPTH = 32;
 
-    /** Longer than any name or parameter. */
     static final int MAX_TEXT = 1 << 20;
 
     private final MemorySegment bytes;
@@ -59,10 +58,8 @@ abstract sealed class DocumentReader permits JsonReader, UbjReader {
 
     abstract String text();
 
-    /** Reads a value of any kind. */
     abstract void skip();
 
-    /** Refuses a document behind which there is something. */
     abstract void requireEnd();
 
     /** Reads an array of any values; returns how many there are. */
@@ -75,7 +72,6 @@ abstract sealed class DocumentReader permits JsonReader, UbjReader {
         return count[0];
     }
 
-    /** Reads an array of whole numbers. */
     int[] integers() {
         Integers read = new Integers();
         array(() -> read.add(integer()));

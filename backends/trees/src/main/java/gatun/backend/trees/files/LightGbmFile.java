@@ -143,8 +143,6 @@ public final class LightGbmFile {
          * Checks that all ways through a tree end at a leaf, by features and categories that there are.
          *
          * @param lines what stands before {@code =} in a line, and behind
-         * @param features how many the model has
-         * @param tree the tree, for messages
          * @throws GatunException INVALID_ARGUMENT with what is wrong
          */
         static void check(Map<String, String> lines, long features, String tree) {
@@ -215,7 +213,6 @@ public final class LightGbmFile {
             }
         }
 
-        /** Leaves may have a sum of features in place of a number. */
         private static void checkLinear(Map<String, String> lines, long leaves, long features, String tree) {
             if (!lines.containsKey("is_linear") || number(lines, "is_linear", tree) == 0) {
                 return;
@@ -251,7 +248,6 @@ public final class LightGbmFile {
             return numbers;
         }
 
-        /** The whole number behind {@code name}. */
         static long number(Map<String, String> lines, String name, String where) {
             String text = lines.get(name);
             if (text == null) {
@@ -260,7 +256,6 @@ public final class LightGbmFile {
             return whole(text, where, name);
         }
 
-        /** Whole numbers with blanks between them. */
         static long[] numbers(String text, String where, String name) {
             List<String> words = words(text);
             long[] numbers = new long[words.size()];
@@ -270,7 +265,6 @@ public final class LightGbmFile {
             return numbers;
         }
 
-        /** What stands between blanks. */
         static List<String> words(String text) {
             List<String> words = new ArrayList<>();
             int at = 0;

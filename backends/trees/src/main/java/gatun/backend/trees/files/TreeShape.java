@@ -12,8 +12,6 @@ final class TreeShape {
      *
      * @param children of each node, the left ones or the right ones; those of a leaf are not looked at
      * @param used which nodes have a parent; true is added for each child
-     * @param isLeaf whether a node has no children
-     * @param tree the tree, for messages
      * @throws GatunException INVALID_ARGUMENT for the first node that is wrong
      */
     static void check(int[] children, boolean[] used, boolean[] isLeaf, String tree) {

@@ -40,7 +40,6 @@ final class UbjReader extends DocumentReader {
         take();
     }
 
-    /** The type behind {@code $}. */
     private byte elementType() {
         expect('$');
         byte type = take();
@@ -50,7 +49,6 @@ final class UbjReader extends DocumentReader {
         return type;
     }
 
-    /** The length behind {@code #}. */
     private long length() {
         expect('#');
         expect('L');

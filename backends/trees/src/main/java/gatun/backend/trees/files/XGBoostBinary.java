@@ -160,7 +160,6 @@ public final class XGBoostBinary {
                 .add("\",\"size_leaf_vector\":\"1\"}}");
     }
 
-    /** What the objective is, as the library has noted it among the attributes. */
     private String objective(String name, int classes, boolean hasAttributes) {
         Map<String, String> attributes = new LinkedHashMap<>();
         long count = hasAttributes ? length() : 0;
@@ -260,7 +259,6 @@ public final class XGBoostBinary {
             memory = arena.allocate(byteSize);
         }
 
-        /** Adds a text, of which each character becomes one byte. */
         TextBuilder add(String text) {
             byte[] bytes = text.getBytes(ISO_8859_1);
             if (bytes.length > memory.byteSize() - length) {

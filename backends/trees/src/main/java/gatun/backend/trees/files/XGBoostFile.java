@@ -69,7 +69,6 @@ public final class XGBoostFile {
         }
     }
 
-    /** That of {@code dart} has another in it. */
     private void readBooster(String name) {
         switch (name) {
             case "gbtree" -> in.object(this::readBooster);
@@ -197,9 +196,7 @@ public final class XGBoostFile {
         /**
          * Checks that all ways through the tree end at a leaf, by features that there are.
          *
-         * @param featureCount how many the model has
          * @param groups how many classes or targets the model has
-         * @param tree the tree, for messages
          * @throws GatunException INVALID_ARGUMENT with what is wrong
          */
         void check(long featureCount, long groups, String tree) {

@@ -41,7 +41,6 @@ final class ExampleInput {
     private long contextByteSize;
 
     private interface Visitor {
-        /** An example, or the context of a list that has one. */
         void found(boolean context, int start, int length);
     }
 
@@ -60,7 +59,6 @@ final class ExampleInput {
         return input;
     }
 
-    /** How many examples there are. */
     long count() {
         return count;
     }

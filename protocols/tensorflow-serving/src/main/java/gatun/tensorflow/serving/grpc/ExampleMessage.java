@@ -17,11 +17,7 @@ final class ExampleMessage extends RawMessage {
     boolean hasServable;
 
     Servable servable = ServableReader.NOTHING;
-
-    /** Whose message it is. */
     Sender sender = Sender.THIS_PROCESS;
-
-    /** The tasks of a MultiInferenceRequest. */
     final List<Task> tasks = new ArrayList<>(2);
 
     ExampleMessage(MemorySegment bytes) {

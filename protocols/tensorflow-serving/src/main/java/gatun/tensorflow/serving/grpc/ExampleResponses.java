@@ -212,8 +212,6 @@ final class ExampleResponses {
         // Tags of RegressionResult.regressions and Regression.value.
         private static final byte REGRESSIONS = 1 << 3 | WireReader.LENGTH_DELIMITED;
         private static final byte VALUE = 1 << 3 | WireReader.FIXED32;
-
-        /** Bytes of a float with its tag. */
         private static final int FLOAT_FIELD_BYTES = 1 + Float.BYTES;
 
         private ExampleResults() {}
@@ -221,7 +219,6 @@ final class ExampleResponses {
         /**
          * A ClassificationResult; the caller owns its buffer.
          *
-         * @param examples how many examples were given
          * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be
          */
         static Buffer classification(

@@ -35,7 +35,6 @@ final class ExampleRuns {
     /**
      * Runs the models of {@code server}.
      *
-     * @param pool where examples become tensors
      * @param server answers a request and closes it
      * @param metrics where runs are counted; null for nowhere
      */
@@ -50,10 +49,7 @@ final class ExampleRuns {
      * Runs a model on the examples; returns the message that {@code results} makes of the model's outputs. The caller
      * owns its buffer.
      *
-     * @param api the method that runs are counted under
-     * @param message has the examples
      * @param source keeps their memory; closed as soon as they have been copied
-     * @param servable how the client named the model
      * @throws GatunException when the examples do not fit the model, or it fails
      */
     Buffer run(

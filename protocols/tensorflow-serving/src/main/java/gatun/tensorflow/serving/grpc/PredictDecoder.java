@@ -127,7 +127,6 @@ final class PredictDecoder {
         return input;
     }
 
-    /** A TensorProto that fills the reader's window. */
     private static void tensor(LimitedReader in, PredictMessage.TensorField input) {
         input.start = in.position();
         input.end = in.limit();

@@ -48,7 +48,6 @@ final class PredictEncoder {
     /**
      * An encoder.
      *
-     * @param pool where values lie that have to be written anew
      * @param asContent whether values go into tensor_content and not into the fields of their types
      */
     PredictEncoder(BufferPool pool, boolean asContent) {
@@ -116,7 +115,6 @@ final class PredictEncoder {
         return head.size() + values.byteSize();
     }
 
-    /** The tensor's values as they go on the wire. */
     private MemorySegment values(Tensor tensor, List<Buffer> buffers) {
         Datatype datatype = tensor.spec().datatype();
         boolean asTheyLie = TensorTypes.liesAsElements(datatype);

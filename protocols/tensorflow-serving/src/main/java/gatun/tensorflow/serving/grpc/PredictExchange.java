@@ -223,7 +223,6 @@ final class PredictExchange implements InferenceCall.Exchange<PredictMessage> {
             }
         }
 
-        /** Whether a tensor of that name is among those. */
         static boolean has(List<EntryTensor> tensors, String name) {
             for (int i = 0; i < tensors.size(); i++) {
                 if (tensors.get(i).spec().name().equals(name)) {

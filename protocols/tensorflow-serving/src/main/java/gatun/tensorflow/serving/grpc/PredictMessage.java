@@ -18,7 +18,6 @@ import java.util.Optional;
 final class PredictMessage implements InferenceCall.Message {
     /** A TensorProto: the tensor's description, and its place in the message. */
     static final class TensorField {
-        /** The input's alias. */
         String name = "";
 
         /** TensorFlow's number of the datatype. */
@@ -38,9 +37,7 @@ final class PredictMessage implements InferenceCall.Message {
         int contentLength;
     }
 
-    /** Whether there is a model_spec at all. */
     boolean hasServable;
-
     Servable servable;
 
     /** When it came, and when its model was asked; readings of {@link System#nanoTime}, where somebody counts. */
@@ -55,8 +52,6 @@ final class PredictMessage implements InferenceCall.Message {
 
     private final MemorySegment bytes;
     private Hold hold = RawMessage.NOTHING;
-
-    /** The heap that is reserved for a message of many parts. */
     private Hold reservation = RawMessage.NOTHING;
 
     PredictMessage(MemorySegment bytes, Servable nothing) {

@@ -22,7 +22,6 @@ final class ServableReader {
 
     private final TextCache texts;
 
-    /** A reader that keeps names that recur in {@code texts}. */
     ServableReader(TextCache texts) {
         this.texts = texts;
     }

@@ -21,7 +21,6 @@ final class Statuses {
         return status.withDescription(bounded(failure.getMessage()));
     }
 
-    /** Answers a call with the result of {@code work}, or with the status of its failure. */
     static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
         T response;
         try {

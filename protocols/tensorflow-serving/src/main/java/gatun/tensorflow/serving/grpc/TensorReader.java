@@ -70,7 +70,6 @@ final class TensorReader {
         return GatunException.invalidArgument("tensor parsing error: " + field.name);
     }
 
-    /** The failure of a tensor whose shape takes {@code expected}, and that has {@code got}. */
     private static GatunException misfit(TensorField field, String expected, long got) {
         return GatunException.invalidArgument("tensor parsing error: " + field.name + ": its shape "
                 + field.shape.orElseThrow() + " asks for " + expected + ", got " + got);
@@ -202,18 +201,14 @@ final class TensorReader {
     /**
      * How many values one of a TensorProto's typed fields holds, and where.
      *
-     * @param count how many
      * @param pieces in how many packed runs they are; a number that stands alone counts twice
      * @param pieceStart where the last piece begins, without its tag
      * @param pieceLength how long that is; of strings, the last one's size
-     * @param stringBytes the size of all strings together
      */
     record TypedValues(long count, long pieces, int pieceStart, int pieceLength, long stringBytes) {
         /**
          * Counts the values of one field.
          *
-         * @param number the field
-         * @param wireType how one value of it is written
          * @throws GatunException INVALID_ARGUMENT when they are not well formed
          */
         static TypedValues count(MemorySegment message, PredictMessage.TensorField field, int number, int wireType) {
@@ -251,7 +246,6 @@ final class TensorReader {
             return new TypedValues(count, pieces, pieceStart, pieceLength, stringBytes);
         }
 
-        /** Whether all values are one packed run. */
         boolean isOnePiece() {
             return pieces == 1;
         }

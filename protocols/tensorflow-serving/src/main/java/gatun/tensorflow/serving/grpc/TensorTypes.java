@@ -25,7 +25,6 @@ final class TensorTypes {
 
     private TensorTypes() {}
 
-    /** The field of a TensorProto that holds values of that type. */
     static int valueField(Datatype type) {
         return switch (type) {
             case BOOL -> BOOL_VAL;
@@ -44,7 +43,6 @@ final class TensorTypes {
         };
     }
 
-    /** How one value of that type is written in its field. */
     static int wireType(Datatype type) {
         return switch (type) {
             case FP32, COMPLEX64 -> WireReader.FIXED32;
@@ -54,7 +52,6 @@ final class TensorTypes {
         };
     }
 
-    /** What one value in the field of that type is: of complex numbers a part, which they have two of. */
     static Datatype part(Datatype type) {
         return switch (type) {
             case COMPLEX64 -> Datatype.FP32;
@@ -68,12 +65,10 @@ final class TensorTypes {
         return valueField(type) == FLOAT8_VAL;
     }
 
-    /** Whether the values of that type lie in the message as the elements of a tensor do. */
     static boolean liesAsElements(Datatype type) {
         return liesAsElements(valueField(type));
     }
 
-    /** Whether the values of a field lie in the message as the elements of a tensor do. */
     static boolean liesAsElements(int field) {
         return switch (field) {
             case TENSOR_CONTENT, FLOAT_VAL, DOUBLE_VAL, SCOMPLEX_VAL, DCOMPLEX_VAL, FLOAT8_VAL -> true;

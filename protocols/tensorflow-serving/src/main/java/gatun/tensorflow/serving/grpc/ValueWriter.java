@@ -40,7 +40,6 @@ final class ValueWriter {
         return size;
     }
 
-    /** Writes the values that {@link #typedSize} measured. */
     static void writeTyped(MemorySegment elements, Datatype datatype, MemorySegment target) {
         long to = 0;
         CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
@@ -62,7 +61,6 @@ final class ValueWriter {
         }
     }
 
-    /** Bytes of strings in a tensor_content. */
     static long contentSize(MemorySegment elements) {
         long size = 0;
         CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);
@@ -75,7 +73,6 @@ final class ValueWriter {
         return size;
     }
 
-    /** Writes the values that {@link #contentSize} measured. */
     static void writeContent(MemorySegment elements, MemorySegment target) {
         long to = 0;
         CooperativeYield work = new CooperativeYield(CooperativeYield.STEP);

@@ -130,7 +130,6 @@ public final class WarmUpRecords implements WarmUpSource {
         /**
          * Answers requests to one version, whichever they name.
          *
-         * @param limits the limits of one request
          * @param instance answers a request and closes it
          */
         LoggedRequests(

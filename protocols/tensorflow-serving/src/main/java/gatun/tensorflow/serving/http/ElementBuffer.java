@@ -28,9 +28,7 @@ final class ElementBuffer implements AutoCloseable {
     private Buffer buffer;
     private MemorySegment target;
     private long byteSize;
-    /** Where the elements begin. */
     private long from;
-
     private boolean released;
 
     /** Takes a first buffer from {@code pool}. */
@@ -40,7 +38,6 @@ final class ElementBuffer implements AutoCloseable {
         this.target = buffer.segment();
     }
 
-    /** Bytes appended so far. */
     long byteSize() {
         return byteSize;
     }
@@ -102,7 +99,6 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += Double.BYTES;
     }
 
-    /** Appends the string that {@code json} stands at, as an element with its length. */
     void putString(JsonReader json) {
         long length = json.measureString("");
         reserve(BytesCodec.LENGTH_BYTES + length);
@@ -133,7 +129,6 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += decoded;
     }
 
-    /** Appends an integer of a protobuf message. */
     void putVarint(long value) {
         reserve(LONGEST_VARINT);
         byteSize = putVarint(byteSize, value);
@@ -157,7 +152,6 @@ final class ElementBuffer implements AutoCloseable {
         return byteSize;
     }
 
-    /** Ends the message that begins at {@code start}. */
     void endMessage(long start) {
         long length = byteSize - start;
         int more = varintByteSize(length) - 1;
@@ -214,7 +208,6 @@ final class ElementBuffer implements AutoCloseable {
         byteSize += length;
     }
 
-    /** Changes an integer that was appended. */
     void setInt(long offset, int value) {
         target.set(ElementLayouts.INT32, offset, value);
     }

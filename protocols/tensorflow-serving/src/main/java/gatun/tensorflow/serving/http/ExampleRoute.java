@@ -101,7 +101,6 @@ final class ExampleRoute {
         /**
          * Writes the whole response.
          *
-         * @param examples how many examples were given
          * @throws gatun.memory.tensor.GatunException INVALID_ARGUMENT when the outputs are not as they should be
          */
         static void write(
@@ -193,12 +192,10 @@ final class ExampleRoute {
             elements.dropFirst(contextByteSize);
         }
 
-        /** How many examples there are. */
         long count() {
             return count;
         }
 
-        /** The examples, each as an element of a BYTES tensor. */
         MemorySegment elements() {
             return elements.elements();
         }
@@ -304,7 +301,6 @@ final class ExampleRoute {
         /** A list that has been begun, and in it the numbers, where they are numbers. */
         private record Begun(ListKind kind, long list, long numbers) {}
 
-        /** Begins the list that the value begins which {@code json} stands at. */
         private Begun begin(JsonReader json) {
             ListKind kind = kind(json);
             target.putByte(kind.key);
@@ -323,7 +319,6 @@ final class ExampleRoute {
             target.endMessage(begun.list());
         }
 
-        /** The kind of list that the value is for which {@code json} stands at, and stands at afterwards too. */
         private ListKind kind(JsonReader json) {
             return switch (json.peek()) {
                 case STRING -> ListKind.BYTES;

@@ -32,7 +32,6 @@ final class IndentedJson {
         this.indent = indent;
     }
 
-    /** The writer underneath. */
     JsonWriter text() {
         return json;
     }
@@ -43,7 +42,6 @@ final class IndentedJson {
         return this;
     }
 
-    /** Opens an object. */
     IndentedJson beginObject() {
         begin('{', false);
         return this;
@@ -58,7 +56,6 @@ final class IndentedJson {
         return this;
     }
 
-    /** Opens an array. */
     IndentedJson beginArray() {
         begin('[', true);
         return this;
@@ -73,7 +70,6 @@ final class IndentedJson {
         return this;
     }
 
-    /** Writes the name of a member, whose value follows. */
     IndentedJson name(String name) {
         if (entries[depth - 1]++ > 0) {
             json.raw(',');
@@ -84,7 +80,6 @@ final class IndentedJson {
         return this;
     }
 
-    /** Writes a string. */
     IndentedJson string(String value) {
         prefix();
         json.string(value);
@@ -98,7 +93,6 @@ final class IndentedJson {
         return this;
     }
 
-    /** Writes an integer. */
     IndentedJson signed(long value) {
         prefix();
         json.signed(value);
@@ -112,21 +106,18 @@ final class IndentedJson {
         return this;
     }
 
-    /** Writes a float, as {@link GeneralDecimal} does. */
     IndentedJson fp32(float value) {
         prefix();
         decimal.write(json, value);
         return this;
     }
 
-    /** Writes a double, as {@link GeneralDecimal} does. */
     IndentedJson fp64(double value) {
         prefix();
         decimal.write(json, value);
         return this;
     }
 
-    /** Writes true or false. */
     IndentedJson bool(boolean value) {
         prefix();
         json.bool(value);

@@ -48,7 +48,6 @@ final class InformationRoutes {
         json.endObject().endObject();
     }
 
-    /** Answers with the signatures of a version. */
     void metadata(Exchange exchange, ServablePath path) {
         ModelVersion model = servables.find(path.servable(""));
         IndentedJson json = RestResponse.text(exchange, INDENT);
@@ -67,7 +66,6 @@ final class InformationRoutes {
     static final class SignatureJson {
         private SignatureJson() {}
 
-        /** Writes several, by their names. */
         static void write(IndentedJson json, Collection<EntryPoint> signatures) {
             json.beginObject().name("signature_def").beginObject();
             for (EntryPoint signature : signatures) {

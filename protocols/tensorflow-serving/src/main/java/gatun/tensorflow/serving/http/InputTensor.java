@@ -20,8 +20,6 @@ final class InputTensor implements AutoCloseable {
     private final TensorSpec spec;
     private final ElementBuffer elements;
     private final DenseReader reader;
-
-    /** How many items were read. */
     private long itemCount;
     /** How much there was before the item that was read last. */
     private long itemFrom;
@@ -34,21 +32,14 @@ final class InputTensor implements AutoCloseable {
         this.reader = new DenseReader(document.values(), new ElementReader(document.values(), spec, elements));
     }
 
-    /** The input's name. */
     String name() {
         return spec.name();
     }
 
-    /** How many items were read. */
     long itemCount() {
         return itemCount;
     }
 
-    /**
-     * Reads the whole tensor, as {@code json} stands at it.
-     *
-     * @param outerCount as {@link DenseReader#measure} takes it
-     */
     void readWhole(JsonReader json, long outerCount) {
         reader.measure(json, outerCount);
         reserve(json, 1);
@@ -119,12 +110,10 @@ final class InputTensor implements AutoCloseable {
                 * spec.datatype().byteSize());
     }
 
-    /** Gives the tensor, which was read as a whole, to {@code request}. */
     void addWhole(InferenceRequest request) {
         add(request, reader.shape());
     }
 
-    /** Gives the tensor that the items make, one behind the other, to {@code request}. */
     void addItems(InferenceRequest request) {
         add(request, reader.shape().prepend(itemCount));
     }
@@ -152,9 +141,7 @@ final class InputTensor implements AutoCloseable {
 
         private long[] dims = new long[FIRST_DIMS];
         private int rank;
-        /** Of each open list how many of its values have been begun. */
         private long[] begun = new long[FIRST_DIMS];
-
         private int open;
         /** Where the value begins that a failure is about, when the list around it is still open. */
         private long failedAt;

@@ -65,7 +65,6 @@ final class ModelCalls {
     /**
      * Answers with the text that {@code writer} writes for the outputs; owns {@code request}.
      *
-     * @param api the method that runs are counted under
      * @throws ModelTimeout when the model took too long, and nothing was answered
      */
     void answer(

@@ -43,7 +43,6 @@ final class PredictReader implements AutoCloseable {
     /**
      * Adds the inputs to {@code request}.
      *
-     * @return whether they came in rows
      * @throws GatunException INVALID_ARGUMENT when they are wrong, UNSUPPORTED when a datatype has no form in JSON
      */
     boolean readInto(InferenceRequest request) {
@@ -166,7 +165,6 @@ final class PredictReader implements AutoCloseable {
                 + document.values().at(position) + " keys must be equal to: " + names());
     }
 
-    /** Asked only of inputs that are missing. */
     private boolean isOptional(InputTensor tensor) {
         return OptionalInputs.of(model, inputs).contains(tensor.name());
     }

@@ -22,7 +22,6 @@ final class PredictResponseJson {
     /**
      * Writes {@code outputs}, each by its name if there are several.
      *
-     * @param rows whether they are to be written in rows
      * @throws GatunException INVALID_ARGUMENT when they have no form in JSON
      */
     static void write(IndentedJson json, List<OutputTensor> outputs, boolean rows) {
@@ -141,7 +140,6 @@ final class PredictResponseJson {
             return tensor;
         }
 
-        /** Writes all of it, in arrays of as many levels as it has dimensions. */
         void writeAll() {
             write(0);
         }

@@ -19,7 +19,6 @@ import java.util.function.Function;
  * finds an error asks {@link #firstFailure} for the one to report.
  */
 final class RequestDocument {
-    /** The member that names the signature of a request. */
     private static final String SIGNATURE_NAME = "signature_name";
 
     /** How deep values may be nested that nobody reads; tensors and features may less. */
@@ -49,14 +48,12 @@ final class RequestDocument {
      * Where a member's value is.
      *
      * @param position where it begins in the segment; negative when there is no such member
-     * @param kind what it is
      * @param elementCount how many elements it has; 1 when it is no array
      * @param end where it and the blanks behind it end
      */
     record Member(long position, JsonKind kind, long elementCount, long end) {
         private static final Member MISSING = new Member(-1, JsonKind.NULL, 0, -1);
 
-        /** The member whose value {@code json} stands at, and is read over. */
         static Member at(JsonReader json) {
             JsonKind kind = json.peek();
             long position = json.position();
@@ -72,7 +69,6 @@ final class RequestDocument {
             return new Member(position, kind, elementCount, json.position());
         }
 
-        /** Whether there is such a member. */
         boolean present() {
             return position >= 0;
         }
@@ -82,7 +78,6 @@ final class RequestDocument {
      * Reads {@code byteSize} bytes from {@code start} of {@code text}, which has been found to be JSON afterwards but
      * for its tensors.
      *
-     * @param usage counts the texts that are made of it
      * @throws GatunException INVALID_ARGUMENT when they are no JSON, no object, or name a signature by something else
      *     than a string, RESOURCE_EXHAUSTED when a text is longer than texts may be
      */
@@ -169,32 +164,26 @@ final class RequestDocument {
         return signatureName;
     }
 
-    /** Tensors in rows. */
     Member instances() {
         return instances;
     }
 
-    /** Tensors in columns. */
     Member inputs() {
         return inputs;
     }
 
-    /** The context, whose features all examples share. */
     Member context() {
         return context;
     }
 
-    /** Examples to classify, or to find values for. */
     Member examples() {
         return examples;
     }
 
-    /** Shows values. */
     ValueText values() {
         return values;
     }
 
-    /** A reader that stands at the beginning of the document. */
     private JsonReader reader() {
         return new JsonReader(
                         text,
@@ -205,14 +194,12 @@ final class RequestDocument {
                 .depthLimit(DEPTH_LIMIT);
     }
 
-    /** A reader that stands at {@code position}, where a value begins. */
     JsonReader reader(long position) {
         JsonReader json = reader();
         json.position(position);
         return json;
     }
 
-    /** The failure of the whole document. */
     GatunException failure(String reason) {
         return GatunException.invalidArgument("JSON Value: " + values.at(start) + " " + reason);
     }

@@ -26,12 +26,10 @@ final class RestResponse {
         return new IndentedJson(exchange.json(OK), indent);
     }
 
-    /** Answers with the text written to {@link #text}, or with the rest of it. */
     static void send(Exchange exchange, IndentedJson text) {
         exchange.answer(OK, text.text());
     }
 
-    /** Answers that the request failed. */
     static void fail(Exchange exchange, GatunException failure) {
         fail(exchange, status(failure.code()), failure.getMessage());
     }

@@ -14,7 +14,6 @@ import java.util.OptionalLong;
  * @param label the version's label; empty when the path has none
  */
 record ServablePath(String model, String version, String label) {
-    /** Reads the variable parts of a path. */
     static ServablePath of(PathValues path) {
         return new ServablePath(path.value("model"), path.value("version"), path.value("label"));
     }
@@ -31,7 +30,6 @@ record ServablePath(String model, String version, String label) {
         return new Servable(model, versionNumber(), label.isEmpty() ? Optional.empty() : Optional.of(label), signature);
     }
 
-    /** Whether the version is greater than any can be. */
     boolean versionOverflows() {
         String digits = version.replaceFirst("^0+", "");
         String greatest = Long.toString(Long.MAX_VALUE);

@@ -184,7 +184,6 @@ public final class TensorFlowRoutes implements Routes {
         void answer(Exchange exchange, ServablePath path);
     }
 
-    /** No path has a query here. */
     private static RouteHandler telling(ServableHandler handler) {
         return (exchange, values) -> {
             ServablePath path = ServablePath.of(values);

@@ -23,7 +23,6 @@ final class ValueText {
     private final long byteSize;
     private final RequestUsage usage;
 
-    /** Of values in a document that has been found to be JSON, whose texts {@code usage} counts. */
     ValueText(MemorySegment text, long start, long byteSize, RequestUsage usage) {
         this.usage = usage;
         this.text = text;
@@ -106,7 +105,6 @@ final class ValueText {
         }
     }
 
-    /** The kind of the value at {@code position} as messages name it, such as {@code Number}. */
     String kind(long position) {
         JsonReader json = new JsonReader(text, start, byteSize, usage);
         json.position(position);

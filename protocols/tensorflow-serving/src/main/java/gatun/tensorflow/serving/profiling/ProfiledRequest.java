@@ -38,12 +38,10 @@ record ProfiledRequest(String model, long version, Span whole, List<Span> parts)
             this.wireName = wireName;
         }
 
-        /** The number that events of a profile have for it. */
         long wireId() {
             return wireId;
         }
 
-        /** The name that profiles give it. */
         String wireName() {
             return wireName;
         }
@@ -111,7 +109,6 @@ record ProfiledRequest(String model, long version, Span whole, List<Span> parts)
         return List.copyOf(parts);
     }
 
-    /** How many events a profile has of it. */
     int eventCount() {
         return 1 + parts.size();
     }
