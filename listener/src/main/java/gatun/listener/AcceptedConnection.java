@@ -2,7 +2,7 @@
 package gatun.listener;
 
 import gatun.listener.ClientError.ClientErrorException;
-import gatun.listener.ConnectionLimits.ListenerScope;
+import gatun.listener.OpenConnections.ConnectionLimits.ListenerScope;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;

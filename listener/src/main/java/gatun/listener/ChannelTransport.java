@@ -4,7 +4,7 @@ package gatun.listener;
 import gatun.bindings.sockets.EventPoll;
 import gatun.listener.Transport.SocketTransport;
 import gatun.listener.Transport.TransferredBytes;
-import gatun.memory.threads.CarrierTimeSlice;
+import gatun.memory.threads.CooperativeYield.CarrierTimeSlice;
 import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

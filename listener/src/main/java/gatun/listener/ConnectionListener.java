@@ -3,7 +3,7 @@ package gatun.listener;
 
 import gatun.listener.AcceptedConnection.ChannelSocket;
 import gatun.listener.ClientError.ClientErrors.LogPace;
-import gatun.listener.ConnectionLimits.ListenerScope;
+import gatun.listener.OpenConnections.ConnectionLimits.ListenerScope;
 import gatun.listener.OpenConnections.ConnectionRefusal;
 import io.helidon.webserver.ListenerConfig;
 import io.helidon.webserver.spi.ServerConnectionSelector;

@@ -4,6 +4,7 @@ package gatun.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.listener.OpenConnections.ConnectionRefusal;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;

@@ -3,6 +3,7 @@ package gatun.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.Latencies.LatencyBuckets;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

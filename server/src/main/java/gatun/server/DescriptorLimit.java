@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

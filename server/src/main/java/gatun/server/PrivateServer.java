@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server;
 
-import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.regions.SharedRegions;
-import gatun.protocol.Endpoint;
 import gatun.protocol.Endpoint.Kind;
+import gatun.protocol.Endpoint;
 import gatun.runtime.ModelSettings;
 import gatun.runtime.server.GatunServer;
 import gatun.runtime.server.ServerOptions;
-import gatun.server.settings.ClientSettings;
 import gatun.server.settings.ClientSettings.AccessSettings;
-import gatun.server.settings.ServerSettings;
+import gatun.server.settings.ClientSettings;
 import gatun.server.settings.ServerSettings.LifecycleSettings;
 import gatun.server.settings.ServerSettings.MemorySettings;
+import gatun.server.settings.ServerSettings;
 import gatun.server.settings.TracingSettings;
 import gatun.server.warmup.WarmUp.AskedServer;
 import gatun.stores.mirror.FetchProgress;

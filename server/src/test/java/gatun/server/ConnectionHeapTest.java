@@ -3,7 +3,7 @@ package gatun.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import org.junit.jupiter.api.Test;
 
 class ConnectionHeapTest {

@@ -4,6 +4,7 @@ package gatun.grpc.headers;
 import gatun.fuzz.FuzzInput;
 import gatun.grpc.calls.CallAdmission.CallTimeout;
 import gatun.grpc.frames.Http2Error.ConnectionError;
+import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 

@@ -2,6 +2,7 @@
 package gatun.http.connection;
 
 import gatun.fuzz.FuzzInput;
+import gatun.http.connection.IncomingRequest.DirectRequest;
 import gatun.http.connection.RequestHeadParser.Outcome;
 import java.nio.charset.StandardCharsets;
 import java.util.regex.Pattern;

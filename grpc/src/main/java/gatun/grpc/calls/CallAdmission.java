@@ -2,22 +2,35 @@
 package gatun.grpc.calls;
 
 import gatun.grpc.calls.CallServices.ServiceTable;
+import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import gatun.grpc.headers.HeaderEncoder;
-import gatun.grpc.headers.RequestHead;
 import gatun.grpc.streams.GrpcStream;
 import gatun.grpc.streams.InboundMessage.Placement;
+import gatun.listener.GzipInput;
 import gatun.runtime.access.HostNames;
+import io.grpc.Codec;
+import io.grpc.Compressor;
+import io.grpc.CompressorRegistry;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Decompressor;
+import io.grpc.DecompressorRegistry;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.GZIPOutputStream;
+import java.util.zip.InflaterInputStream;
 import org.jspecify.annotations.Nullable;
 
 /** Decides whether a header block opens a call, and which. Immutable. */
@@ -244,6 +257,79 @@ public final class CallAdmission {
         @Override
         public GrpcCall<Q, R> open(GrpcStream stream) {
             return new GrpcCall<>(this, stream);
+        }
+    }
+
+    /** The encodings of messages that are known here: identity, gzip and deflate, both ways. */
+    public static final class Encodings {
+        /** All of them, as {@code grpc-accept-encoding} lists them. */
+        public static final String ALL = "identity,deflate,gzip";
+
+        private static final CompressorRegistry COMPRESSORS = CompressorRegistry.newEmptyInstance();
+        private static final DecompressorRegistry DECOMPRESSORS = DecompressorRegistry.emptyInstance()
+                .with(Codec.Identity.NONE, false)
+                .with(new Gzip(), true)
+                .with(new Deflate(), true);
+
+        static {
+            COMPRESSORS.register(Codec.Identity.NONE);
+            COMPRESSORS.register(new Gzip());
+            COMPRESSORS.register(new Deflate());
+        }
+
+        private Encodings() {}
+
+        /** The encodings that {@code grpc-accept-encoding} names. */
+        public static List<String> list(String acceptEncoding) {
+            return Arrays.stream(acceptEncoding.split(",", -1)).map(String::strip).toList();
+        }
+
+        /** The compressor for {@code encoding}; empty when it is not known. */
+        public static Optional<Compressor> compressor(String encoding) {
+            return Optional.ofNullable(COMPRESSORS.lookupCompressor(encoding));
+        }
+
+        /** The decompressor for {@code encoding}; empty when it is not known. */
+        public static Optional<Decompressor> decompressor(String encoding) {
+            return Optional.ofNullable(DECOMPRESSORS.lookupDecompressor(encoding));
+        }
+
+        /** gRPC's {@code deflate}: the zlib format. Without state. */
+        static final class Deflate implements Codec {
+            @Override
+            public String getMessageEncoding() {
+                return "deflate";
+            }
+
+            @Override
+            public OutputStream compress(OutputStream target) {
+                return new DeflaterOutputStream(target);
+            }
+
+            @Override
+            public InputStream decompress(InputStream source) {
+                return new InflaterInputStream(source);
+            }
+        }
+
+        /** gRPC's {@code gzip}, whose input may have any number of members. Without state. */
+        static final class Gzip implements Codec {
+            private static final int PIECE = 8 * 1024;
+
+            @Override
+            public String getMessageEncoding() {
+                return "gzip";
+            }
+
+            @Override
+            public OutputStream compress(OutputStream target) throws IOException {
+                return new GZIPOutputStream(target);
+            }
+
+            @Override
+            public InputStream decompress(InputStream source) throws IOException {
+                return new GzipInput(source, PIECE);
+            }
         }
     }
 }

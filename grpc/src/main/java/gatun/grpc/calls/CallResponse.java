@@ -2,6 +2,7 @@
 package gatun.grpc.calls;
 
 import gatun.grpc.calls.CallAdmission.CallOpening;
+import gatun.grpc.calls.CallAdmission.Encodings;
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.headers.HeaderEncoder;
 import gatun.grpc.streams.GrpcStream;

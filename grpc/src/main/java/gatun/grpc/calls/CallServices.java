@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.calls;
 
-import gatun.grpc.headers.RequestHead;
+import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.access.HostNames;
 import gatun.runtime.access.PeerLocation;

@@ -6,7 +6,7 @@ import gatun.grpc.streams.StreamCall;
 import gatun.memory.threads.FailureLog;
 import gatun.runtime.placement.LoanWatchdog;
 import gatun.runtime.placement.RunPlacement;
-import gatun.runtime.placement.Trust;
+import gatun.runtime.placement.RunTimeEstimator.Trust;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;

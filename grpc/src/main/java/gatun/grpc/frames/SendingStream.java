@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.frames;
 
-import gatun.memory.buffers.ReadingPace;
+import gatun.memory.buffers.Sender.ReadingPace;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 

@@ -2,13 +2,17 @@
 package gatun.grpc.message;
 
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Hold;
 import gatun.memory.threads.CooperativeYield;
-import gatun.wire.MemoryCursor;
+import gatun.runtime.limits.HeapBudget;
+import gatun.runtime.limits.RequestLimits;
+import gatun.wire.WireCursor.MemoryCursor;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.CharacterCodingException;
 import java.util.Objects;
 
 /** Reads a request's message, up to 2<sup>31</sup> - 1 bytes. Throws {@link #malformed}. Not thread-safe. */
-public sealed class WireReader extends MemoryCursor permits LimitedReader {
+public sealed class WireReader extends MemoryCursor permits WireReader.LimitedReader {
     /** A reader of all of {@code bytes}, at most 2^31 - 1. */
     public WireReader(MemorySegment bytes) {
         super(bytes, 0, bytes.byteSize());
@@ -66,5 +70,146 @@ public sealed class WireReader extends MemoryCursor permits LimitedReader {
         }
         window(start + length, limit);
         return number;
+    }
+
+    /**
+     * Reads one request's message and counts the objects that it makes on the Java heap: texts, tensors, parameters,
+     * dimensions. A decoder counts each before it makes it, so a message of many small fields is refused at the limit and
+     * not when it is read. Messages that need more heap than usual requests reserve it. One thread uses it.
+     */
+    public static final class LimitedReader extends WireReader {
+        // Heap taken by the objects of one text, input and so on, in bytes, rounded up.
+        private static final int TEXT_HEAP = 64;
+        private static final int INPUT_HEAP = 512;
+        private static final int OUTPUT_HEAP = 256;
+        private static final int PARAMETER_HEAP = 192;
+        private static final int NUMBER_HEAP = 2 * Long.BYTES;
+
+        private final RequestLimits limits;
+        private final HeapBudget heap;
+        private long textsByteSize;
+        private int inputs;
+        private int outputs;
+        private int parameters;
+        private long dimensions;
+        private int ranges;
+        private long heapByteSize;
+        private long reservedByteSize = HeapBudget.FREE_BYTE_SIZE;
+        private Hold reservation = RawMessage.NOTHING;
+
+        /** A reader of all of {@code bytes}, at most 2^31 - 1, of which {@code limits} allow so much. */
+        public LimitedReader(MemorySegment bytes, RequestLimits limits, HeapBudget heap) {
+            super(bytes);
+            this.limits = limits;
+            this.heap = heap;
+        }
+
+        /**
+         * A text of the message.
+         *
+         * @param texts the texts that recur
+         * @param what the text's name for the client, such as {@code the request's id}
+         * @throws GatunException RESOURCE_EXHAUSTED when it is too long, or all texts together are; INVALID_ARGUMENT when
+         *     it is not UTF-8
+         */
+        public String text(TextCache texts, int start, int length, String what) {
+            countText(length, what);
+            try {
+                return texts.text(bytes(), start, length);
+            } catch (CharacterCodingException e) {
+                throw malformed("a string that is not UTF-8");
+            }
+        }
+
+        /**
+         * Counts a text that the caller makes.
+         *
+         * @throws GatunException RESOURCE_EXHAUSTED when it is too long, or all texts together are
+         */
+        public void countText(int byteSize, String what) {
+            limits.requireText(byteSize, what);
+            textsByteSize += byteSize;
+            limits.requireTexts(textsByteSize);
+            needHeap(TEXT_HEAP + 2L * byteSize);
+        }
+
+        /**
+         * Counts one more input.
+         *
+         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
+         */
+        public void countInput() {
+            limits.requireTensors(++inputs, "inputs");
+            needHeap(INPUT_HEAP);
+        }
+
+        /**
+         * Counts one more requested output.
+         *
+         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
+         */
+        public void countOutput() {
+            limits.requireTensors(++outputs, "outputs");
+            needHeap(OUTPUT_HEAP);
+        }
+
+        /**
+         * Counts one more parameter, whether of the request or of a tensor.
+         *
+         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
+         */
+        public void countParameter() {
+            limits.requireParameters(++parameters);
+            needHeap(PARAMETER_HEAP);
+        }
+
+        /**
+         * Counts one more dimension of a shape.
+         *
+         * @throws GatunException RESOURCE_EXHAUSTED when all shapes together have too many
+         */
+        public void countDimension() {
+            limits.requireDimensions(++dimensions);
+            needHeap(NUMBER_HEAP);
+        }
+
+        /**
+         * Counts one more range of the message whose place is remembered: raw data of a tensor, or a piece of typed data.
+         *
+         * @throws GatunException RESOURCE_EXHAUSTED when there are too many
+         */
+        public void countRange() {
+            limits.requireTensors(++ranges, "pieces of tensor data");
+            needHeap(NUMBER_HEAP);
+        }
+
+        /**
+         * Counts the objects that the caller makes of a part of the message without the methods above.
+         *
+         * @throws GatunException as {@link HeapBudget#reserve}
+         */
+        public void countHeap(long byteSize) {
+            needHeap(byteSize);
+        }
+
+        private void needHeap(long byteSize) {
+            heapByteSize += byteSize;
+            if (heapByteSize > reservedByteSize) {
+                // Twice as much, so that a long message asks seldom.
+                Hold more = heap.reserve(2 * heapByteSize);
+                reservation.close();
+                reservation = more;
+                reservedByteSize = 2 * heapByteSize;
+            }
+        }
+
+        /**
+         * Hands over the heap that is reserved for the objects that were read; the caller closes it when that is garbage.
+         */
+        public Hold takeReservation() {
+            Hold taken = reservation;
+            reservation = RawMessage.NOTHING;
+            return taken;
+        }
     }
 }

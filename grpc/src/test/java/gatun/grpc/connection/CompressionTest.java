@@ -4,8 +4,8 @@ package gatun.grpc.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import gatun.grpc.calls.CallAdmission.Encodings;
 import gatun.grpc.calls.CompressionInterceptor;
-import gatun.grpc.calls.Encodings;
 import gatun.grpc.frames.Http2;
 import io.grpc.CallOptions;
 import io.grpc.ClientInterceptors;

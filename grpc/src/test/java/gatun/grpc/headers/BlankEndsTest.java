@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import gatun.grpc.connection.RawClient;
+import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import gatun.grpc.headers.HpackStrings.BlankEnds;
 import io.grpc.Metadata;
 import java.io.ByteArrayOutputStream;

@@ -4,6 +4,7 @@ package gatun.grpc.headers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import io.grpc.Metadata;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;

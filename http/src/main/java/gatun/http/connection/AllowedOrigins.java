@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The other origins ({@code https://console.example}) whose pages may read responses in a browser.
@@ -29,5 +34,54 @@ public record AllowedOrigins(Set<String> origins) {
     boolean contain(String origin) {
         boolean plain = origin.chars().allMatch(c -> c > ' ' && c < 0x7F);
         return plain && !origin.isEmpty() && (origins.contains(ANY) || origins.contains(origin));
+    }
+
+    /**
+     * Whose page a browser sends a request for, by its {@code Origin} and {@code Sec-Fetch-Site}.
+     *
+     * @param request the request
+     * @param hosts knows the names of this server
+     * @param secure whether the request came over TLS
+     */
+    record RequestOrigin(IncomingRequest request, HostCheck hosts, boolean secure) {
+        private static final HeaderName FETCH_SITE = HeaderNames.create("Sec-Fetch-Site");
+        private static final Pattern OF_WEB_SERVER = Pattern.compile("https?://(.+)", Pattern.CASE_INSENSITIVE);
+        private static final String SECURE = "https:";
+
+        /** Whether it is a page of another origin. A request without both headers is not from a page. */
+        boolean isForeign() {
+            Optional<String> site = request.first(FETCH_SITE);
+            if (site.isPresent() && !site.get().equals("same-origin") && !site.get().equals("none")) {
+                return true;
+            }
+            return request.first(HeaderNames.ORIGIN)
+                    .filter(origin -> !isOwn(origin))
+                    .isPresent();
+        }
+
+        /** Whether a browser asked for this server by a foreign name, so that the page could read all responses. */
+        boolean isMisled() {
+            return request.first(HeaderNames.ORIGIN)
+                    .map(RequestOrigin::authority)
+                    .filter(authority -> isForHost(authority) && !hosts.isOwn(authority))
+                    .isPresent();
+        }
+
+        private boolean isOwn(String origin) {
+            String authority = authority(origin);
+            boolean sameScheme = !secure || origin.regionMatches(true, 0, SECURE, 0, SECURE.length());
+            return sameScheme && isForHost(authority) && hosts.isOwn(authority);
+        }
+
+        private boolean isForHost(String authority) {
+            return !authority.isEmpty()
+                    && request.host().filter(authority::equalsIgnoreCase).isPresent();
+        }
+
+        /** The host and port of an origin that a server can have; empty for others, such as {@code null}. */
+        private static String authority(String origin) {
+            Matcher web = OF_WEB_SERVER.matcher(origin);
+            return web.matches() ? web.group(1) : "";
+        }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.ClientPresence.ClientWait;
+import gatun.http.connection.StopNotice.RequestActivity;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
 import java.nio.charset.StandardCharsets;

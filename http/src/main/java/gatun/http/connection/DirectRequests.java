@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.ClientPresence.ClientWait;
+import gatun.http.connection.IncomingRequest.DirectRequest;
+import gatun.http.connection.StopNotice.RequestActivity;
 import gatun.listener.ChannelTransport;
-import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
+import gatun.listener.ClientError;
 import gatun.listener.Transport.SocketTransport;
 import gatun.runtime.placement.RunPlacement;
 import gatun.runtime.placement.RunTimeEstimator;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.AllowedOrigins.RequestOrigin;
 import gatun.http.json.JsonWriter;
 import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.runtime.access.PeerLocation;
-import gatun.runtime.limits.WorkBudget;
+import gatun.runtime.limits.WorkBudgets.WorkBudget;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;

@@ -2,8 +2,9 @@
 package gatun.http.connection;
 
 import gatun.http.connection.HttpConnections.ConnectionResources;
-import gatun.listener.ClientError;
+import gatun.http.connection.IncomingRequest.DirectRequest;
 import gatun.listener.ClientError.ClientErrorException;
+import gatun.listener.ClientError;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.logging.AccessEntry;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import gatun.http.connection.ClientPresence.ClientWait;
 import gatun.http.json.JsonWriter;
-import gatun.listener.ClientError;
 import gatun.listener.ClientError.ClientErrorException;
+import gatun.listener.ClientError;
 import gatun.listener.Transport;
-import gatun.memory.buffers.ReadingPace;
+import gatun.memory.buffers.Sender.ReadingPace;
 import io.helidon.webserver.ServerConnectionException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.http.connection;
 
+import io.helidon.webserver.CloseConnectionException;
+import java.util.concurrent.atomic.AtomicReference;
+
 /**
  * How far the stop of the listeners of one server has come; shared by their connections. It only goes forward.
  * Thread-safe.
@@ -49,5 +52,96 @@ public final class StopNotice {
     /** Whether a connection that has nothing to answer ends. */
     boolean ending() {
         return ending;
+    }
+
+    /**
+     * Whether a connection has a request to answer, decided in one word between its thread and the thread that stops the
+     * listener: a request whose head was read is answered before the connection ends. For the connection's thread, but for
+     * {@link #endIfIdle} and {@link #isBusy}, which any thread may call.
+     */
+    static final class RequestActivity {
+        private enum State {
+            /** The thread waits for a head. */
+            IDLE,
+            /** A request is answered, or bytes that came with it are looked at. */
+            BUSY,
+            /** No request is begun any more. */
+            ENDED
+        }
+
+        /** The most requests that are answered after the drain began while their client goes on sending. */
+        private static final int MOST_PIPELINED = 256;
+
+        private final StopNotice stop;
+        private final AtomicReference<State> state = new AtomicReference<>(State.IDLE);
+        private boolean inRequest;
+        private int answeredWhileDraining;
+
+        RequestActivity(StopNotice stop) {
+            this.stop = stop;
+        }
+
+        /**
+         * The head of a request has been read. Throws {@link CloseConnectionException} when the connection was ended first.
+         */
+        void beginRequest() {
+            inRequest = true;
+            if (state.get() != State.BUSY && !state.compareAndSet(State.IDLE, State.BUSY)) {
+                throw stopped();
+            }
+        }
+
+        void endRequest() {
+            inRequest = false;
+        }
+
+        /**
+         * The thread is about to read from the socket. Between requests the connection may be ended from now on.
+         *
+         * @throws CloseConnectionException when it has been, or is to end now
+         */
+        void startReading() {
+            if (inRequest) {
+                return;
+            }
+            if (state.get() == State.BUSY) {
+                state.set(State.IDLE);
+            }
+            // After the state was set: the thread that ends all connections has said so before it looks at the state.
+            if (stop.ending() || state.get() == State.ENDED) {
+                throw stopped();
+            }
+        }
+
+        /** The last response has been sent. Returns whether the connection's client may still be waited for. */
+        boolean mayLinger() {
+            state.compareAndSet(State.BUSY, State.IDLE);
+            return !stop.ending() && state.get() == State.IDLE;
+        }
+
+        /** Whether the listener drains: responses should end the connection. */
+        boolean draining() {
+            return stop.draining();
+        }
+
+        /** Counts a response while the listener drains; returns whether it must be the connection's last. */
+        boolean mustBeLast() {
+            return ++answeredWhileDraining >= MOST_PIPELINED || stop.cuttingPipelines();
+        }
+
+        /**
+         * Ends the connection unless a request is answered; returns whether it has ended. The caller then wakes its thread.
+         */
+        boolean endIfIdle() {
+            return state.compareAndSet(State.IDLE, State.ENDED) || state.get() == State.ENDED;
+        }
+
+        boolean isBusy() {
+            return state.get() == State.BUSY;
+        }
+
+        private static CloseConnectionException stopped() {
+            return new CloseConnectionException("the server stops");
+        }
     }
 }

@@ -7,7 +7,7 @@ import gatun.memory.tensor.ElementLayouts;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Function;

@@ -3,6 +3,7 @@ package gatun.http.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.http.connection.ClientPresence.ClientWait;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -3,6 +3,7 @@ package gatun.http.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.http.connection.IncomingRequest.DirectRequest;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
 import java.nio.charset.StandardCharsets;

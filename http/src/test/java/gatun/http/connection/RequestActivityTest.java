@@ -4,6 +4,7 @@ package gatun.http.connection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import gatun.http.connection.StopNotice.RequestActivity;
 import io.helidon.webserver.CloseConnectionException;
 import org.junit.jupiter.api.Test;
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.memory.threads;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.management.ManagementFactory;
+import java.lang.management.PlatformManagedObject;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives a virtual thread's carrier to others now and then while the thread works through many bytes. Nothing takes a
@@ -79,6 +88,128 @@ public final class CooperativeYield {
             // to all queues.
             Thread.yield();
             LockSupport.parkNanos(1);
+        }
+    }
+
+    /**
+     * For how long a virtual thread has kept its carrier without waiting for anything, and when it is to give way. A thread
+     * that finds its client's next request there each time never waits, and as many of them as there are carriers would
+     * leave none to all others. One for each thread's work; not thread-safe.
+     */
+    public static final class CarrierTimeSlice {
+        /** The longest turn: of many short requests, or of one that takes longer. */
+        private static final long LONGEST_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+        /** What takes so long has waited, and let others have the carrier. */
+        private static final long WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
+
+        private final BooleanSupplier isNobodyWaiting;
+        private long beganNanos = System.nanoTime();
+
+        /** A turn that begins now. */
+        public CarrierTimeSlice() {
+            this(CarrierQueue::isEmpty);
+        }
+
+        CarrierTimeSlice(BooleanSupplier isNobodyWaiting) {
+            this.isNobodyWaiting = isNobodyWaiting;
+        }
+
+        /**
+         * The thread is about to do what may wait: gives way first, where its turn was long and others wait, or may do. To be
+         * called where it holds no lock.
+         *
+         * @return a reading of {@link System#nanoTime}, for {@link #end}
+         */
+        public long begin() {
+            long now = System.nanoTime();
+            if (now - beganNanos < LONGEST_NANOS) {
+                return now;
+            }
+            // Giving way takes a tenth of such a turn, and the carrier may fall asleep.
+            if (!isNobodyWaiting.getAsBoolean()) {
+                CooperativeYield.now();
+            }
+            beganNanos = System.nanoTime();
+            return beganNanos;
+        }
+
+        /** The thread has done what could have waited. */
+        public void end(long begunNanos) {
+            long now = System.nanoTime();
+            if (now - begunNanos >= WAIT_NANOS) {
+                beganNanos = now;
+            }
+        }
+
+        /** Ready virtual threads without a carrier, by the JDK from Java 24 on. Some 10 ns a carrier. Thread-safe. */
+        static final class CarrierQueue {
+            private static final AtomicBoolean SOUGHT = new AtomicBoolean();
+            private static volatile boolean found;
+
+            private CarrierQueue() {}
+
+            /** Whether nobody waits for a carrier; false where that is not known. */
+            static boolean isEmpty() {
+                if (!found) {
+                    seek();
+                    return false;
+                }
+                return Scheduler.waiting() == 0;
+            }
+
+            /** The JDK's management takes tens of milliseconds to be there, for which no request is to wait. */
+            private static void seek() {
+                if (SOUGHT.compareAndSet(false, true)) {
+                    SupervisedThread.unstarted("carrier-queue", () -> found = isKnown())
+                            .start();
+                }
+            }
+
+            /** Whether the JDK tells how many wait. */
+            static boolean isKnown() {
+                return Scheduler.COUNT != null;
+            }
+
+            /** How many wait; a negative number where that is not known. */
+            static long length() {
+                return Scheduler.waiting();
+            }
+
+            /** The JDK's counter, sought when this class is first used: a constant, through which compiled code calls directly. */
+            private static final class Scheduler {
+                private static final String TYPE = "jdk.management.VirtualThreadSchedulerMXBean";
+                static final @Nullable MethodHandle COUNT = find();
+
+                private static @Nullable MethodHandle find() {
+                    try {
+                        Class<? extends PlatformManagedObject> type =
+                                Class.forName(TYPE).asSubclass(PlatformManagedObject.class);
+                        PlatformManagedObject scheduler = ManagementFactory.getPlatformMXBean(type);
+                        return scheduler == null
+                                ? null
+                                : MethodHandles.publicLookup()
+                                        .findVirtual(type, "getQueuedVirtualThreadCount", MethodType.methodType(long.class))
+                                        .bindTo(scheduler);
+                    } catch (ReflectiveOperationException | IllegalArgumentException e) {
+                        return null;
+                    }
+                }
+
+                static long waiting() {
+                    MethodHandle count = COUNT;
+                    if (count == null) {
+                        return -1;
+                    }
+                    try {
+                        return (long) count.invokeExact();
+                    } catch (RuntimeException | Error e) {
+                        throw e;
+                    } catch (Throwable t) {
+                        throw new AssertionError("the JDK declares no checked exception here", t);
+                    }
+                }
+            }
         }
     }
 }

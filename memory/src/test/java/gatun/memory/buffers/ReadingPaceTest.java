@@ -4,6 +4,7 @@ package gatun.memory.buffers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import gatun.memory.buffers.Sender.ReadingPace;
 import gatun.memory.tensor.GatunException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

@@ -8,6 +8,10 @@ import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.spi.BackendInstance;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs of an instance whose model {@linkplain gatun.spi.BackendModel#takesRequestsApart takes requests apart}: each
@@ -88,5 +92,84 @@ final class ApartRun {
             rows += Math.max(1, ticket.batchSize());
         }
         return rows;
+    }
+
+    /** Reruns a failed batch's requests, each alone: the fault may be one's. Used by the instance's thread only. */
+    static final class ApartRerun {
+        private static final Logger LOG = LoggerFactory.getLogger(ApartRerun.class);
+
+        private final String modelName;
+        private final RunFailures failures;
+        private final FailedSenders senders;
+        private final List<InferenceTicket> waiting = new ArrayList<>();
+        private boolean open;
+        private @Nullable Throwable failure;
+
+        /** @param senders receives those whose requests are not to be joined with others for a while */
+        ApartRerun(String modelName, RunFailures failures, FailedSenders senders) {
+            this.modelName = modelName;
+            this.failures = failures;
+            this.senders = senders;
+        }
+
+        /** From now on runs are clients': before, a batch that fails keeps the model from being loaded. */
+        void open() {
+            open = true;
+        }
+
+        /**
+         * Takes the requests of a run that has failed and left no trace. The backend may have failed some of them by
+         * themselves, which stay failed.
+         *
+         * @return false where they share the failure: it is not the model's, or there is only one
+         */
+        boolean take(List<InferenceTicket> tickets, Throwable reason, Run run) {
+            if (!open || tickets.size() < 2 || !RunFailures.isOfModel(reason)) {
+                return false;
+            }
+            failure = reason;
+            for (InferenceTicket ticket : tickets) {
+                ticket.failure()
+                        .ifPresentOrElse(
+                                own -> failures.fail(ticket, own, FailureReason.BACKEND, true, run),
+                                () -> waiting.add(ticket));
+            }
+            waiting.forEach(InferenceTicket::forgetRun);
+            return true;
+        }
+
+        /**
+         * Runs what was taken, if anything.
+         *
+         * @param instance runs a request, leaves its response or failure in it, and tells how many nanoseconds that took
+         * @return how many nanoseconds all took
+         */
+        long run(ToLongFunction<InferenceTicket> instance) {
+            if (waiting.isEmpty()) {
+                return 0;
+            }
+            List<InferenceTicket> tickets = List.copyOf(waiting);
+            waiting.clear();
+            long nanos = 0;
+            boolean found = false;
+            for (InferenceTicket ticket : tickets) {
+                nanos += instance.applyAsLong(ticket);
+                if (ticket.failure().filter(RunFailures::isOfModel).isPresent()) {
+                    senders.add(ticket.request().sender());
+                    found = true;
+                }
+            }
+            if (!found) {
+                LOG.warn(
+                        "Model '{}' fails requests together that it answers one by one; whether they can share a run is said"
+                                + " by dynamic_batching in its configuration",
+                        modelName,
+                        failure);
+                // The next run of them would show the same.
+                tickets.forEach(ticket -> senders.add(ticket.request().sender()));
+            }
+            failure = null;
+            return nanos;
+        }
     }
 }

@@ -11,6 +11,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorCopy;
 import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.execution.Run.ModelExecution;
 import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.ExecutionRequest;
 import java.lang.foreign.MemorySegment;

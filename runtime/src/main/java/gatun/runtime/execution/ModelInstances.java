@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.execution;
 
+import gatun.memory.buffers.BufferPool;
 import gatun.memory.cuda.CudaDevice;
 import gatun.memory.cuda.CudaDevices;
+import gatun.runtime.placement.ModelTuning;
 import gatun.runtime.ratelimit.RateLimitedRunner;
 import gatun.runtime.ratelimit.RateLimiter;
 import gatun.runtime.scheduling.BatchRunner;
+import gatun.runtime.statistics.ModelCounters;
+import gatun.spi.BackendModel;
 import gatun.spi.Device;
 import gatun.spi.InstanceSpec;
 import gatun.wire.inference.ModelConfig;
@@ -13,6 +17,7 @@ import gatun.wire.inference.ModelInstanceGroup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The instances of a model version, as the groups of its configuration ask for them. For one change at a time. */
 final class ModelInstances {
@@ -157,5 +162,37 @@ final class ModelInstances {
 
     int count() {
         return placed.size();
+    }
+
+    /**
+     * The objects that all instances of a model version share.
+     *
+     * @param model makes their backends
+     * @param signature the version's inputs and outputs
+     * @param sequences how the model handles sequences; null when it has none
+     * @param pool gives their runs memory
+     * @param warmUp the requests that each answers before it serves
+     * @param counters count what they do
+     * @param progress is told how far the first of them are
+     * @param failedSenders those whose requests run alone for a while
+     * @param trial finds out whether requests may share runs
+     * @param tuning learns from the runs of all
+     */
+    record InstanceResources(
+            BackendModel model,
+            ModelSignature signature,
+            @Nullable SequenceModel sequences,
+            BufferPool pool,
+            WarmUp warmUp,
+            ModelCounters counters,
+            LoadWatch progress,
+            FailedSenders failedSenders,
+            BatchingTrial trial,
+            ModelTuning tuning) {
+        /** Whether the requests of a run keep their own tensors. */
+        boolean runsApart() {
+            BatchTensors tensors = signature.batchTensors();
+            return model.takesRequestsApart() && (tensors == null || !tensors.joinsRequests());
+        }
     }
 }

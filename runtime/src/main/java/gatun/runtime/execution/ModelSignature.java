@@ -6,6 +6,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.RequestedOutput;
+import gatun.runtime.execution.OutputRule.InputRule;
 import gatun.spi.Datatypes;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;

@@ -9,6 +9,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.execution.OutputRule.InputRule;
 import gatun.spi.CorrelationId;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -4,11 +4,15 @@ package gatun.runtime.execution;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.GatunException;
+import gatun.memory.tensor.Tensor;
+import gatun.memory.tensor.TensorCopy;
 import gatun.runtime.Origin;
 import gatun.runtime.events.RunEvent;
 import gatun.runtime.statistics.InstanceCounters.ExecutionTimes;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
+import gatun.spi.Execution;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -244,5 +248,80 @@ final class Run implements ExecutionTimes {
     @Override
     public long endedNanos() {
         return ended;
+    }
+
+    /** Copies of inputs that clients could change during a run, one of each. Used by the instance's thread only. */
+    static final class InputCopies {
+        private final Run run;
+
+        /** By input; also those of earlier runs, which are used again where the pool lends the same memory again. */
+        private @Nullable Tensor[] copies = {};
+
+        private boolean[] made = {};
+
+        InputCopies(Run run) {
+            this.run = run;
+        }
+
+        /**
+         * The copy of {@code input}, the run's input {@code index}.
+         *
+         * @throws gatun.memory.tensor.GatunException UNAVAILABLE when the pool has no room for it
+         */
+        Tensor of(int index, Tensor input) {
+            if (index >= copies.length) {
+                copies = Arrays.copyOf(copies, index + 1);
+                made = Arrays.copyOf(made, index + 1);
+            }
+            Tensor copy = copies[index];
+            if (copy == null || !made[index]) {
+                MemorySegment bytes = run.takeForRun(input.byteSize()).segment();
+                TensorCopy.copy(input.bytes(), bytes);
+                if (copy == null || !isFor(copy, input, bytes)) {
+                    copy = new Tensor(input.spec(), bytes);
+                    copies[index] = copy;
+                }
+                made[index] = true;
+            }
+            return copy;
+        }
+
+        @SuppressWarnings("ReferenceEquality") // the very spec that every request of a kept ticket has
+        private static boolean isFor(Tensor copy, Tensor input, MemorySegment bytes) {
+            return copy.spec() == input.spec() && copy.bytes().equals(bytes);
+        }
+
+        void clear() {
+            Arrays.fill(made, false);
+        }
+    }
+
+    /** A run as a backend sees it, and as the instance ends it; reused for all runs of an instance. */
+    interface ModelExecution extends Execution {
+        /** The present run, or the last one. */
+        Run run();
+
+        /**
+         * Ends a run that the backend says it finished: the requests have their outputs, and clients their regions.
+         *
+         * @throws GatunException when the backend did not give an output
+         */
+        void finish();
+
+        /** Notes that the run failed, or was told to stop. */
+        void breakOff();
+
+        /** Forgets the run, so that nothing of its requests is kept alive, but for its times. */
+        void clear();
+
+        @Override
+        default void inferStarted() {
+            run().markInferStarted();
+        }
+
+        @Override
+        default void inferEnded() {
+            run().markInferEnded();
+        }
     }
 }

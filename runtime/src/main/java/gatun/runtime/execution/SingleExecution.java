@@ -17,6 +17,8 @@ import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.execution.RequestTensors.RegionLeases;
+import gatun.runtime.execution.Run.InputCopies;
+import gatun.runtime.execution.Run.ModelExecution;
 import gatun.runtime.statistics.ResponseTable;
 import gatun.spi.DetachedRun;
 import gatun.spi.ExecutionRequest;

@@ -2,6 +2,7 @@
 package gatun.runtime.execution;
 
 import gatun.memory.tensor.GatunException;
+import gatun.runtime.execution.ModelInstances.InstanceResources;
 import gatun.runtime.statistics.InstanceCounters;
 import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.runtime.statistics.ResponseTable;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.placement;
 
+import gatun.runtime.placement.RunTimeEstimator.Trust;
+
 /**
  * Decides on which thread a run is. All rules about that are here; whoever asks tells the facts. Immutable, but for what
  * its {@linkplain #inlineRuns() limiter} counts; thread-safe.

@@ -2,6 +2,7 @@
 package gatun.runtime.statistics;
 
 import gatun.runtime.ResponseStatistics;
+import gatun.runtime.statistics.Histogram.SingleWriterCounter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -3,6 +3,7 @@ package gatun.runtime.limits;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.limits.WorkBudgets.WorkBudget;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;

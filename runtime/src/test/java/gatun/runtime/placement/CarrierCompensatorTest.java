@@ -3,6 +3,7 @@ package gatun.runtime.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.placement.InlineRunLimiter.CarrierCompensator;
 import gatun.runtime.placement.InlineRunLimiter.Carriers;
 import gatun.testing.Await;
 import java.util.Optional;

@@ -3,6 +3,7 @@ package gatun.runtime.statistics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import gatun.runtime.statistics.InstanceCounters.BySize;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;

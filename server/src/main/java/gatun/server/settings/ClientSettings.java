@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.server.settings;
 
-import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.runtime.access.HeaderForwarding.HeaderRules;
 import gatun.runtime.limits.LimitSettings;
 import java.util.Objects;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.ModelDescription.ScalarTensors;
 import gatun.backend.onnxruntime.ModelDescription.TensorDescription;
+import gatun.backend.onnxruntime.RunArguments.ValueCache;
 import gatun.bindings.NativeException;
 import gatun.bindings.NativeMemory;
 import gatun.bindings.onnxruntime.OrtApi;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
+import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.ModelDescription.ScalarTensors;
 import gatun.backend.onnxruntime.ModelDescription.TensorDescription;
-import gatun.backend.onnxruntime.SpreadChoice.Spread;
 import gatun.bindings.NativeException;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Shape;

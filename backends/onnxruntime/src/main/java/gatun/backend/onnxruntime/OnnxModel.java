@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.backend.onnxruntime;
 
-import gatun.backend.onnxruntime.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.Engine.Company;
+import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
+import gatun.backend.onnxruntime.ModelDescription.ScalarTensors;
 import gatun.backend.onnxruntime.graph.ModelGraph;
 import gatun.bindings.HeapTrimmer;
 import gatun.memory.cuda.CudaDevice;

@@ -10,7 +10,7 @@ import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.spi.EntryTensor;
 import gatun.wire.inference.ModelConfig;
 import java.io.IOException;

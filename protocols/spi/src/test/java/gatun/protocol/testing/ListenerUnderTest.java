@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import gatun.http.HttpListener;
 import gatun.http.connection.Routes;
 import gatun.http.metrics.MetricsRoutes;
-import gatun.listener.ConnectionLimits;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.listener.OpenConnections;
 import gatun.listener.ServerTls;
 import gatun.memory.buffers.BufferPool;

@@ -3,7 +3,7 @@ package gatun.tensorflow.serving;
 
 import gatun.memory.tensor.GatunException;
 import gatun.memory.threads.CooperativeYield;
-import gatun.wire.MemoryCursor;
+import gatun.wire.WireCursor.MemoryCursor;
 import java.lang.foreign.MemorySegment;
 
 /** Reads one of many serialised examples in native memory of any size. Not thread-safe. */

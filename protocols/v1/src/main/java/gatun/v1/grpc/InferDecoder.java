@@ -3,9 +3,9 @@ package gatun.v1.grpc;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
-import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.RawMessage;
 import gatun.grpc.message.TextCache;
+import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.grpc.message.WireReader;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.HeapBudget;

@@ -4,7 +4,7 @@ package gatun.v1.grpc;
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.InferenceCall.CallTrace;
 import gatun.grpc.message.RawMessage.RawAlignment;
-import gatun.grpc.message.TensorMessage;
+import gatun.grpc.message.WireWriter.TensorMessage;
 import gatun.grpc.message.WireWriter;
 import gatun.memory.buffers.BufferPool;
 import gatun.memory.tensor.Datatype;

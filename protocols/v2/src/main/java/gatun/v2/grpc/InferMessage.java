@@ -2,12 +2,16 @@
 package gatun.v2.grpc;
 
 import gatun.grpc.message.RawMessage;
+import gatun.grpc.message.RepeatedField;
+import gatun.grpc.message.WireReader.LimitedReader;
+import gatun.grpc.message.WireReader;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.TensorSpec;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -93,5 +97,151 @@ public final class InferMessage extends RawMessage {
         more.removeIf(earlier -> earlier.name().equals(parameter.name()));
         more.add(parameter);
         return more;
+    }
+
+    /** Where an input's typed data lies in its message, by type. Made by the decoder, which read it. */
+    static final class Contents {
+        /** The datatypes of the fields, by field number; nothing has number 0. */
+        private static final Datatype[] FIELD_TYPES = {
+            Datatype.INVALID,
+            Datatype.BOOL,
+            Datatype.INT32,
+            Datatype.INT64,
+            Datatype.UINT32,
+            Datatype.UINT64,
+            Datatype.FP32,
+            Datatype.FP64,
+            Datatype.BYTES
+        };
+
+        /** The number of the last field. */
+        static final int LAST_FIELD = FIELD_TYPES.length - 1;
+
+        /** The contents of an input that came without any. */
+        static final Contents ABSENT = new Contents();
+
+        private final long[] counts = new long[FIELD_TYPES.length];
+        private int[] ranges = new int[2];
+        private int rangeCount;
+        private long byteCount;
+
+        /** Whether the input has typed data, be it none. */
+        boolean isPresent() {
+            return rangeCount > 0;
+        }
+
+        void addRange(int start, int end) {
+            if (2 * rangeCount == ranges.length) {
+                ranges = Arrays.copyOf(ranges, 2 * ranges.length);
+            }
+            ranges[2 * rangeCount] = start;
+            ranges[2 * rangeCount + 1] = end;
+            rangeCount++;
+        }
+
+        int rangeCount() {
+            return rangeCount;
+        }
+
+        int rangeStart(int index) {
+            return ranges[2 * index];
+        }
+
+        int rangeEnd(int index) {
+            return ranges[2 * index + 1];
+        }
+
+        void count(int field, long elements) {
+            counts[field] += elements;
+        }
+
+        void countBytes(long size) {
+            byteCount += size;
+        }
+
+        long elements(int field) {
+            return counts[field];
+        }
+
+        long stringBytes() {
+            return byteCount;
+        }
+
+        static Datatype typeOf(int field) {
+            return FIELD_TYPES[field];
+        }
+
+        static boolean fits(int field, Datatype datatype) {
+            return switch (datatype) {
+                case INT8, INT16, INT32 -> FIELD_TYPES[field] == Datatype.INT32;
+                case UINT8, UINT16, UINT32 -> FIELD_TYPES[field] == Datatype.UINT32;
+                case BOOL, INT64, UINT64, FP32, FP64, BYTES -> FIELD_TYPES[field] == datatype;
+                default -> false;
+            };
+        }
+
+        /**
+         * Reads typed tensor data, first to see how much there is, then into the tensor's memory. No element becomes an
+         * object.
+         */
+        static final class ContentsReader {
+            private static final int FP32 = 6;
+            private static final int FP64 = 7;
+            private static final int BYTES = 8;
+
+            private ContentsReader() {}
+
+            /**
+             * Reads a contents message from {@code start} to {@code end} and notes its contents. Leaves the reader
+             * anywhere.
+             */
+            static void survey(LimitedReader in, Contents contents, int start, int end) {
+                in.countRange();
+                contents.addRange(start, end);
+                in.window(start, end);
+                while (in.hasMore()) {
+                    int tag = in.tag();
+                    int field = WireReader.field(tag);
+                    if (field > Contents.LAST_FIELD) {
+                        in.skip(tag);
+                    } else if (WireReader.type(tag) != WireReader.LENGTH_DELIMITED) {
+                        // A single element, not packed with its neighbours; of the wrong type, it is an unknown field.
+                        in.skip(tag);
+                        contents.count(field, WireReader.type(tag) == elementType(field) ? 1 : 0);
+                    } else if (field == BYTES) {
+                        int length = in.length();
+                        in.advance(length);
+                        contents.count(field, 1);
+                        contents.countBytes(length);
+                    } else {
+                        contents.count(field, RepeatedField.packedCount(in, elementType(field)));
+                    }
+                }
+            }
+
+            private static int elementType(int field) {
+                return switch (field) {
+                    case FP32 -> WireReader.FIXED32;
+                    case FP64 -> WireReader.FIXED64;
+                    case BYTES -> WireReader.LENGTH_DELIMITED;
+                    default -> WireReader.VARINT;
+                };
+            }
+
+            static long byteSize(Contents contents, int field, Datatype datatype) {
+                return field == BYTES
+                        ? contents.stringBytes() + Integer.BYTES * contents.elements(field)
+                        : contents.elements(field) * datatype.byteSize();
+            }
+
+            static void write(
+                    MemorySegment message, Contents contents, int field, Datatype datatype, MemorySegment target) {
+                RepeatedField values = new RepeatedField(message, field, elementType(field), datatype);
+                long offset = 0;
+                for (int i = 0; i < contents.rangeCount(); i++) {
+                    offset = values.write(contents.rangeStart(i), contents.rangeEnd(i), target, offset);
+                }
+            }
+        }
     }
 }

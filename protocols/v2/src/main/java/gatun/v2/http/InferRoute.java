@@ -20,7 +20,7 @@ import gatun.runtime.RequestedOutput;
 import gatun.runtime.ServerExit;
 import gatun.runtime.access.HeaderForwarding;
 import gatun.runtime.access.PeerLocation;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.runtime.server.InferenceService;
 import gatun.runtime.tracing.RequestTrace;
 import gatun.runtime.tracing.TraceEvent.TraceStage;

@@ -15,7 +15,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.memory.threads.CooperativeCopy;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

@@ -5,7 +5,7 @@ import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.runtime.server.ServerResources;
 import gatun.spi.Setting;
 

@@ -14,7 +14,7 @@ import gatun.runtime.ModelVersion;
 import gatun.runtime.RequestedOutput;
 import gatun.runtime.ServerExit;
 import gatun.runtime.access.HeaderForwarding;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.runtime.server.InferenceService;
 import gatun.v2.http.InferResponseBody.OutputForms;
 import gatun.v2.lane.Lane;

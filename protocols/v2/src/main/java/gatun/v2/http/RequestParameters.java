@@ -6,7 +6,7 @@ import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.spi.ParameterValue;
 import gatun.v2.http.InferResponseBody.OutputForms;
 

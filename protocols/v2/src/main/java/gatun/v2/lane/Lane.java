@@ -11,7 +11,7 @@ import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
-import gatun.runtime.limits.WorkBudget;
+import gatun.runtime.limits.WorkBudgets.WorkBudget;
 import gatun.runtime.limits.WorkBudgets;
 import gatun.runtime.server.InferenceService;
 import gatun.v2.lane.LaneSettings.LaneResources;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.tensorflow.serving.grpc;
 
-import gatun.grpc.message.LimitedReader;
 import gatun.grpc.message.TextCache;
+import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.grpc.message.WireReader;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.limits.HeapBudget;

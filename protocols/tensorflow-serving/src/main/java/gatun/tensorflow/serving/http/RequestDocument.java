@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import gatun.http.json.JsonKind;
 import gatun.http.json.JsonReader;
 import gatun.memory.tensor.GatunException;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Function;
 

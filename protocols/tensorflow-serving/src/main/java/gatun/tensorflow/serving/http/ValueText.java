@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import gatun.http.json.JsonNumber;
 import gatun.http.json.JsonReader;
 import gatun.http.json.JsonWriter;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 

@@ -18,7 +18,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.tensorflow.serving.ExampleMethod;
 import gatun.tensorflow.serving.ExampleSignature;
 import gatun.tensorflow.serving.Servable;

@@ -11,7 +11,7 @@ import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceRequest;
 import gatun.runtime.ModelVersion;
-import gatun.runtime.limits.RequestUsage;
+import gatun.runtime.limits.RequestLimits.RequestUsage;
 import gatun.spi.EntryPoint;
 import gatun.spi.EntryTensor;
 import gatun.tensorflow.serving.http.TensorFlowRoutes.PredictRoute.Signatures;
