@@ -7,8 +7,12 @@ import gatun.memory.buffers.Sender;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Hold;
+import gatun.runtime.ModelVersion;
 import gatun.runtime.access.PeerLocation;
 import gatun.runtime.limits.WorkBudgets.WorkBudget;
+import gatun.runtime.server.ServerResources;
+import gatun.runtime.tracing.RequestTrace;
+import gatun.runtime.tracing.TraceEvent.TraceStage;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Method;
@@ -42,6 +46,7 @@ public final class Exchange {
     /** The most characters of the text of a failure; the text repeats parts of the request, and those may be long. */
     private static final int SHOWN_CHARS = 4096;
 
+    private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
     private static final Object THIS_MACHINE = "this machine";
 
     private static final MemorySegment[] NO_TENSORS = {};
@@ -179,6 +184,14 @@ public final class Exchange {
     static final class Kept {
         private @Nullable Supplier<?> maker;
         private @Nullable Object object;
+    }
+
+    /** Begins a request's trace before its body is read; empty for most. The caller ends it. */
+    public Optional<RequestTrace> beginTrace(ServerResources server, ModelVersion model) {
+        Optional<RequestTrace> trace =
+                server.tracing().begin(model.name(), model.version(), this, request -> request.header(TRACEPARENT));
+        trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_START));
+        return trace;
     }
 
     /** The request's body, not yet read. */

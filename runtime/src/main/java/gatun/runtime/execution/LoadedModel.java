@@ -422,6 +422,11 @@ public final class LoadedModel implements ServedModel {
     }
 
     @Override
+    public boolean decoupled() {
+        return signature.decoupled();
+    }
+
+    @Override
     public boolean ready() {
         return !closing && unavailability().isEmpty();
     }

@@ -4,7 +4,6 @@ package gatun.v1.http;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.RequestBody;
 import gatun.http.connection.ResponseHeaders;
-import gatun.http.connection.TracedExchange;
 import gatun.http.routes.PathValues;
 import gatun.memory.buffers.Buffer;
 import gatun.memory.buffers.BufferPool;
@@ -77,7 +76,7 @@ final class InferRoute {
 
     private void infer(Exchange exchange, String name, long version, InferRequestHeader header) {
         ModelVersion model = api.requests().model(name, version);
-        Optional<RequestTrace> trace = TracedExchange.begin(server, model, exchange);
+        Optional<RequestTrace> trace = exchange.beginTrace(server, model);
         try {
             InferenceRequest request = read(exchange, model, version, header);
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));

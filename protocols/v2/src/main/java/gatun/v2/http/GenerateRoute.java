@@ -3,7 +3,6 @@ package gatun.v2.http;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
-import gatun.http.connection.TracedExchange;
 import gatun.http.json.JsonWriter;
 import gatun.http.json.TensorDataWriter;
 import gatun.memory.buffers.BufferPool;
@@ -174,7 +173,7 @@ final class GenerateRoute {
         if (!encoding.isEmpty() && !encoding.toLowerCase(Locale.ROOT).equals("identity")) {
             throw GatunException.invalidArgument("Unsupported content-encoding, only 'identity' is supported.");
         }
-        Optional<RequestTrace> trace = TracedExchange.begin(server, model, exchange);
+        Optional<RequestTrace> trace = exchange.beginTrace(server, model);
         try {
             InferenceRequest request = read(exchange, model, version.isEmpty());
             trace.ifPresent(present -> present.reached(TraceStage.HTTP_RECV_END));

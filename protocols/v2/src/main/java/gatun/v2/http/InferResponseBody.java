@@ -6,6 +6,7 @@ import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
 import gatun.http.json.TensorDataWriter;
 import gatun.memory.tensor.Hold;
+import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.OutputTensor;
@@ -154,7 +155,7 @@ final class InferResponseBody {
             TensorSpec spec = output.tensor().spec();
             json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(spec.name());
             json.raw(",\"datatype\":\"").raw(spec.datatype().wireName()).raw("\",\"shape\":");
-            MetadataRoutes.writeShape(json, spec.shape());
+            writeShape(json, spec.shape());
             if (output.inSharedMemory()) {
                 // Nobody needs the bytes here, and to look at those on a GPU would copy them.
                 json.raw('}');
@@ -231,5 +232,16 @@ final class InferResponseBody {
         boolean isBinary(int index) {
             return index < listedCount ? binary[index] : listedCount == 0 && binaryByDefault;
         }
+    }
+
+    static void writeShape(JsonWriter json, Shape shape) {
+        json.raw('[');
+        for (int i = 0; i < shape.rank(); i++) {
+            if (i > 0) {
+                json.raw(',');
+            }
+            json.signed(shape.dim(i));
+        }
+        json.raw(']');
     }
 }

@@ -3,7 +3,6 @@ package gatun.v2.http;
 
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
-import gatun.http.connection.TracedExchange;
 import gatun.http.json.JsonFailure;
 import gatun.http.json.JsonReader;
 import gatun.memory.regions.RegionRegistry;
@@ -65,7 +64,7 @@ final class InferRoute {
             throw new GatunException(
                     ErrorCode.UNSUPPORTED, "HTTP end point doesn't support models with decoupled transaction policy");
         }
-        Optional<RequestTrace> trace = TracedExchange.begin(server, model, exchange);
+        Optional<RequestTrace> trace = exchange.beginTrace(server, model);
         try {
             answer(exchange, model, version.isEmpty(), trace);
         } finally {

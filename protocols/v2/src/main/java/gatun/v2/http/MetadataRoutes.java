@@ -100,19 +100,8 @@ final class MetadataRoutes {
             TensorSpec spec = specs.get(i);
             json.raw(i == 0 ? "{\"name\":" : ",{\"name\":").string(spec.name());
             json.raw(",\"datatype\":\"").raw(spec.datatype().wireName()).raw("\",\"shape\":");
-            writeShape(json, spec.shape());
+            InferResponseBody.writeShape(json, spec.shape());
             json.raw('}');
-        }
-        json.raw(']');
-    }
-
-    static void writeShape(JsonWriter json, Shape shape) {
-        json.raw('[');
-        for (int i = 0; i < shape.rank(); i++) {
-            if (i > 0) {
-                json.raw(',');
-            }
-            json.signed(shape.dim(i));
         }
         json.raw(']');
     }

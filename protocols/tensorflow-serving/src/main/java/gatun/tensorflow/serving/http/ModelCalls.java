@@ -2,7 +2,6 @@
 package gatun.tensorflow.serving.http;
 
 import gatun.http.connection.Exchange;
-import gatun.http.connection.TracedExchange;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.InferenceRequest;
@@ -49,7 +48,7 @@ final class ModelCalls {
     /** A request without inputs, whose trace, if it has one, has begun. */
     InferenceRequest request(Exchange exchange, ModelVersion model, Servable servable) {
         InferenceRequest request = new InferenceRequest(model);
-        TracedExchange.begin(server, model, exchange).ifPresent(request::trace);
+        exchange.beginTrace(server, model).ifPresent(request::trace);
         request.origin(ORIGIN);
         request.sender(exchange.sender());
         servable.tell(request);

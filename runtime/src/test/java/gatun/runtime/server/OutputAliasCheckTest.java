@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package gatun.runtime;
+package gatun.runtime.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -16,6 +16,10 @@ import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.Tensor;
 import gatun.memory.tensor.TensorSpec;
+import gatun.runtime.InferenceRequest;
+import gatun.runtime.ModelVersion;
+import gatun.runtime.RequestedOutput;
+import gatun.runtime.server.RequestExecutor.OutputAliasCheck;
 import gatun.wire.inference.ModelConfig;
 import java.util.List;
 import java.util.Optional;
