@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.isolation;
 
-import gatun.spi.ConfigurationException;
 import gatun.spi.model.TimeParameter;
 import gatun.wire.inference.ModelConfig;
 import gatun.workers.ProcessLimits;

@@ -5,9 +5,9 @@ import gatun.listener.ClientError.ClientErrors;
 import gatun.memory.buffers.Sender;
 import gatun.memory.metrics.Labels;
 import gatun.memory.metrics.MetricRows;
+import gatun.memory.metrics.MetricSink;
 import gatun.memory.metrics.MetricSink.Measure;
 import gatun.memory.metrics.MetricSink.MetricSource;
-import gatun.memory.metrics.MetricSink;
 import io.helidon.common.context.Context;
 import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.http.media.MediaContext;
@@ -217,7 +217,8 @@ public final class OpenConnections implements MetricSource {
      */
     public record ConnectionLimits(int most, int mostPerAddress, Duration handshakeLimit) {
         /** A heap of 512 MiB holds these. One address, such as a proxy, may have three quarters. */
-        public static final ConnectionLimits STANDARD = new ConnectionLimits(16_384, 12_288, TlsHandshakes.STANDARD_LIMIT);
+        public static final ConnectionLimits STANDARD =
+                new ConnectionLimits(16_384, 12_288, TlsHandshakes.STANDARD_LIMIT);
 
         /** For the port of the metrics, which has its own limits, so that operators get in when clients have all others. */
         public static final ConnectionLimits OPERATORS = new ConnectionLimits(64, 0, TlsHandshakes.STANDARD_LIMIT);

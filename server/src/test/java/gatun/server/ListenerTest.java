@@ -4,10 +4,10 @@ package gatun.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.listener.OpenConnections;
-import gatun.protocol.Endpoint.Kind;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.protocol.Endpoint;
+import gatun.protocol.Endpoint.Kind;
 import gatun.server.settings.StartException;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http1.Http1Config;

@@ -24,6 +24,7 @@ final class ResponseBody {
     private boolean chunked;
     /** Whether a chunk's line end comes before the next chunk. */
     private boolean inChunks;
+
     private long left;
 
     ResponseBody(Wire wire, ByteBuffer in) {

@@ -281,7 +281,9 @@ public final class CallAdmission {
 
         /** The encodings that {@code grpc-accept-encoding} names. */
         public static List<String> list(String acceptEncoding) {
-            return Arrays.stream(acceptEncoding.split(",", -1)).map(String::strip).toList();
+            return Arrays.stream(acceptEncoding.split(",", -1))
+                    .map(String::strip)
+                    .toList();
         }
 
         /** The compressor for {@code encoding}; empty when it is not known. */

@@ -3,8 +3,8 @@ package gatun.grpc.headers;
 
 import gatun.grpc.frames.FrameReader;
 import gatun.grpc.frames.Http2;
-import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import io.grpc.Metadata;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -205,7 +205,11 @@ public final class HeaderBlockReader {
                 int start = in.position() + 1;
                 HpackStrings.skip(in);
                 return in.position() - start == NAME.length
-                        && in.duplicate().position(start).slice().limit(NAME.length).equals(ByteBuffer.wrap(NAME));
+                        && in.duplicate()
+                                .position(start)
+                                .slice()
+                                .limit(NAME.length)
+                                .equals(ByteBuffer.wrap(NAME));
             }
 
             private ByteBuffer withReadableValue(ByteBuffer block, ByteBuffer in) {

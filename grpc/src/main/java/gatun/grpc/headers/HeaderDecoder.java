@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.grpc.headers;
 
-import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.Http2Error;
-import gatun.grpc.headers.HeaderBlockReader.RequestHead.UnixSocketAuthority;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.headers.HeaderBlockReader.RequestHead;
+import gatun.grpc.headers.HeaderBlockReader.RequestHead.UnixSocketAuthority;
 import gatun.grpc.headers.HpackStrings.BlankEnds;
 import gatun.runtime.access.PeerLocation;
 import io.grpc.Metadata;

@@ -4,8 +4,8 @@ package gatun.grpc.headers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.frames.Http2Error;
+import gatun.grpc.frames.Http2Error.ConnectionError;
 import gatun.grpc.headers.HeaderBlockReader.RequestHead;
 import io.grpc.Metadata;
 import java.io.ByteArrayOutputStream;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import gatun.grpc.connection.RawClient;
-import gatun.grpc.headers.HeaderBlockReader.RequestHead.UnixSocketAuthority;
 import gatun.grpc.headers.HeaderBlockReader.RequestHead;
+import gatun.grpc.headers.HeaderBlockReader.RequestHead.UnixSocketAuthority;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

@@ -51,7 +51,9 @@ public record AllowedOrigins(Set<String> origins) {
         /** Whether it is a page of another origin. A request without both headers is not from a page. */
         boolean isForeign() {
             Optional<String> site = request.first(FETCH_SITE);
-            if (site.isPresent() && !site.get().equals("same-origin") && !site.get().equals("none")) {
+            if (site.isPresent()
+                    && !site.get().equals("same-origin")
+                    && !site.get().equals("none")) {
                 return true;
             }
             return request.first(HeaderNames.ORIGIN)

@@ -3,8 +3,8 @@ package gatun.http.connection;
 
 import gatun.http.connection.HttpConnections.ConnectionResources;
 import gatun.http.connection.IncomingRequest.DirectRequest;
-import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ClientError;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.memory.tensor.ErrorCode;
 import gatun.memory.tensor.GatunException;
 import gatun.runtime.logging.AccessEntry;

@@ -3,8 +3,8 @@ package gatun.http.connection;
 
 import gatun.http.connection.ClientPresence.ClientWait;
 import gatun.http.json.JsonWriter;
-import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.ClientError;
+import gatun.listener.ClientError.ClientErrorException;
 import gatun.listener.Transport;
 import gatun.memory.buffers.Sender.ReadingPace;
 import io.helidon.webserver.ServerConnectionException;

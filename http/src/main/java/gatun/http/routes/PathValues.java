@@ -206,7 +206,10 @@ public final class PathValues {
                 decoded.put((byte) (high * RADIX + low));
             }
             try {
-                return StandardCharsets.UTF_8.newDecoder().decode(decoded.flip()).toString();
+                return StandardCharsets.UTF_8
+                        .newDecoder()
+                        .decode(decoded.flip())
+                        .toString();
             } catch (CharacterCodingException e) {
                 throw malformed(text);
             }

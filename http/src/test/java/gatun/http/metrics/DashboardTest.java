@@ -3,16 +3,16 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.listener.OpenConnections;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.runtime.Latencies;
-import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelLatencies;
-import gatun.runtime.ModelStatistics.CacheStatistics;
+import gatun.runtime.ModelLatencies.StageLatencies;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import gatun.runtime.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

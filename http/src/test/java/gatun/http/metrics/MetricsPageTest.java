@@ -3,19 +3,19 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.listener.OpenConnections;
-import gatun.runtime.Latencies.LatencyBuckets;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.runtime.Latencies;
+import gatun.runtime.Latencies.LatencyBuckets;
+import gatun.runtime.ModelLatencies;
 import gatun.runtime.ModelLatencies.CacheLatencies;
 import gatun.runtime.ModelLatencies.StageLatencies;
-import gatun.runtime.ModelLatencies;
+import gatun.runtime.ModelStatistics;
 import gatun.runtime.ModelStatistics.BatchStatistics;
 import gatun.runtime.ModelStatistics.CacheStatistics;
-import gatun.runtime.ModelStatistics;
 import gatun.runtime.Origin;
-import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import gatun.runtime.metrics.ShownMetrics;
+import gatun.runtime.metrics.ShownMetrics.LatencyMetrics;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -3,12 +3,12 @@ package gatun.http.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.listener.OpenConnections;
+import gatun.listener.OpenConnections.ConnectionLimits;
 import gatun.runtime.metrics.MetricRegistry;
 import gatun.runtime.metrics.ShownMetrics;
-import gatun.spi.ModelMetrics.Kind;
 import gatun.spi.ModelMetrics;
+import gatun.spi.ModelMetrics.Kind;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

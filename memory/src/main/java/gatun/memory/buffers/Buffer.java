@@ -2,7 +2,6 @@
 package gatun.memory.buffers;
 
 import gatun.bindings.NativeMemory;
-import gatun.memory.buffers.BufferBlocks.BufferTable;
 import gatun.memory.buffers.CoreCaches.BufferStack;
 import gatun.memory.buffers.PoolSpace.Slab;
 import gatun.memory.tensor.Hold;

@@ -47,6 +47,7 @@ record PoolSpace(long base, long byteSize, Optional<SharedFile> file) {
     static final class Slab {
         /** Where it starts in the pool's address space. */
         final long offset;
+
         final int count;
         private int idle;
         private int countedIn;

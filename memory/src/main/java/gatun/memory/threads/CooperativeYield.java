@@ -189,7 +189,8 @@ public final class CooperativeYield {
                         return scheduler == null
                                 ? null
                                 : MethodHandles.publicLookup()
-                                        .findVirtual(type, "getQueuedVirtualThreadCount", MethodType.methodType(long.class))
+                                        .findVirtual(
+                                                type, "getQueuedVirtualThreadCount", MethodType.methodType(long.class))
                                         .bindTo(scheduler);
                     } catch (ReflectiveOperationException | IllegalArgumentException e) {
                         return null;

@@ -4,8 +4,8 @@ package gatun.memory.threads;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import gatun.memory.threads.CooperativeYield.CarrierTimeSlice.CarrierQueue;
 import gatun.memory.threads.CooperativeYield.CarrierTimeSlice;
+import gatun.memory.threads.CooperativeYield.CarrierTimeSlice.CarrierQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -175,9 +175,10 @@ public abstract class WireCursor {
     }
 
     /** Reads protobuf's wire format from memory. Positions are offsets in that memory. One thread uses it. */
-    public static abstract class MemoryCursor extends WireCursor {
+    public abstract static class MemoryCursor extends WireCursor {
         private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-        private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+        private static final ValueLayout.OfLong LONG =
+                ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
         private final MemorySegment bytes;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.cache;
 
-import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.Latencies;
+import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.ModelLatencies.CacheLatencies;
-import gatun.runtime.ModelStatistics.CacheStatistics;
 import gatun.runtime.ModelStatistics;
+import gatun.runtime.ModelStatistics.CacheStatistics;
 import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
 

@@ -288,7 +288,8 @@ final class RequestCheck {
         private final SequencedMap<String, EntryPoint> byName = new LinkedHashMap<>();
         private final Map<String, SignatureDef> described;
 
-        private EntryPoints(ModelSignature signature, List<ModelSignature> others, Map<String, SignatureDef> described) {
+        private EntryPoints(
+                ModelSignature signature, List<ModelSignature> others, Map<String, SignatureDef> described) {
             this.described = described;
             this.signature = signature;
             check = new RequestCheck(signature, others);

@@ -6,17 +6,17 @@ import gatun.memory.tensor.GatunException;
 import gatun.runtime.BatchingRule;
 import gatun.runtime.Cancellation;
 import gatun.runtime.InferenceRequest;
-import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.runtime.scheduling.BatchPolicy;
+import gatun.runtime.scheduling.BatchPolicy.QueueCapacities;
 import gatun.runtime.scheduling.Scheduler;
 import gatun.runtime.scheduling.Ticket;
-import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.runtime.statistics.ModelCounters;
+import gatun.runtime.statistics.ModelCounters.FailureReason;
 import gatun.runtime.tracing.TraceEvent.TraceStage;
 import gatun.wire.inference.ModelConfig;
 import gatun.wire.inference.ModelDynamicBatching;
-import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
 import gatun.wire.inference.ModelQueuePolicy;
+import gatun.wire.inference.ModelQueuePolicy.TimeoutAction;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -275,7 +275,8 @@ final class TicketRunner {
                 return QueueCapacities.all(usual);
             }
             Map<Long, Integer> own = new HashMap<>();
-            batching.getPriorityQueuePolicyMap().forEach((level, policy) -> own.put(level, capacity(policy, queueLimit)));
+            batching.getPriorityQueuePolicyMap()
+                    .forEach((level, policy) -> own.put(level, capacity(policy, queueLimit)));
             return new QueueCapacities(usual, own);
         }
 

@@ -71,6 +71,7 @@ final class ModelChangeQueue {
         final Map<ModelIdentifier, ModelSource> sources = new HashMap<>();
         /** Models that are being looked at; one that is met again asks itself. */
         final Set<ModelIdentifier> begun = new LinkedHashSet<>();
+
         boolean read = true;
     }
 

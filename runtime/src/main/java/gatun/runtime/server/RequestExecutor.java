@@ -7,9 +7,9 @@ import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.RegionLease;
 import gatun.memory.tensor.Tensor;
 import gatun.runtime.InferenceRequest;
+import gatun.runtime.InferenceResponse;
 import gatun.runtime.InferenceResponse.ResponseReceiver;
 import gatun.runtime.RequestedOutput;
-import gatun.runtime.InferenceResponse;
 import gatun.runtime.execution.ServedModel;
 import gatun.runtime.execution.VersionRetiredException;
 import gatun.runtime.logging.AccessEntry;
@@ -193,7 +193,8 @@ final class RequestExecutor {
                 }
             }
             IdentityHashMap<Hold, RequestedOutput> destinations = new IdentityHashMap<>();
-            request.outputs().forEach(output -> output.destination().ifPresent(window -> destinations.put(window, output)));
+            request.outputs()
+                    .forEach(output -> output.destination().ifPresent(window -> destinations.put(window, output)));
             for (List<RegionLease> windows : objects.values()) {
                 windows.sort(Comparator.comparingLong(RegionLease::objectOffset));
                 RegionLease farthestInput = null;

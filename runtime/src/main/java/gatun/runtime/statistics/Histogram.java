@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package gatun.runtime.statistics;
 
-import gatun.runtime.Latencies.LatencyBuckets;
 import gatun.runtime.Latencies;
+import gatun.runtime.Latencies.LatencyBuckets;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

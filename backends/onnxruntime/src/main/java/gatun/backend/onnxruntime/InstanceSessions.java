@@ -4,10 +4,10 @@ package gatun.backend.onnxruntime;
 import gatun.backend.onnxruntime.Engine.Company;
 import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
 import gatun.memory.tensor.GatunException;
-import gatun.memory.tuning.Tuner.Trials;
 import gatun.memory.tuning.Tuner;
-import gatun.spi.Tuning.Subject;
+import gatun.memory.tuning.Tuner.Trials;
 import gatun.spi.Tuning;
+import gatun.spi.Tuning.Subject;
 import java.util.List;
 
 /**

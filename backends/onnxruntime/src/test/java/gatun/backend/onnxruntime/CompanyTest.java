@@ -3,8 +3,8 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.backend.onnxruntime.Engine.Company.ActiveRuns;
 import gatun.backend.onnxruntime.Engine.Company;
+import gatun.backend.onnxruntime.Engine.Company.ActiveRuns;
 import org.junit.jupiter.api.Test;
 
 class CompanyTest {

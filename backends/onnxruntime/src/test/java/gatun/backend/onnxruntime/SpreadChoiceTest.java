@@ -3,8 +3,8 @@ package gatun.backend.onnxruntime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
 import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice;
+import gatun.backend.onnxruntime.InstanceSessions.SpreadChoice.Spread;
 import gatun.memory.tuning.Tuner.Trials;
 import gatun.spi.Tuning;
 import java.util.function.ToLongFunction;

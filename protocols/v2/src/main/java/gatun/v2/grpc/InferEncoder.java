@@ -3,14 +3,14 @@ package gatun.v2.grpc;
 
 import gatun.grpc.frames.OutboundMessage;
 import gatun.grpc.message.WireReader;
+import gatun.grpc.message.WireWriter;
 import gatun.grpc.message.WireWriter.TensorMessage;
 import gatun.grpc.message.WireWriter.Utf8;
-import gatun.grpc.message.WireWriter;
 import gatun.memory.tensor.GatunException;
 import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
-import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.runtime.InferenceResponse;
+import gatun.runtime.InferenceResponse.OutputTensor;
 import gatun.spi.ParameterValue;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -3,8 +3,8 @@ package gatun.v2.grpc;
 
 import gatun.grpc.message.RawMessage;
 import gatun.grpc.message.RepeatedField;
-import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.grpc.message.WireReader;
+import gatun.grpc.message.WireReader.LimitedReader;
 import gatun.memory.tensor.Datatype;
 import gatun.memory.tensor.Hold;
 import gatun.memory.tensor.TensorSpec;

@@ -8,7 +8,6 @@ import com.google.protobuf.Message;
 import gatun.http.connection.Exchange;
 import gatun.http.connection.ResponseHeaders;
 import gatun.http.json.JsonWriter;
-import gatun.memory.tensor.Shape;
 import gatun.memory.tensor.TensorSpec;
 import gatun.runtime.ModelVersion;
 import gatun.runtime.ServerMetadata;

@@ -21,6 +21,7 @@ final class RunLength {
     // All guarded by this.
     /** Null before the first run. */
     private @Nullable RunTimeEstimator engine;
+
     private @Nullable RunTimeEstimator whole;
     private int elsewhere;
     /** How many were since the last was forgotten. */
