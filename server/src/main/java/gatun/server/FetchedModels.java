@@ -61,11 +61,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         poll = new MirrorPoll(mirrors);
     }
 
-    /**
-     * Fetches what URLs name; does nothing where none does.
-     *
-     * @throws StartException with the reason when that is not possible
-     */
+    /** Fetches what URLs name; does nothing where none does. Throws {@link StartException} when that fails. */
     static FetchedModels open(ServedModelSettings given) {
         StoreSettings stores = given.stores();
         FetchWatch watch = new FetchWatch(TerminalProgress.ofTerminal());
@@ -205,10 +201,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         });
     }
 
-    /**
-     * Refreshes mirrors side by side, each once at a time, so that one whose place hangs does not hold up the others. Owns its
-     * threads, and not the mirrors. Safe for any thread.
-     */
+    /** Refreshes mirrors side by side, so that a slow one does not hold up the others. Thread-safe. */
     static final class MirrorPoll implements AutoCloseable {
         /** For how long a look at the folders waits for what is on its way; what takes longer is seen by the next one. */
         private static final Duration PATIENCE = Duration.ofSeconds(2);

@@ -51,8 +51,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything that runs, wired together. Owns the buffer pool, the registered regions, the models and the listeners;
- * opened in this order, closed in reverse: no request is left when the models go, none of them when the memory goes.
+ * Everything that runs: the buffer pool, the registered regions, the models and the listeners. Opened in this order and
+ * closed in reverse: no request outlives the models, and no model the memory.
  */
 final class Server implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Server.class);
@@ -76,11 +76,8 @@ final class Server implements AutoCloseable {
     }
 
     /**
-     * Loads the models, shows them in {@code report}, warms the process up, and starts to listen, unless the process was
-     * told to stop before.
-     *
-     * @param accessLog gets a line for each request; the caller closes it
-     * @throws StartException when that is not possible; nothing is left open then
+     * Loads the models, and listens unless {@code stop} came before. The caller closes {@code accessLog}. Throws {@link
+     * StartException}, with everything closed, when that is not possible.
      */
     static Server start(ServerSettings given, LogControl log, AccessLog accessLog, StartReport report, StopWait stop) {
         given.lifecycle().readyFile().ifPresent(ReadyFile::removeStale);

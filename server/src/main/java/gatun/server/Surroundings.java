@@ -45,11 +45,6 @@ final class Surroundings implements ServerSurroundings {
 
     private volatile Read read = new Read(List.of(), System.nanoTime() - CERTIFICATE_NANOS);
 
-    /**
-     * What is around a server.
-     *
-     * @param fetches knows what is fetched from stores
-     */
     Surroundings(
             HttpListener http,
             Supplier<Optional<GrpcListener>> grpc,

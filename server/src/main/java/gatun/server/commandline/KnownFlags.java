@@ -13,9 +13,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * The flags of other servers that have no effect here. Images and scripts carry long lists of them, so they are
- * accepted with a warning. Flags that protect a server are not: to drop them silently would leave open what the
- * operator meant to close.
+ * Flags of other servers that have no effect here. Images and scripts carry long lists of them, so they are accepted
+ * with a warning, unless they protect a server: to drop those would leave open what the operator meant to close.
  */
 final class KnownFlags {
     private static final String TRITON = "Triton";
@@ -82,11 +81,7 @@ final class KnownFlags {
                         .build()));
     }
 
-    /**
-     * One line for each flag without effect that was given.
-     *
-     * @throws ParameterException when one of them protects the server, or has a value that its own server refuses
-     */
+    /** One line for each that was given. Throws {@link ParameterException} for protective flags and invalid values. */
     static List<String> warnings(ParseResult parsed) {
         List<String> warnings = new ArrayList<>();
         ORIGINS.forEach((name, origin) -> {

@@ -60,11 +60,7 @@ final class RemoteServerFlags {
         return Duration.ofSeconds(timeoutSeconds);
     }
 
-    /**
-     * The options of a client of that server, which asks once.
-     *
-     * @throws ParameterException of {@code command} when a flag has a value that makes no sense
-     */
+    /** Options for a client without retries. Throws {@link ParameterException} when a value makes no sense. */
     ClientOptions options(CommandLine command) {
         ClientOptions options;
         try {

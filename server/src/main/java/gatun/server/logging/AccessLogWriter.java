@@ -71,11 +71,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
         this.thread = SupervisedThread.unstarted("access-log", this::run);
     }
 
-    /**
-     * Begins to write.
-     *
-     * @throws UncheckedIOException when the file cannot be written; the text names it
-     */
+    /** Begins to write. Throws {@link UncheckedIOException}, which names the file, when that is not possible. */
     public static AccessLogWriter open(AccessLogSettings settings, LogRotation rotation) {
         AccessLogWriter log = new AccessLogWriter(settings, rotation);
         // To open a pipe waits for its reader, which the thread may do.

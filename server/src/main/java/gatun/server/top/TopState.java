@@ -66,12 +66,7 @@ final class TopState {
         return 0;
     }
 
-    /**
-     * A screen.
-     *
-     * @param lines no more than it has rows, none wider than it
-     * @param marked the line that is selected; -1 for none
-     */
+    /** At most as many lines as it has rows, none wider than it. {@code marked} is the selected line; -1 for none. */
     record Screen(List<String> lines, int marked) {}
 
     Screen screen(int width, int height) {

@@ -46,11 +46,8 @@ public final class WarmUp {
     private WarmUp() {}
 
     /**
-     * Asks until nothing is left to compile, the process is told to stop, or {@code limit} is over, whichever comes
-     * first. What fails is logged: the process goes on without being warm.
-     *
-     * @param engine an engine whose models are asked too; empty for none
-     * @param opener starts the server that is asked
+     * Asks until nothing is left to compile, {@code stop} comes or {@code limit} is over. Failures are only logged. The
+     * models of {@code engine}, if there is one, are asked too.
      */
     public static void run(Duration limit, Optional<Backend> engine, AskedServer.Opener opener, StopWait stop) {
         long begin = System.nanoTime();
@@ -170,11 +167,7 @@ public final class WarmUp {
         /** Starts such a server. */
         @FunctionalInterface
         interface Opener {
-            /**
-             * Serves the models of {@code repository}.
-             *
-             * @param sockets a folder for its Unix sockets, which nobody but this user can enter
-             */
+            /** Serves the models. {@code sockets} is a folder for Unix sockets that only this user can enter. */
             AskedServer open(Path repository, Path sockets) throws IOException;
         }
     }
