@@ -44,9 +44,8 @@ public final class LoadRun {
     }
 
     /**
-     * Puts {@code load} on {@code target} until enough was measured, or {@code interrupted} returns true.
-     *
-     * @param listener told several times per second how far the run is, on this thread
+     * Puts load on the target until enough was measured, or {@code interrupted} returns true. {@code listener} is told
+     * several times per second how far the run is, on this thread.
      */
     public static Measurement measure(
             Target target,
