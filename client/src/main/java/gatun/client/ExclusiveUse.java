@@ -51,12 +51,7 @@ final class ExclusiveUse {
         caller.interrupt();
     }
 
-    /**
-     * Checks that no call has begun.
-     *
-     * @param use the method that is not possible otherwise, of the tensor called {@code name}
-     * @throws IllegalStateException while a call runs, or when the tensors are closed
-     */
+    /** Throws {@link IllegalStateException} while a call runs or after close, which forbid {@code use}. */
     void requireIdle(String use, String name) {
         State now = state.get();
         if (now != State.IDLE) {

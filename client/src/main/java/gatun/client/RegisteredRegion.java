@@ -12,8 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory that a server is told of under a name that nothing else has. Owns the memory; {@link #release} gives it back.
- * For one thread at a time, but for {@link #unregister} and {@link #forget} at the end of the process.
+ * Memory that a server knows under a unique name. Owns the memory, and frees it in {@link #release}. For one thread at
+ * a time, but for {@link #unregister} and {@link #forget} at the end of the process.
  */
 final class RegisteredRegion {
     private final GatunClient client;

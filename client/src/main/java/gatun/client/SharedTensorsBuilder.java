@@ -27,11 +27,7 @@ public final class SharedTensorsBuilder {
     private String version = "";
     private long batch = 1;
 
-    /**
-     * A tensor that wants room.
-     *
-     * @param usedBytes bytes that an input fills at first
-     */
+    /** The room for a tensor. An input fills {@code usedBytes} of it at first. */
     private record Room(TensorSpec spec, long byteSize, long usedBytes) {}
 
     /** @param memory makes a region of a size */

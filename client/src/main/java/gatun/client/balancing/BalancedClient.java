@@ -188,10 +188,7 @@ public final class BalancedClient implements GatunClient {
         }
     }
 
-    /**
-     * The models of several servers: one of them is asked, and each is told. Where one fails to load or unload, those before
-     * it have done so. Safe for any thread.
-     */
+    /** Asks one server and tells all; when one fails to load or unload, those before it have done so. Thread-safe. */
     record BalancedModelControl(BalancedClient client) implements ModelControl {
         @Override
         public boolean ready(String model, String version) {

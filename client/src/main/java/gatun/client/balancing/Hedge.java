@@ -39,11 +39,7 @@ final class Hedge {
         }
     }
 
-    /**
-     * The first response, or where all calls failed the failure of the first that did.
-     *
-     * @throws UnreachableException also when the thread is interrupted; it stays interrupted
-     */
+    /** The first response, or the first failure. When the thread is interrupted, it stays so, and this throws. */
     InferResponse await() {
         CompletionException firstFailure = null;
         for (int left = calls.size(); left > 0; left--) {

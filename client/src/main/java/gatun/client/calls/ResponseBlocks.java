@@ -18,9 +18,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks of native memory that are used again and again, since the first use of memory is what costs most. They are
- * allocated by the JDK's own arenas, which want no permission: a program that only asks over HTTP shall not be warned of
- * native access. Large ones that were idle for a while are freed. Safe for any thread.
+ * Reused blocks of native memory, whose first use costs most. The JDK's arenas need no permission for native access, of
+ * which a program would be warned. Idle large ones are freed. Thread-safe.
  */
 final class ResponseBlocks {
     /** The JDK's largest blocks, which it zeroes; larger ones come from the system, page by page. */
@@ -59,18 +58,10 @@ final class ResponseBlocks {
         }
     }
 
-    /**
-     * A block, which is lent until it is given back.
-     *
-     * @param free frees it, or throws IllegalStateException while it is in use; null when the garbage collector does
-     */
+    /** A lent block. {@code free} throws IllegalStateException while it is in use; null if garbage-collected. */
     record Block(int size, MemorySegment memory, @Nullable Runnable free, int idleSince) {}
 
-    /**
-     * A block of at least {@code byteSize} bytes, whose content is undefined.
-     *
-     * @throws GatunException when neither the JVM nor the system gives any
-     */
+    /** A block of undefined content. Throws {@link GatunException} when neither the JVM nor the system has memory. */
     Block take(long byteSize) {
         int size = size(byteSize);
         Block block = idle.get(size).poll();

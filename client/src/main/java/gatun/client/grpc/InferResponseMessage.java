@@ -80,11 +80,7 @@ final class InferResponseMessage implements AutoCloseable {
         boolean inRegion(String output);
     }
 
-    /**
-     * The response for a caller, which owns the memory then.
-     *
-     * @throws MalformedResponseException when the bytes are not those of the tensors that it tells of
-     */
+    /** The caller owns the memory then. Throws {@link MalformedResponseException} when the sizes do not fit. */
     InferResponse toResponse(ResponseFields said, Wanted wanted) {
         List<TensorSpec> specs = said.specs();
         List<Tensor> tensors = List.of();

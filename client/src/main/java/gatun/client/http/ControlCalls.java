@@ -79,12 +79,7 @@ final class ControlCalls {
                 method + " " + path, repeatable, exchanges.heads().of(method, path, headers, body), body);
     }
 
-    /**
-     * Makes something of a response that has come.
-     *
-     * @throws ServerException for a status of an error
-     * @throws ClientException when the body cannot be read
-     */
+    /** Throws {@link ServerException} for the status of an error, {@link ClientException} for an unreadable body. */
     static <T> T read(HttpConnection connection, BodyReader<T> reader) throws IOException {
         if (!connection.head().isSuccess()) {
             throw ErrorResponses.read(connection);

@@ -50,9 +50,7 @@ final class ErrorResponses {
         return said.isEmpty() ? "status " + status + " without a text" : said;
     }
 
-    /**
-     * {@code error} is the protocol's; {@code detail} and {@code message} come from servers made with web frameworks.
-     */
+    /** {@code error} is the protocol's; {@code detail} and {@code message} are those of web frameworks. */
     private static Optional<String> fromJson(byte[] bytes) {
         try (JsonParser json = Json.parser(bytes)) {
             if (json.nextToken() != JsonToken.START_OBJECT) {

@@ -243,9 +243,8 @@ public final class HttpExchanges implements AutoCloseable {
     }
 
     /**
-     * Closes the channels of calls that take too long. Owns one thread, which sleeps until the earliest deadline that it
-     * saw, and for good while there is none: calls make no timers, and wake it only for an earlier one. Safe for any
-     * thread.
+     * Closes the channels of calls that take too long. Owns one thread, which sleeps until the earliest deadline and is
+     * woken only for an earlier one, so that calls make no timers. Thread-safe.
      */
     static final class DeadlineWatch {
         private static final long NEVER = Long.MAX_VALUE;

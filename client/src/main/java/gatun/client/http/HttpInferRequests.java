@@ -322,11 +322,7 @@ final class HttpInferRequests {
 
             private JsonTensorWriter() {}
 
-            /**
-             * Writes a flat array of all elements.
-             *
-             * @throws IllegalArgumentException for a tensor that JSON has no form for
-             */
+            /** Writes a flat array. Throws {@link IllegalArgumentException} for a tensor without a form in JSON. */
             static void write(JsonGenerator json, Tensor tensor) throws IOException {
                 json.writeStartArray();
                 MemorySegment bytes = tensor.bytes();

@@ -92,10 +92,7 @@ final class ResponseBody {
         }
     }
 
-    /**
-     * Puts the first {@code count} bytes of a body of at least that length into the connection's buffer, where they are
-     * from its position on; {@link #skip} goes on behind them. They have to fit.
-     */
+    /** Reads {@code count} bytes, which must fit, into the buffer from its position. {@link #skip} follows them. */
     void await(int count) throws IOException {
         while (in.remaining() < count) {
             if (in.capacity() - in.position() < count) {

@@ -49,12 +49,8 @@ final class AnswerWait {
     }
 
     /**
-     * Returns when a slot has been answered.
-     *
-     * @param limit how long the call may take in all; zero for any time
-     * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
-     * @param spinNanos how long to look before sleeping
-     * @throws gatun.client.ClientException when the server has ended, the deadline passes, or the thread is interrupted
+     * Returns when the slot has an answer. {@code deadlineNanos} is of {@link System#nanoTime}; a zero {@code limit} is
+     * none. Throws {@link gatun.client.ClientException} when the server ends, the deadline passes, or on interrupts.
      */
     void await(int slot, Duration limit, long deadlineNanos, long spinNanos, InferRequest request) {
         if (spinNanos > 0) {

@@ -73,12 +73,7 @@ final class ClientLane implements AutoCloseable {
         this.waits = new AnswerWait(memory, SLOTS, address);
     }
 
-    /**
-     * Opens a lane.
-     *
-     * @throws gatun.client.ClientException when the server refuses, or cannot be reached
-     * @throws IllegalStateException when there is no memory for it
-     */
+    /** Throws {@link gatun.client.ClientException}, or {@link IllegalStateException} without memory for it. */
     static ClientLane open(LaneControl control, String address) {
         SharedMemoryObject object;
         try {
@@ -102,11 +97,7 @@ final class ClientLane implements AutoCloseable {
         return lost;
     }
 
-    /**
-     * The request as it goes into slots; the server is told of it once.
-     *
-     * @throws gatun.client.ClientException when the server refuses it
-     */
+    /** The encoded request, registered once. Throws {@link gatun.client.ClientException} when the server refuses. */
     LaneRequest prepared(InferRequest request) {
         return request.encoded(LaneRequest.class, isMine, prepare);
     }
@@ -159,14 +150,7 @@ final class ClientLane implements AutoCloseable {
         return key;
     }
 
-    /**
-     * Makes one inference.
-     *
-     * @param limit how long it may take in all; zero for any time
-     * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
-     * @param spinNanos how long to look for the answer before sleeping
-     * @throws gatun.client.ClientException when it fails
-     */
+    /** Makes one inference, within the deadline of {@link AnswerWait#await}; throws as that does. */
     InferResponse infer(
             InferRequest request, LaneRequest prepared, Duration limit, long deadlineNanos, long spinNanos) {
         use();
@@ -307,14 +291,7 @@ final class ClientLane implements AutoCloseable {
             this.freeSlots = new AtomicLong(-1L >>> (Long.SIZE - count));
         }
 
-        /**
-         * Takes a slot; waits while all are used.
-         *
-         * @param wished the one to take where it is free
-         * @param limit how long the call may take in all; zero for any time
-         * @param deadlineNanos the reading of {@link System#nanoTime} at which it is late, where there is a limit
-         * @throws gatun.client.ClientException when the deadline passes, or the thread is interrupted
-         */
+        /** Waits for a slot, {@code wished} if free, as {@link AnswerWait#await} does; throws as it does. */
         int acquire(int wished, Duration limit, long deadlineNanos, String address) {
             takeBack();
             if (!free.tryAcquire()) {

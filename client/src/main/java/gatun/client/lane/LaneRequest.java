@@ -127,12 +127,7 @@ final class LaneRequest {
         return answers;
     }
 
-    /**
-     * Writes all of it into a slot.
-     *
-     * @param deadline a reading of {@link System#nanoTime}; 0 for none
-     * @param core the core that is handed over while the call waits; negative for none
-     */
+    /** Fills a slot. {@code deadline} is 0 for none; {@code core} is lent while the call waits, negative for none. */
     void write(LaneMemory memory, long slotOffset, long deadline, int core) {
         memory.setInt(slotOffset + SlotLayout.PREPARED, prepared.number());
         memory.setInt(slotOffset + SlotLayout.FLAGS, flags);
