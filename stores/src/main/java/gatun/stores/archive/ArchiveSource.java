@@ -69,11 +69,7 @@ public final class ArchiveSource implements AutoCloseable {
         }
     }
 
-    /**
-     * The archive as it is now.
-     *
-     * @throws StoreException when it cannot be had
-     */
+    /** The archive as it is now. Throws {@link StoreException} when it cannot be had. */
     public StoredObject look() throws IOException {
         List<Checksum> checksums = location.sha256()
                 .map(hex -> List.of(new Checksum(Algorithm.SHA256, hex)))

@@ -46,11 +46,7 @@ public final class ObjectStore implements AutoCloseable {
         }
     }
 
-    /**
-     * All objects whose names begin with {@code prefix}.
-     *
-     * @throws StoreException when they cannot be listed, or are too many
-     */
+    /** All objects with that prefix. Throws {@link StoreException} when they cannot be listed, or are too many. */
     public List<StoredObject> list(String prefix) throws IOException {
         List<StoredObject> objects = new ArrayList<>();
         eachPage(prefix, true, page -> objects.addAll(page.objects()));

@@ -42,11 +42,7 @@ public final class StoreHttp implements AutoCloseable {
                 .build();
     }
 
-    /**
-     * A response.
-     *
-     * @param body closed by the caller
-     */
+    /** A response. The caller closes it. */
     public record Answer(int status, HttpHeaders head, InputStream body) implements AutoCloseable {
         @Override
         public void close() throws IOException {
@@ -72,10 +68,8 @@ public final class StoreHttp implements AutoCloseable {
     }
 
     /**
-     * Sends a request once, and gives the response whatever its status.
-     *
-     * @param byteLimit the most bytes of a body
-     * @throws StoreException UNAVAILABLE when no response comes
+     * Sends a request once; any status is a response. The body has at most {@code byteLimit} bytes. Throws {@link
+     * StoreException} UNAVAILABLE when no response comes.
      */
     public Answer send(HttpRequest.Builder request, long byteLimit) throws IOException {
         HttpRequest built = request.timeout(limits.timeout()).build();
