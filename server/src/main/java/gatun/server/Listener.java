@@ -174,7 +174,7 @@ public final class Listener implements AutoCloseable {
         }
     }
 
-    /** Whether this machine has the address, so that only its port can be the reason why it cannot be listened on. */
+    /** Whether this machine has the address; then only the port can be the reason of a failure. */
     private static boolean isLocal(InetSocketAddress address) {
         if (address.isUnresolved()) {
             return false;

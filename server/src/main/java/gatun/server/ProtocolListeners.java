@@ -63,7 +63,7 @@ final class ProtocolListeners {
 
     private volatile List<Endpoint> listening = List.of();
 
-    /** Those that there are, by their precedence; set once it is prepared. */
+    /** The protocols by precedence; set by {@link #prepare}. */
     private final SequencedMap<ProtocolProvider, Protocol> protocols = new LinkedHashMap<>();
 
     private Optional<HttpListener> http = Optional.empty();
@@ -208,7 +208,7 @@ final class ProtocolListeners {
                 .toList();
     }
 
-    /** The protocol whose own place it is; empty for a place that all have in common. */
+    /** The protocol whose own port it is; empty for a shared one. */
     private Optional<Protocol> owned(Kind kind) {
         return Optional.ofNullable(owners.get(kind.key())).map(protocols::get);
     }

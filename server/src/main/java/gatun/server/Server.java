@@ -171,7 +171,7 @@ final class Server implements AutoCloseable {
         }
     }
 
-    /** @param shared whether processes of engines read the memory */
+    /** A {@code shared} pool can be mapped by the processes of engines. */
     private static BufferPool buffers(MemorySettings memory, boolean shared) {
         long byteLimit = memory.bufferPoolByteSize();
         String setting = Setting.BUFFER_POOL_BYTE_SIZE.toString();
@@ -275,7 +275,7 @@ final class Server implements AutoCloseable {
         }
     }
 
-    /** @throws StartException when a repository cannot be read, and need be */
+    /** Throws {@link StartException} when a repository that must be readable is not. */
     private static void await(FutureTask<Void> loads) {
         try {
             loads.get();

@@ -23,7 +23,7 @@ final class Serving {
 
     private final long startedAt;
 
-    /** A run that began at {@code startedAt}, a reading of {@link System#nanoTime}. */
+    /** {@code startedAt} is a reading of {@link System#nanoTime}. */
     Serving(long startedAt) {
         this.startedAt = startedAt;
     }

@@ -17,7 +17,7 @@ import java.util.List;
 final class ArgumentFiles {
     private static final char MARK = '@';
 
-    /** More than any command line; and no device is read without end. */
+    /** More than any command line; a limit for devices without end. */
     private static final long BYTE_LIMIT = 1 << 20;
 
     private final Path file;

@@ -34,7 +34,7 @@ public final class GatunCommand implements Callable<Integer> {
     private static final String NAME = "gatun ";
     private static final String SERVE = "serve";
 
-    /** The commands that know nothing of others. */
+    /** The commands that do not depend on others. */
     private static final Set<String> ALONE =
             Set.of(SERVE, "check", "init", "pull", "backends", "models", "top", "bench", "install");
 
@@ -72,7 +72,7 @@ public final class GatunCommand implements Callable<Integer> {
         return create(version, commands(serve, embedded), sources);
     }
 
-    /** What makes each command, by its name: to find the flags of all takes longer than the rest of a short command. */
+    /** The factories of commands by name: to find all commands' flags takes longer than a short command runs. */
     private static Map<String, Supplier<Object>> commands(ServeAction serve, EmbeddedModels embedded) {
         Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
         commands.put(SERVE, () -> ServeCommand.create(serve, ServerSettings.standard()));
@@ -105,7 +105,7 @@ public final class GatunCommand implements Callable<Integer> {
         System.setProperty("picocli.converters.excludes", "java[.](sql|time|nio)[.].*");
     }
 
-    /** The names of those commands that the arguments can be about, as far as their first word tells. */
+    /** The names of the commands that the first argument may mean. */
     private static Set<String> needed(Set<String> all, String... arguments) {
         String first = arguments.length == 0 ? "" : arguments[0];
         if (ALONE.contains(first)) {

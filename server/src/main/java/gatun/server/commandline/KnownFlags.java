@@ -23,7 +23,7 @@ final class KnownFlags {
     private static final String NO_ALTS = "Gatun does not know Google's ALTS, and without it the port would lie open;"
             + " serve TLS by --grpc-use-ssl or --ssl_config_file instead";
 
-    /** Flags that must not be dropped silently, and why. */
+    /** Flags that must not be dropped silently, with the reasons. */
     private static final Map<String, String> PROTECTIVE = Map.of("--use_alts_credentials", NO_ALTS);
 
     private static final String NO_THREADS = "each request has a virtual thread, and there is no limit to set";
@@ -32,7 +32,7 @@ final class KnownFlags {
             "TensorFlow runs graphs as they are; set TF_XLA_FLAGS in the environment to try"
                     + " the compiler of its library";
 
-    /** Why flags of TensorFlow Serving have no effect. */
+    /** The reasons why flags of TensorFlow Serving have no effect. */
     private static final Map<String, String> REASONS = Map.ofEntries(
             Map.entry("--rest_api_num_threads", NO_THREADS),
             Map.entry("--grpc_max_threads", NO_THREADS),

@@ -48,7 +48,7 @@ final class RemoteServerFlags {
             description = "Wait no longer for an answer (default: ${DEFAULT-VALUE}).")
     int timeoutSeconds;
 
-    /** Reads how many seconds there are. */
+    /** A number of seconds. */
     static final class Count implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String value) {

@@ -191,7 +191,7 @@ public final class EmbeddedClient implements GatunClient {
         private final InferenceServer server;
         private final Runnable requireOpen;
 
-        /** @param requireOpen throws when the server was closed */
+        /** {@code requireOpen} throws when the server was closed. */
         EmbeddedRegions(InferenceServer server, Runnable requireOpen) {
             this.server = server;
             this.requireOpen = requireOpen;

@@ -59,7 +59,7 @@ public final class ModelLayout {
         this.out = out;
     }
 
-    /** What the caller has asked for in vain. */
+    /** The request of the caller cannot be fulfilled. */
     private static final class WrongRequest extends Exception {
         private static final long serialVersionUID = 1;
 
@@ -213,7 +213,7 @@ public final class ModelLayout {
         return missing;
     }
 
-    /** Deletes {@code folder} and those above it up to {@code last}, as far as they are empty. */
+    /** Deletes empty folders from {@code folder} up to {@code last}. */
     private static void deleteEmpty(Path folder, Path last) {
         for (Path at = folder; at != null; at = at.equals(last) ? null : at.getParent()) {
             try {

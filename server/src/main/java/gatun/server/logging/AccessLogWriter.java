@@ -40,7 +40,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
     /** How long an entry may lie before it is written, so that no request need wake the thread. */
     private static final Duration PERIOD = Duration.ofMillis(50);
 
-    /** How long the end waits for a file that takes nothing. */
+    /** The longest wait at the end for a file that takes nothing. */
     private static final Duration LAST_WRITE = Duration.ofSeconds(2);
 
     /** From this length on, lines are written before more are made. */
@@ -217,7 +217,7 @@ public final class AccessLogWriter implements AccessLog, AutoCloseable {
         return file.map(Path::toString).orElse("standard output");
     }
 
-    /** Writes what waits, unless that takes long, and ends. */
+    /** Writes the waiting lines, within a limited time, and ends. */
     @Override
     public void close() {
         closing = true;

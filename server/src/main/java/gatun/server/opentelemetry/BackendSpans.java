@@ -19,7 +19,6 @@ record BackendSpans(List<TracedSpan> spans, List<Event> events) {
     private static final String START = "_START";
     private static final String END = "_END";
 
-    /** A span that has begun. */
     private record Open(String name, List<Event> events, List<TracedSpan> spans) {
         private static Open of(String name) {
             return new Open(name, new ArrayList<>(), new ArrayList<>());

@@ -30,7 +30,7 @@ public record CollectorSettings(
         resource = Map.copyOf(resource);
     }
 
-    /** The same, but the batch size of the standard, which nobody asked for, shrinks to the number that may wait. */
+    /** The same; a batch size of the standard shrinks to the number of spans that may wait. */
     public CollectorSettings fitted() {
         return maxBatchSize == STANDARD.maxBatchSize ? withMaxBatchSize(Math.min(maxBatchSize, maxQueueSize)) : this;
     }

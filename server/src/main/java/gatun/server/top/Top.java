@@ -132,7 +132,7 @@ public final class Top implements AutoCloseable {
         }
     }
 
-    /** Does what a key asks for; false for the end. */
+    /** Executes the command of a key; false for the end. */
     private static boolean apply(int key, NonBlockingReader keys, TopState state) throws IOException {
         switch (key) {
             case 'q', 'Q', INTERRUPT -> {
@@ -206,7 +206,7 @@ public final class Top implements AutoCloseable {
         private final GatunClient client;
         private final @Nullable MetricsReader metrics;
 
-        /** @param metrics null where metrics are not to be read */
+        /** {@code metrics} is null where metrics are not to be read. */
         ServerPoll(GatunClient client, @Nullable MetricsReader metrics) {
             this.client = client;
             this.metrics = metrics;

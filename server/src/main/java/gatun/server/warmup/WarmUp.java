@@ -40,7 +40,7 @@ public final class WarmUp {
     /** The longest that an answer takes, on a machine that has more to do. */
     private static final Duration ANSWER = Duration.ofSeconds(2);
 
-    /** Kept of the time for the end of the server. */
+    /** The part of the time that is kept for the end of the server. */
     private static final Duration CLOSING = Duration.ofMillis(200);
 
     private WarmUp() {}
@@ -81,7 +81,7 @@ public final class WarmUp {
         }
     }
 
-    /** @return how many requests were answered */
+    /** Returns the number of answered requests. */
     private static long ask(AskedServer server, boolean computed, long end, StopWait stop) throws InterruptedException {
         Requests requests = new Requests(computed, speaksV1(server, end));
         List<Conversation.Kind> kinds = requests.kinds(server.http(), server.grpc());
@@ -128,7 +128,7 @@ public final class WarmUp {
         }
     }
 
-    /** A connection that is cut makes the JVM throw code for connections away, so none is that ends by itself. */
+    /** Cuts only connections that do not end by themselves: a cut makes the JVM discard code for connections. */
     private static void end(List<Caller> callers, List<Thread> threads) throws InterruptedException {
         callers.forEach(Caller::end);
         long deadline = System.nanoTime() + CLOSING.toNanos() / 2;
