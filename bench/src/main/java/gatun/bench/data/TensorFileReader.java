@@ -142,7 +142,7 @@ public final class TensorFileReader {
         return filled(spec, 1, one, text);
     }
 
-    /** The tensor over elements that are there: as many as it has, or as many as one element of the batch has. */
+    /** The tensor over {@code count} elements: all, or those of one element of the batch, which are repeated. */
     private Tensor filled(TensorSpec spec, long count, MemorySegment bytes, JsonValue where) {
         Shape shape = spec.shape();
         if (!shape.isFixed()) {

@@ -156,7 +156,6 @@ final class TensorFlowGrpc implements TensorFlowServer {
         }
     }
 
-    /** The response to a request. */
     private record GrpcResponse(PredictResponse response, ExpectedOutputs expected) implements Response {
         @Override
         public String differences() {

@@ -97,7 +97,7 @@ public final class LoadRun {
         return new Measurement(load, last, windows.size(), verdict, everything.problems(), overdue);
     }
 
-    /** Whether no request was answered: where every one fails, more of them tell nothing new. */
+    /** Whether no request was answered; where every one fails, more of them tell nothing new. */
     private static boolean answersNothing(Window window) {
         return window.answered() == 0 && window.problems().failed() > 0;
     }
