@@ -45,7 +45,7 @@ final class ExclusiveUse {
         return state.get() == State.CLOSED;
     }
 
-    /** Gives up the call that {@code caller} makes, which ends soon. */
+    /** Cancels the call of thread {@code caller}, which ends soon. */
     void cancel(Thread caller) {
         cancelled = caller;
         caller.interrupt();

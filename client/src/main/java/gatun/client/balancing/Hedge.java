@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * One inference that may be asked of two servers: the response that comes first is taken, and the other call given up. The
- * memory of the request is free again when {@link #await} has returned. Used by one thread.
+ * One inference asked of up to two servers: the first response is taken, and the other call cancelled. The request's
+ * memory is free again when {@link #await} has returned. Not thread-safe.
  */
 final class Hedge {
     private final List<AsyncCall> calls = new ArrayList<>(2);

@@ -50,7 +50,7 @@ final class ResponseBlocks {
         this(CompletableFuture.delayedExecutor(30, TimeUnit.SECONDS));
     }
 
-    /** @param afterPeriod runs what it is given one period later, on a thread that may be busy for milliseconds */
+    /** {@code afterPeriod} runs tasks one period later, on a thread that may be busy for milliseconds. */
     ResponseBlocks(Executor afterPeriod) {
         this.afterPeriod = afterPeriod;
         for (int number = 0; number <= (LARGEST_SHIFT - SMALLEST_SHIFT) * STEPS; number++) {
@@ -68,7 +68,6 @@ final class ResponseBlocks {
         return block == null ? make(size) : block;
     }
 
-    /** Takes a block back. */
     void give(Block block) {
         idle.get(block.size()).push(new Block(block.size(), block.memory(), block.free(), period));
         if (block.free() != null && trimming.compareAndSet(false, true)) {
@@ -160,7 +159,7 @@ final class ResponseBlocks {
         return idle.subList(size(LARGE), idle.size()).stream().anyMatch(blocks -> !blocks.isEmpty());
     }
 
-    /** Whether it could be: not while somebody reads or writes a channel with a tensor of a response that was closed. */
+    /** False while a thread reads or writes a channel with a tensor of a response that was closed. */
     private static boolean free(Block block) {
         Runnable free = block.free();
         try {

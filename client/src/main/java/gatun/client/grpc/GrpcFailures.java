@@ -37,7 +37,7 @@ final class GrpcFailures {
             "Transport stopped",
             "transport was");
 
-    /** A connection that never was. */
+    /** The failures of connections that were never established. */
     private static final List<Class<? extends Exception>> NOT_CONNECTED = List.of(
             ConnectException.class,
             NoRouteToHostException.class,

@@ -32,7 +32,7 @@ final class UnaryCalls {
         return Attempts.make(options.retries(), deadline, repeatable, () -> once(method, request, deadline, what));
     }
 
-    /** Until when a call may take that begins now and does not say it itself. */
+    /** The deadline of a call that begins now and has none of its own. */
     Deadline deadline() {
         return Deadline.of(options.deadline());
     }

@@ -13,7 +13,7 @@ import java.util.Optional;
 
 /** Turns responses with an error status into exceptions. Stateless and safe for any thread. */
 final class ErrorResponses {
-    /** No text of an error is longer, unless a server sends something else. */
+    /** Longer error texts are cut. */
     private static final int TEXT_BYTES = 64 << 10;
 
     private ErrorResponses() {}

@@ -17,7 +17,7 @@ public final class HeldConnection implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** What a first request on a connection came to. */
+    /** A connection and the result of its first request. */
     record Opened<T>(HeldConnection connection, T result) {}
 
     /** Connects, and makes one request. Closes the connection when that throws. */

@@ -121,7 +121,7 @@ public final class HttpExchanges implements AutoCloseable {
         deadlines.close();
     }
 
-    /** Fails when this was closed. Throws {@link IllegalStateException} then. */
+    /** Throws {@link IllegalStateException} when this was closed. */
     void requireOpen() {
         if (closed) {
             throw new IllegalStateException("the client of " + address + " was closed: make another one");
@@ -204,7 +204,7 @@ public final class HttpExchanges implements AutoCloseable {
         channels.remove(channel);
     }
 
-    /** Whether a call failed because of this side. */
+    /** Whether a call failed because this side gave it up. */
     private boolean isGivenUp(WatchedChannel channel, Deadline deadline) {
         return closed
                 || channel.hasExpired()
@@ -261,7 +261,6 @@ public final class HttpExchanges implements AutoCloseable {
         /** Until when it sleeps otherwise. */
         private volatile long wakesAt;
 
-        /** @param name of the thread */
         DeadlineWatch(Set<WatchedChannel> channels, String name) {
             this.channels = channels;
             this.name = name;

@@ -55,7 +55,7 @@ final class IdleConnections {
         }
     }
 
-    /** Takes no more. */
+    /** Refuses connections from now on. */
     void close() {
         lock.lock();
         try {

@@ -18,7 +18,6 @@ record InferLayout(
         List<Output> outputs,
         long binaryByteSize,
         long memoryByteSize) {
-    /** An output. */
     sealed interface Output {
         TensorSpec spec();
     }

@@ -102,7 +102,7 @@ final class ResponseBody {
         }
     }
 
-    /** Goes on behind the next {@code count} bytes, which are in the buffer. */
+    /** Skips the next {@code count} bytes, which are in the buffer. */
     void skip(int count) {
         in.position(in.position() + count);
         left -= count;

@@ -49,13 +49,13 @@ final class ClientLane implements AutoCloseable {
     private final AnswerWait waits;
     private final HandOver handOver = HandOver.alone();
     private final int[] turns = new int[SLOTS];
-    /** Who uses the memory: this, until it is closed, and calls. */
+    /** The users of the memory: this object until it is closed, and calls. */
     private final AtomicInteger users = new AtomicInteger(1);
 
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean lost;
 
-    /** Made once, so that a call makes none. */
+    /** Created once, so that calls allocate none. */
     private final Predicate<LaneRequest> isMine = this::isMine;
 
     private final Function<InferRequest, LaneRequest> prepare = this::prepare;
@@ -131,7 +131,7 @@ final class ClientLane implements AutoCloseable {
         return new LaneRequest(this, number, request, regions);
     }
 
-    /** What makes two requests the same to prepare: all but windows, shapes and the place in a sequence. */
+    /** The identity of a request for preparation: all but windows, shapes and the place in a sequence. */
     private static Object key(InferRequest request, List<String> regions) {
         List<Object> key = new ArrayList<>();
         key.add(request.model());
@@ -255,7 +255,7 @@ final class ClientLane implements AutoCloseable {
         private final int number;
         private volatile boolean dropped;
 
-        /** @param number its number in the lane; the server gives no number twice */
+        /** {@code number} is its number in the lane; the server gives no number twice. */
         PreparedNumber(int number) {
             this.number = number;
         }
@@ -284,7 +284,7 @@ final class ClientLane implements AutoCloseable {
         /** A bit for each slot that a call left before its answer came. */
         private final AtomicLong abandoned = new AtomicLong();
 
-        /** @param count 64 at most */
+        /** {@code count} is 64 at most. */
         SlotPool(LaneMemory memory, int count) {
             this.memory = memory;
             this.free = new Semaphore(count);

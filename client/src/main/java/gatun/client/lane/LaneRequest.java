@@ -114,7 +114,7 @@ final class LaneRequest {
         return prepared;
     }
 
-    /** The slot that it was in last: there the server finds what it made of it. */
+    /** The slot of the last call, where the server finds its prepared state. */
     int slot() {
         return slot;
     }
@@ -179,7 +179,7 @@ final class LaneRequest {
         private final String[] outputs;
         private final int inputCount;
 
-        /** The last answer without parameters; immutable, and another's does no harm. */
+        /** The last answer without parameters. Immutable; a race is harmless. */
         private volatile @Nullable Known last;
 
         private record Known(long version, InferResponse response) {}
