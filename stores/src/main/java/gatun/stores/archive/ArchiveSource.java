@@ -48,7 +48,7 @@ public final class ArchiveSource implements AutoCloseable {
     /** Where the archive was when it was looked at last. */
     private URI place;
 
-    /** @param http owned by this from now on */
+    /** Owns {@code http}. */
     public ArchiveSource(ArchiveLocation location, StoreHttp http, StoreLimits limits) {
         this.location = location;
         this.http = http;
@@ -129,7 +129,7 @@ public final class ArchiveSource implements AutoCloseable {
         place = to;
     }
 
-    /** Whether a host is this machine or one beside it, which nobody from outside should have asked. */
+    /** Whether a host is this machine or in its network, which nobody from outside should reach. */
     private static boolean isInner(String host) throws StoreException {
         try {
             for (InetAddress address : InetAddress.getAllByName(host)) {

@@ -128,8 +128,8 @@ public final class StoreHttp implements AutoCloseable {
     }
 
     /**
-     * A body that ends with an exception when it is larger than it may be, or slower. The JDK's client has a timeout for the
-     * head of a response only, so a thread looks at all bodies, and closes those that do not come.
+     * A body that throws when it is too large or too slow. One thread watches all bodies and closes late ones, since
+     * the JDK's client has a timeout for the head of a response only.
      */
     static final class BoundedBody extends FilterInputStream {
         private static final ScheduledExecutorService WATCH = Executors.newSingleThreadScheduledExecutor(

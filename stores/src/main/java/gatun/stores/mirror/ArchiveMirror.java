@@ -47,7 +47,7 @@ final class ArchiveMirror implements Mirror {
 
     private Optional<Path> held = Optional.empty();
 
-    /** @param source owned by this from now on */
+    /** Owns {@code source}. */
     ArchiveMirror(
             ArchiveLocation location,
             StoreMirror.Scope scope,

@@ -3,9 +3,9 @@ package gatun.stores.mirror;
 
 import java.util.Set;
 
-/** Is told how far fetching is. Safe for any thread. */
+/** Receives the progress of fetches. Thread-safe. */
 public interface FetchProgress {
-    /** Nobody looks. */
+    /** Ignores the progress. */
     FetchProgress NONE = (what, models, files, byteSize) -> new Fetch() {
         @Override
         public void add(long byteCount) {}

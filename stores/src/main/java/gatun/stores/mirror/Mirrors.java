@@ -102,7 +102,7 @@ public record Mirrors(StoreCache cache, Fetching fetching, Predicate<String> mod
     static final class Pull {
         private Pull() {}
 
-        /** Writes what belongs into a folder. */
+        /** Writes the content of a folder. */
         private interface Filling {
             void into(Path folder) throws IOException;
         }

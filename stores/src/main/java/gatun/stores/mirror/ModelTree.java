@@ -15,7 +15,6 @@ import java.util.regex.Pattern;
 record ModelTree(SortedMap<String, StoredObject> files) {
     private static final Pattern VERSION_FILE = Pattern.compile("[0-9]+/[^/]+");
 
-    /** The models in a listing. */
     record Listing(SortedMap<String, ModelTree> trees, SortedMap<String, String> refused) {}
 
     /** Sorts objects by models; {@code modelNames} accepts names of folders. Objects beside them are skipped. */
@@ -79,7 +78,7 @@ record ModelTree(SortedMap<String, StoredObject> files) {
                         || VERSION_FILE.matcher(path).matches());
     }
 
-    /** Looks up each folder that a name tells of, and keeps none: deep names tell of many times their own length. */
+    /** Looks up each folder of a name, and keeps none: deep names have many times their own length in folders. */
     private static ModelTree of(SortedMap<String, StoredObject> files) throws StoreException {
         for (Map.Entry<String, StoredObject> file : files.entrySet()) {
             String path = file.getKey();

@@ -39,7 +39,7 @@ final class AwsCredentialSource {
     private final StoreHttp http;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** What was found; empty for nothing. Guarded by the lock, as is whether it was looked for. */
+    /** The keys that were found; null for none. Guarded by the lock, as is whether they were looked for. */
     private @Nullable AwsCredentials found;
 
     private boolean looked;
@@ -264,7 +264,7 @@ final class AwsCredentialSource {
 
         private AwsProfiles() {}
 
-        /** What both files say of a profile; the file of credentials counts first. */
+        /** The values of both files for a profile; the file of credentials counts first. */
         static Map<String, String> read(String profile, Map<String, String> environment, Path home) throws IOException {
             Path folder = home.resolve(".aws");
             Path config = Path.of(environment.getOrDefault(
