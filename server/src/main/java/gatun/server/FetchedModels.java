@@ -42,7 +42,7 @@ import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A server's models that are fetched from URLs into folders, and refreshed before each look at them. Thread-safe. */
+/** A server's models, fetched from URLs into folders and refreshed before each look. Owns the mirrors. Thread-safe. */
 final class FetchedModels implements RepositoryRefresh, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FetchedModels.class);
 
@@ -201,7 +201,7 @@ final class FetchedModels implements RepositoryRefresh, AutoCloseable {
         });
     }
 
-    /** Refreshes mirrors side by side, so that a slow one does not hold up the others. Thread-safe. */
+    /** Refreshes borrowed mirrors side by side: a slow one does not hold up the others. Thread-safe. */
     static final class MirrorPoll implements AutoCloseable {
         /** The longest wait of a look at the folders; what takes longer is seen by the next look. */
         private static final Duration PATIENCE = Duration.ofSeconds(2);

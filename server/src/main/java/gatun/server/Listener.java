@@ -44,8 +44,8 @@ public final class Listener implements AutoCloseable {
     }
 
     /**
-     * Binds the address until {@code held} is closed, so that two listeners on one port are found before models are
-     * loaded. Throws {@link StartException}, which names the flag.
+     * Binds the address before models are loaded. Ports stay bound until {@code held} is closed, so that two listeners
+     * on one port are found. Throws {@link StartException}, which names the flag.
      */
     static void reserve(Endpoint endpoint, OpenResources held) {
         SocketAddress address = endpoint.address();

@@ -140,7 +140,7 @@ final class EmbeddedRequests {
             this.pool = pool;
         }
 
-        /** Adds an input; the request owns a copy. Throws {@link IllegalStateException} for inaccessible memory. */
+        /** Adds an input, copied unless {@code lent} and usable by engines. Throws {@link IllegalStateException}. */
         void addInput(InferenceRequest request, Tensor input, boolean lent) {
             MemorySegment bytes = input.bytes();
             String what = "the memory of input '" + input.spec().name() + "' of model '"
